@@ -66,12 +66,18 @@ def test_a_number_that_is_taken_or_a_clause_that_does_not_exist_is_refused() -> 
 
 
 def test_all_modules_of_faults_are_loaded() -> None:
-    assert len(MODULES) == len(list((Path(__file__).parent / "client_faults").glob("*.py"))) - 2
+    assert len(MODULES) == len(list((Path(__file__).parent / "client_faults").glob("*.py"))) - 3
 
 
 def test_the_reference_adapter_passes_a_part_of_the_scenarios(sample_resource: SandboxServer) -> None:
     found = played(sample_resource, PART)
     assert {number: result.reason for number, result in found.items() if result.outcome is not Outcome.PASS} == {}
+
+
+def test_what_clauses_permit_is_no_failure_and_nothing_rests_on_it(sample_resource: SandboxServer) -> None:
+    musts = [number for number, each in KNOWN.items() if each.level == "must"]
+    found = played(sample_resource, musts, "permitted", jobs=6)
+    assert {number: found[number].reason for number in musts if found[number].outcome is not Outcome.PASS} == {}
 
 
 @pytest.mark.parametrize("fault", FAULTS_TRIED, ids=lambda fault: fault.name)

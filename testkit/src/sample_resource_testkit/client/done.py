@@ -105,6 +105,15 @@ class Done:
                 raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
         return self
 
+    def expect_no_null(self) -> "Done":
+        """Expect that no member of the bodies is null. A null is as if absent (4-18), so that it changes nothing."""
+        wanted = expected(self.call, self._project)
+        for sent in self.sent:
+            found = meaning.nulls_of(wanted, sent)
+            if found is not None:
+                raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause)
+        return self
+
     def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
         """What is wrong with a request: first its token, since of one that is refused the sandbox keeps no body."""
         return self._authorization_of(sent) or meaning.of_request(wanted, sent)
