@@ -3,6 +3,7 @@
 import re
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,17 @@ def test_each_scenario_speaks_of_a_fault() -> None:
     assert len(FAULTS) >= 130
     assert [fault.name for fault in FAULTS.values() if not fault.scenarios] == []
     assert {number for fault in FAULTS.values() for number in fault.scenarios} == KNOWN.keys()
+
+
+def test_a_mistake_of_the_kit_is_no_failure_of_the_client(sample_resource: SandboxServer) -> None:
+    def breaks(_: Any) -> None:
+        raise KeyError("of the kit")
+
+    broken = replace(KNOWN["C-req-2"], play=breaks)
+    cast = Cast(PLANTED, sample_resource, timeout_s=20, start_timeout_s=60)
+    result = run(cast, [broken, KNOWN["C-req-3"]], jobs=1)
+    assert [each.outcome for each in result.values()] == [Outcome.ERROR, Outcome.PASS]
+    assert result["C-req-2"].reason.endswith("KeyError: 'of the kit'\n")
 
 
 def outcome_of(number: str, *wrong: Wrong) -> Result:

@@ -106,6 +106,8 @@ def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Ver
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     details = next((str(path) for path in (options.html, options.json) if path is not None), "")
     sys.stdout.write(as_text(verdict, coloured=coloured, details=details).encode(errors="backslashreplace").decode())
+    if verdict.errors:
+        return NOT_CHECKED
     return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
 
 

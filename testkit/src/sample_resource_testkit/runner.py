@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from sample_resource_testkit.clauses import Clause
-from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Failed, NotReachable, Outcome, Skipped
+from sample_resource_testkit.outcomes import OPEN, CaseResult, ClauseResult, Failed, NotReachable, Outcome, Skipped
 from sample_resource_testkit.registry import Case, Check
 from sample_resource_testkit.world import Server, World
 
@@ -156,8 +156,8 @@ class _Run:
 
     def _case(self, check: Check, case: Case) -> CaseResult:
         for need in check.needs:
-            if need != check.clause and self._results[need].outcome in (Outcome.FAIL, Outcome.NOT_REACHABLE):
-                why = "fails" if self._results[need].outcome is Outcome.FAIL else "is not reachable"
+            if need != check.clause and self._results[need].outcome in OPEN:
+                why = OPEN[self._results[need].outcome]
                 return CaseResult(name_of(check, case), Outcome.NOT_REACHABLE, reason=f"rests on {need}, which {why}")
         return run_case(self._server, check, case)
 
@@ -181,9 +181,8 @@ def run_case(server: Server, check: Check, case: Case) -> CaseResult:
         outcome, reason = Outcome.NOT_REACHABLE, str(unreached)
     except Failed as failed:
         outcome, expected, got, exchange = Outcome.FAIL, failed.expected, failed.got, failed.exchange
-    except Exception as error:  # noqa: BLE001 -- the server may answer what no check has thought of
-        outcome, expected = Outcome.FAIL, "an answer that the check can read"
-        got = f"{type(error).__name__}: {error} ({_place(error)})"
+    except Exception:  # noqa: BLE001 -- a mistake of the kit ends no run
+        outcome, reason = Outcome.ERROR, traceback.format_exc()
     failing = outcome is Outcome.FAIL
     exchanges = tuple(world.exchanges) if failing else ()
     shown = exchanges.index(exchange) if exchange in exchanges else len(exchanges) - 1
@@ -198,9 +197,3 @@ def run_case(server: Server, check: Check, case: Case) -> CaseResult:
         shown=shown if failing else -1,
         elapsed_s=time.monotonic() - began,
     )
-
-
-def _place(error: BaseException) -> str:
-    """Where in the kit an exception was raised."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"

@@ -326,7 +326,7 @@ def a_read_sees_all_actions_of_an_update_or_none(world: World) -> None:
         ]
     )
     for answer in answers:
-        found = (answer.json.get("version"), answer.json.get("someProperty")) if answer.status == 200 else None
+        found = (answer.members.get("version"), answer.members.get("someProperty")) if answer.status == 200 else None
         wanted = [(made.version, None), (made.version + 1, "step 49")]
         answer.expect(found in wanted, "all actions of the update or none", found)
 

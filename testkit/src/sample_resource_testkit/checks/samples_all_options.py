@@ -120,7 +120,7 @@ NUMBER_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, list[Any
 
 def numbers_of(answer: Answer) -> dict[str, Any]:
     """The arrays of numbers in a body, without those that are empty."""
-    return {name: answer.json[name] for name in (NUMBERS, FLOATS, INTEGERS, UNIQUE) if answer.json.get(name)}
+    return {name: answer.members[name] for name in (NUMBERS, FLOATS, INTEGERS, UNIQUE) if answer.members.get(name)}
 
 
 def without_blanks(text: str) -> str:
@@ -192,7 +192,7 @@ ALONE: dict[str, tuple[dict[str, Any], dict[str, Any], set[str]]] = {
 def fields_that_would_hold_nothing_are_left_out(world: World, name: str) -> None:
     query, record, wanted = ALONE[name]
     answer = world.post(complex_path(), record, query=query).expect_success()
-    answer.expect(set(answer.json) == wanted, f"the fields {sorted(wanted)} alone", sorted(answer.json))
+    answer.expect(set(answer.members) == wanted, f"the fields {sorted(wanted)} alone", sorted(answer.members))
 
 
 def expect_nothing_kept(world: World, path: str) -> None:

@@ -39,7 +39,7 @@ def to_do_something_raises_the_version(world: World, count: int) -> None:
     answer = world.post(f"/{made.id}", update_body(made.version, *["doSomeThing"] * count)).expect_success()
     answer.expect(answer.at("version") > made.version, f"a version above {made.version}", answer.at("version"))
     for name in ("id", "key", "createdAt", "createdBy", "objectTypeProperty"):
-        answer.expect(answer.json.get(name) == before.get(name), f"{name} as it was", answer.json.get(name))
+        answer.expect(answer.members.get(name) == before.get(name), f"{name} as it was", answer.members.get(name))
     answer.expect_absent("someProperty")
 
 

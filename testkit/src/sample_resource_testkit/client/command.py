@@ -204,7 +204,8 @@ def _judge(
         sys.stderr.write(f"{NAME}: {program[0]} cannot be started: {error.strerror or error}\n")
         return NOT_CHECKED
     except AdapterFailed as error:
-        sys.stderr.write(f"{NAME}: no hello from the adapter: {error}\n")
+        log = "".join(f"\n  | {line}" for line in error.log.splitlines())
+        sys.stderr.write(f"{NAME}: no hello from the adapter: {error}{log}\n")
         return NOT_AS_EXPECTED
     hello = adapter.hello
     began, started = datetime.now(UTC), time.monotonic()

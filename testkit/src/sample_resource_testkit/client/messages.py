@@ -8,13 +8,13 @@ from typing import Any
 KINDS = ("http", "network", "timeout", "decoding", "other")
 """Of errors that a client raises."""
 
-_LONGEST = 4_000
+LONGEST = 4_000
 """Characters of a text that a report shows."""
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
     """A text of a bearable length."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text)} characters)"
+    return text if len(text) <= longest else f"{text[:longest]} ... ({len(text)} characters)"
 
 
 def as_json(value: Any) -> str:

@@ -18,7 +18,7 @@ OF_CLIENTS = Terms(
     items="scenarios",
     group="theme",
     groups=THEMES,
-    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.UNSUPPORTED, Outcome.NOT_REACHABLE),
+    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.UNSUPPORTED, Outcome.NOT_REACHABLE, Outcome.ERROR),
     source="Clauses",
     levels={
         "must": "what was called is what is sent, and what was answered is what is returned",

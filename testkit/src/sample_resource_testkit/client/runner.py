@@ -13,15 +13,13 @@ from sample_resource_testkit.client.adapter import Adapter, AdapterFailed, Hello
 from sample_resource_testkit.client.messages import Unsupported, Wrong
 from sample_resource_testkit.client.registry import AUTHORIZED, Scenario
 from sample_resource_testkit.client.stage import Shared, Stage
-from sample_resource_testkit.outcomes import CaseResult, ClauseResult, NotReachable, Outcome
+from sample_resource_testkit.outcomes import OPEN, CaseResult, ClauseResult, NotReachable, Outcome
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 Trace = Callable[[str, str], None]
 """Gets the number of the scenario, and a line."""
 
 Progress = Callable[[int, int, ClauseResult | None], None]
-
-_OPEN = (Outcome.FAIL, Outcome.NOT_REACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +159,8 @@ def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str
         return result
     for need in result.scenario.needs:
         found = made.get(need)
-        if found is not None and found.outcome in _OPEN:
-            verb = "fails" if found.outcome is Outcome.FAIL else "is not reachable"
+        if found is not None and found.outcome in OPEN:
+            verb = OPEN[found.outcome]
             cause = result.wrong.cause if found.cause == result.wrong.cause else found.cause
             return result.resting(f"rests on {need}, which {verb}", cause)
     wrongs = (result.wrong, *result.wrong.also)
@@ -252,6 +250,7 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
     stage: Stage | None = None
     try:
         adapter = seat.take()
+        adapter.forget_log()
         _see_features(scenario, adapter.hello)
         stage = cast.stage(scenario.number, adapter, seat.shared)
         scenario.play(stage)
@@ -267,10 +266,8 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
     except AdapterFailed as failed:
         outcome, reason, wrong = Outcome.FAIL, str(failed), Wrong(str(failed))
         log = seat.drop()
-    except Exception as error:  # noqa: BLE001 -- an adapter may return what no scenario has thought of
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        reason = f"the scenario cannot make sense of it: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
-        outcome, wrong = Outcome.FAIL, Wrong(reason)
+    except Exception:  # noqa: BLE001 -- a mistake of the kit ends no run
+        outcome, reason = Outcome.ERROR, traceback.format_exc()
     if outcome is Outcome.FAIL:
         log = log or seat.log
     if stage is not None:

@@ -13,12 +13,9 @@ from sample_resource_testkit.client.stage import Stage
 FORM = "application/x-www-form-urlencoded"
 
 
-def returns(stage: Stage, operation: str, arguments: dict[str, Any] | None = None, body: Any = None) -> Any:
-    """Call an operation; the result has to mean what the answer said.
-
-    :return: the result.
-    """
-    return stage.client().call(operation, arguments, body).expect_result().returned.result
+def returns(stage: Stage, operation: str, arguments: dict[str, Any] | None = None, body: Any = None) -> None:
+    """Call an operation; the result has to mean what the answer said."""
+    stage.client().call(operation, arguments, body).expect_result()
 
 
 @scenario("C-ans-1", "a resource is returned with all of its fields", "2.2-1 2.2-4 2.3-1 4.2-1")
@@ -292,9 +289,7 @@ def at_once(stage: Stage) -> None:
     done = stage.client().at_once(*(Call("getResourceById", {"id": each["id"]}) for each in made))
     for each, wanted in zip(done, made, strict=True):
         # not expect_result: which of the requests is whose cannot be told
-        each.expect_success().expect(
-            each.returned.result.get("id") == wanted["id"], "the client returned the answer to another call"
-        )
+        each.expect(each.at("id") == wanted["id"], "the client returned the answer to another call")
 
 
 HARD = 'the "Dog\\Cat" \\" '
@@ -310,7 +305,7 @@ def _found(number: str, how: str, of: str, arguments: dict[str, Any]) -> None:
         stage.make()
         stage.update(made, {"action": "changeSomeProperty", "someProperty": HARD})
         done = stage.client().call("listResourcesSorted", arguments).expect_request().expect_result()
-        ids = [result.get("id") for result in done.returned.result["results"]]
+        ids = done.at("results", "id")
         done.expect(ids == [made["id"]], f"the page has {len(ids)} resources, and one has the text")
 
 

@@ -229,7 +229,7 @@ def deletes_what_was_read_again(stage: Stage) -> None:
     client, of = stage.client(), {"id": made["id"]}
     client.call("deleteResourceById", {**of, "version": 1}).expect_error("http", status=409)
     read = client.call("getResourceById", of).expect_result()
-    client.call("deleteResourceById", {**of, "version": read.returned.result["version"]}).expect_result()
+    client.call("deleteResourceById", {**of, "version": read.at("version")}).expect_result()
 
 
 @scenario("C-do-40", "an update whose answer was lost is no success unless it was made once", "9-2 9-5")

@@ -65,8 +65,8 @@ def _walk(client: Session, between: Any) -> list[str]:
     last = "00000000-0000-0000-0000-000000000000"
     for _ in range(20):
         arguments = {"where": ["id > :last"], "var": {"last": last}, "sort": ["id"], "limit": 3, "withTotal": False}
-        done = client.call("listResourcesSorted", arguments).expect_request().expect_success()
-        page = [result["id"] for result in done.returned.result["results"]]
+        done = client.call("listResourcesSorted", arguments).expect_request()
+        page = done.at("results", "id")
         if not page:
             break
         found += page
@@ -102,8 +102,8 @@ def walks_by_offset(stage: Stage) -> None:
     found: list[str] = []
     for offset in (0, 3, 6):
         arguments = {"sort": ["key desc"], "limit": 3, "offset": offset}
-        done = client.call("listResourcesSorted", arguments).expect_request().expect_success()
-        found += [result["key"] for result in done.returned.result["results"]]
+        done = client.call("listResourcesSorted", arguments).expect_request()
+        found += done.at("results", "key")
     wanted = [f"key-{count}" for count in reversed(range(7))]
     client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")
 
@@ -126,14 +126,14 @@ def _found(stage: Stage, about: str = "") -> tuple[str, Sent] | None:
 def a_days_work(stage: Stage) -> None:
     client = stage.client(own_token=True)
     draft = {"key": "days-work", "objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfStringExample": ["dog"]}}
-    made = client.call("createOrUpdateResource", {}, draft).expect_success().returned.result
+    made = client.call("createOrUpdateResource", {}, draft)
     client.call("getResourceByKey", {"key": "days-work"}).expect_success()
     client.call("listResources", {"arrayOfString": ["dog"], "withTotal": True}).expect_success()
     client.call("searchResources", {"text": {"en": "dog"}, "fuzzy": True}).expect_success()
-    update = {"version": made["version"], "actions": [{"action": "doSomeThing"}]}
-    client.call("updateResourceById", {"id": made["id"]}, update).expect_success()
+    update = {"version": made.at("version"), "actions": [{"action": "doSomeThing"}]}
+    client.call("updateResourceById", {"id": made.at("id")}, update).expect_success()
     client.call("checkResources").expect_success()
-    last = client.call("deleteResourceById", {"id": made["id"], "version": 2}).expect_success()
+    last = client.call("deleteResourceById", {"id": made.at("id"), "version": 2}).expect_success()
     found = _found(stage)
     if found is not None:
         raise last.wrong(f"the sandbox finds: {found[0]}", sent=found[1])
