@@ -75,7 +75,8 @@ def install() -> None:
 def generate() -> None:
     """Run the generators."""
     GENERATED.mkdir(exist_ok=True)
-    openapi_python_client, openapi_generator = map(contract.python_of, ("openapi-python-client", GENERATOR))
+    names = ("openapi-python-client", "openapi-python-generator", GENERATOR)
+    openapi_python_client, openapi_python_generator, openapi_generator = map(contract.python_of, names)
     package = contract.GENERATED / "sample_resource_client"
     contract.GENERATED.mkdir(parents=True, exist_ok=True)
     contract.call(
@@ -85,6 +86,8 @@ def generate() -> None:
         ],
         {},
     )
+    other = contract.GENERATED / "openapi_python_generator_client"
+    contract.call([openapi_python_generator.with_name(names[1]), contract.DOCUMENT, other], {})
     for command in (
         ("openapi-ts", "-f", CLIENTS / "hey-api/openapi-ts.config.mjs"),
         ("orval", "--config", CLIENTS / "orval/orval.config.mjs"),
@@ -151,7 +154,7 @@ def clients() -> list[Client]:
     made.append(
         in_python(f"{GENERATOR}-python", f"{GENERATOR} {version} python", contract.python_of(GENERATOR), version)
     )
-    for name in ("openapi-python-client", "aiopenapi3", "commercetools"):
+    for name in ("openapi-python-client", "openapi-python-generator", "aiopenapi3", "commercetools"):
         version = pinned_in_python(name, name)
         made.append(in_python(name, f"{name} {version}", contract.python_of(name), version))
     return made

@@ -1,6 +1,7 @@
 """Faults in how the client deals with tokens."""
 
 import asyncio
+import base64
 from typing import Any
 
 from client_faults.planting import answering, around, fault, of_client
@@ -69,13 +70,41 @@ async def _never(adapter: Any, former: Any, self: Any, refused: str | None = Non
 fault("a refused token is not replaced", "C-do-8")(of_client("get_token", _never))
 
 
-@fault("the secret stands in a header of each request", "C-do-3")
-def _(adapter: Any) -> None:
-    around(
+def in_header(name: str, spelt: Any) -> Any:
+    return lambda adapter: around(
         adapter.Client,
         "authorization",
-        lambda former, self, token: {**former(self, token), "client_secret": self.opened["clientSecret"]},
+        lambda former, self, token: {**former(self, token), name: spelt(self.opened["clientSecret"])},
     )
+
+
+fault("the secret stands in a header of each request", "C-do-3")(in_header("client_secret", str))
+fault("the secret stands in a header of another name", "C-do-3")(in_header("X-Secret", str))
+fault("the secret stands in base64 in a header", "C-do-3")(
+    in_header("X-Basic", lambda secret: base64.b64encode(f"id:{secret}".encode()).decode())
+)
+fault("the secret stands in a query", "C-do-3")(
+    of_client(
+        "answer",
+        lambda _, former, self, method, path, *more: (
+            former(self, method, f"{path}{'&' if '?' in path else '?'}key={self.opened['clientSecret']}", *more)
+            if self.opened["token"] is None and self.opened["projectKey"] == "scripted"
+            else former(self, method, path, *more)
+        ),
+    )
+)
+fault("the secret stands in bodies", "C-do-3")(
+    of_client(
+        "answer",
+        lambda _, former, self, method, path, headers, operation, body: former(
+            self,
+            *(method, path, headers, operation),
+            {**body, "key": self.opened["clientSecret"]}
+            if body and self.opened["token"] is None and self.opened["projectKey"] == "scripted"
+            else body,
+        ),
+    )
+)
 
 
 @fault("a token is asked for though one was given", "C-do-6")

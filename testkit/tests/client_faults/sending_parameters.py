@@ -180,6 +180,16 @@ def _(adapter: Any) -> None:
     around(adapter, "headers_of", changed)
 
 
+@fault("headers that are absent have no value, which the HTTP client refuses", "C-req-1..14 C-err-61..65 C-err-67 C-err-68 C-do-1")
+def _(adapter: Any) -> None:
+    def headers_of(former: Any, arguments: Any) -> dict[str, str]:
+        if arguments.get("X-Correlation-ID") is None:
+            raise adapter.Failure("other", message="the value of a header is None")
+        return former(arguments)
+
+    around(adapter, "headers_of", headers_of)
+
+
 fault("Prefer is not sent", "C-req-93")(of_header("Prefer", lambda _: None))
 fault("Accept is always JSON", "C-req-94")(of_header("Accept", lambda _: "application/json"))
 

@@ -69,6 +69,8 @@ class Done:
     def answered_wrong(self, reason: str, cause: str = "", wanted: str = "") -> Wrong:
         """The exception for an answer that came to something else: to another request than the call's, it is none."""
         request = expected(self.call, self._project)
+        if self._token is not None and not self.sent and (self.returned.error or {}).get("kind") == "other":
+            return self._sent_nothing(request)
         # Of calls at the same time the requests of all stand here: those with the path of this one are looked at, and
         # one that is right is enough.
         own = [sent for sent in self.sent if meaning.has_path(request, sent)] or self.sent
@@ -94,16 +96,18 @@ class Done:
         """Expect one request that means what the call says."""
         wanted = expected(self.call, self._project)
         if not self.sent:
-            reason = "no request was sent"
-            if self.returned.error is not None:
-                reason += f": the client raised {as_json(dict(self.returned.error))}"
-            cause = f"{self.call.operation}: no request is sent"
-            raise self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
+            raise self._sent_nothing(wanted)
         for sent in self.sent:
             found = self._fault_of(wanted, sent) if sent.status == REFUSED else meaning.of_request(wanted, sent)
             if found is not None:
                 raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
         return self
+
+    def _sent_nothing(self, wanted: Expected) -> Wrong:
+        error = self.returned.error
+        reason = "no request was sent" + ("" if error is None else f": the client raised {as_json(dict(error))}")
+        cause = f"{self.call.operation}: no request is sent"
+        return self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
 
     def expect_no_null(self) -> "Done":
         """Expect that no member of the bodies is null. A null is as if absent (4-18), so that it changes nothing."""

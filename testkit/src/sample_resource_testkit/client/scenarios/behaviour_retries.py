@@ -102,6 +102,8 @@ def _not_repeated(number: str, text: str, rule: dict[str, Any], timeout_ms: int 
         stage.rules(rule)
         done = stage.client(timeout_ms=timeout_ms).call(NEW.operation, NEW.arguments, NEW.body)
         count = len(done.sent)
+        if not count:
+            raise done.answered_wrong("no request was sent")
         done.expect(
             count == 1, f"a POST without id, key and version was sent {count} times, and may make as many resources"
         )
