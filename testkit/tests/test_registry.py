@@ -31,8 +31,7 @@ def test_all_modules_of_checks_are_loaded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cases", "message"),
-    [([], "cases need names"), (["a", "a"], "each of its own"), ({}, "cases need names")],
+    ("cases", "message"), [([], "cases need names"), (["a", "a"], "each of its own"), ({}, "cases need names")]
 )
 def test_cases_without_names_of_their_own_are_refused(cases: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -97,10 +97,7 @@ FORGOTTEN = {
 }
 
 
-@fault(
-    "each operation forgets one of its parameters",
-    "C-req-42 C-req-101 C-req-103..106 C-req-108..114",
-)
+@fault("each operation forgets one of its parameters", "C-req-42 C-req-101 C-req-103..106 C-req-108..114")
 def _(adapter: Any) -> None:
     def call(former: Any, self: Any, operation: str, arguments: Any, body: Any) -> Any:
         kept = {name: value for name, value in arguments.items() if name != FORGOTTEN.get(operation)}
@@ -180,7 +177,10 @@ def _(adapter: Any) -> None:
     around(adapter, "headers_of", changed)
 
 
-@fault("headers that are absent have no value, which the HTTP client refuses", "C-req-1..14 C-err-61..65 C-err-67 C-err-68 C-do-1")
+@fault(
+    "headers that are absent have no value, which the HTTP client refuses",
+    "C-req-1..14 C-err-61..65 C-err-67 C-err-68 C-do-1",
+)
 def _(adapter: Any) -> None:
     def headers_of(former: Any, arguments: Any) -> dict[str, str]:
         if arguments.get("X-Correlation-ID") is None:

@@ -161,10 +161,7 @@ def a_text_and_a_number_have_to_hold(world: World, field: str, name: str, fracti
             {"stringParameter": "a", "arrayOfString": "bd"},
             ["a", "ac", "b", "bc", "cd"],
         ),
-        "both arrays": (
-            {"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"},
-            ["a", "ab", "bc", "c"],
-        ),
+        "both arrays": ({"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"}, ["a", "ab", "bc", "c"]),
         "all three": (
             {"stringParameter": "a", "arrayOfString": "bd", "arrayOfStringWithDescription": "ce"},
             ["ab", "ac", "bc", "de", "ad"],
@@ -212,11 +209,7 @@ def each_integer_of_64_bits_is_accepted(world: World, text: str) -> None:
     world.get(f"?integerParameter={text}").expect_status(200)
 
 
-@check(
-    "4.1-17",
-    needs=["4.1-6"],
-    cases=['key = "{}"', 'key in ("{}", "other")'],
-)
+@check("4.1-17", needs=["4.1-6"], cases=['key = "{}"', 'key in ("{}", "other")'])
 def the_list_takes_where(world: World, predicate: str) -> None:
     word = world.word()
     made, _other = keyed(world, {TEXTS: [word]}), keyed(world, {TEXTS: [word]})

@@ -294,10 +294,7 @@ def no_write_converts_a_value(world: World, method: str) -> None:
         refused(world.send(method, "", body), 400, "InvalidJsonInput")
 
 
-@check(
-    "2.3-14",
-    cases=["1, 1", "1, 2, 1", "0, 0, 0", "-5, 3, -5", "9007199254740993, 9007199254740993"],
-)
+@check("2.3-14", cases=["1, 1", "1, 2, 1", "0, 0, 0", "-5, 3, -5", "9007199254740993, 9007199254740993"])
 def a_repetition_is_refused_among_unique_integers(world: World, items: str) -> None:
     sent(world, f'{{"{UNIQUE}": [{items}]}}').expect_status(400)
 

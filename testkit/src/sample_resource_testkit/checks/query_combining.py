@@ -149,7 +149,7 @@ NESTED = {INTEGERS: [3, 40], TEXTS: ["dog"], OBJECTS: [{"integerExample": 777, "
                 *(f"objectTypeProperty({OBJECTS}(integerExample = 1))", f"objectTypeProperty({TEXTS} is not defined)"),
                 *(f"not(objectTypeProperty({INTEGERS} = 3))", f"objectTypeProperty({INTEGERS} = 3) and version = 2"),
             ),
-        ),
+        )
     },
 )
 def a_nested_condition_applies_to_the_members_of_an_object(world: World, row: Row) -> None:

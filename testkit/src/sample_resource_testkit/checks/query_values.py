@@ -145,12 +145,7 @@ def numbers_are_written_as_in_json(world: World, row: Row) -> None:
                 "version < 9223372036854775808",
             ),
             fails=(
-                *(
-                    "version = 2.5",
-                    "version = 1.5",
-                    "version = 1e400",
-                    "version > 1e400",
-                ),
+                *("version = 2.5", "version = 1.5", "version = 1e400", "version > 1e400"),
                 *("version = 18446744073709551617", "version = 4294967297", "version >= 1.1"),
             ),
         ),
@@ -279,7 +274,7 @@ def an_id_is_compared_as_text(world: World, row: Row) -> None:
                 *('NOT(key = "{key}")', "version = 1 AND version = 2", 'key NOT IN ("{key}")'),
                 *(f"{INTEGERS} CONTAINS ALL (3, 4)", f"{INTEGERS} IS EMPTY", "someProperty IS NOT DEFINED"),
             ),
-        ),
+        )
     },
 )
 def keywords_may_have_any_letter_case(world: World, row: Row) -> None:
@@ -294,18 +289,13 @@ def keywords_may_have_any_letter_case(world: World, row: Row) -> None:
             {INTEGERS: [1, 2], OBJECTS: [{"integerExample": 5}]},
             holds=(
                 *('id="{id}"', 'key in("{key}","b")', "version=1", "version<2", "version>=1", "version!=2"),
-                *(
-                    'key="{key}"and version=1',
-                    'key="a"or(version=1)',
-                    "not(version=2)",
-                    "version not in(2,3)",
-                ),
+                *('key="{key}"and version=1', 'key="a"or(version=1)', "not(version=2)", "version not in(2,3)"),
                 *("  version  =  1  ", "version\t=\n1", "(version=1)and(version=1)", "not  ( version = 2 )"),
                 # The name of a field that begins as a keyword.
                 *(f"{OBJECTS}(integerExample=5)", f"{OBJECTS}( integerExample in(5) )"),
             ),
             fails=('key in("a","b")', "version=2", f"{OBJECTS}(integerExample=6)"),
-        ),
+        )
     },
 )
 def blanks_around_operators_are_optional(world: World, row: Row) -> None:

@@ -226,10 +226,7 @@ def of_an_update_and_a_delete_one_succeeds(world: World, request: Callable[[Worl
     requests = [
         one
         for made in all_made
-        for one in (
-            request(world, made),
-            world.request("DELETE", f"/{made.id}", query={"version": made.version}),
-        )
+        for one in (request(world, made), world.request("DELETE", f"/{made.id}", query={"version": made.version}))
     ]
     answers = world.race(requests)
     for updated, deleted in zip(answers[::2], answers[1::2], strict=True):

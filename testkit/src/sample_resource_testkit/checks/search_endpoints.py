@@ -167,11 +167,7 @@ def a_result_is_flat(world: World, fields: Fields, staged: bool) -> None:
 @check(
     "4.4-6",
     needs=["4.4-1"],
-    cases={
-        "3 for a long word": (3, "kennels"),
-        "10 for a long word": (10, "kennels"),
-        "3 for a short word": (3, "ox"),
-    },
+    cases={"3 for a long word": (3, "kennels"), "10 for a long word": (10, "kennels"), "3 for a short word": (3, "ox")},
 )
 def a_level_above_the_default_is_refused(world: World, level: int, text: str) -> None:
     for fuzzy in (True, False):

@@ -250,11 +250,7 @@ def a_change_to_the_same_text_changes_nothing(world: World, text: str) -> None:
     world.post(f"/{made.id}", update_body(made.version, change(text))).expect_status(200).expect_json(before)
 
 
-@check(
-    "4.10-8",
-    needs=["2.6-3"],
-    cases={"letter case": ("a", "A"), "a blank": ("a", "a ")},
-)
+@check("4.10-8", needs=["2.6-3"], cases={"letter case": ("a", "A"), "a blank": ("a", "a ")})
 def a_change_to_a_similar_text_is_a_change(world: World, texts: tuple[str, str]) -> None:
     made = world.update(world.make(), change(texts[0]))
     answer = world.post(f"/{made.id}", update_body(made.version, change(texts[1]))).expect_status(200)

@@ -113,11 +113,7 @@ class Adapter:
         self._complaint: str | None = None
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(  # noqa: S603 -- the program that the user names
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
         greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
         self._log_reader = threading.Thread(target=self._read_log, daemon=True)

@@ -99,10 +99,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _of_pairs(
-    request: Expected,
-    wanted: tuple[tuple[str, str], ...],
-    found: list[tuple[str, str]],
-    where: str,
+    request: Expected, wanted: tuple[tuple[str, str], ...], found: list[tuple[str, str]], where: str
 ) -> Iterator[Difference]:
     of = f"{request.operation}: "
     present = [name for name, _ in found]

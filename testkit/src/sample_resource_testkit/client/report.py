@@ -38,12 +38,7 @@ _TITLES = (
 
 
 def verdict_of(
-    hello: Hello,
-    results: Mapping[str, Result],
-    expected: Expected,
-    began: str,
-    elapsed_s: float,
-    version: str,
+    hello: Hello, results: Mapping[str, Result], expected: Expected, began: str, elapsed_s: float, version: str
 ) -> Verdict:
     """The verdict on a client."""
     clauses = {number: result.as_clause() for number, result in results.items()}
