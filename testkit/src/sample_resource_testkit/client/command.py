@@ -46,8 +46,8 @@ Without --url the service that is installed is started for the run, with its san
 that needs one.
 
 Exit codes: 0 if no scenario fails that is not in the file of expected failures, and none passes that is; 1 otherwise,
-and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, nothing was run, or the
-kit made a mistake.
+and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, nothing was run, or
+the kit made a mistake.
 
 Examples:
   %(prog)s -- python adapter.py
