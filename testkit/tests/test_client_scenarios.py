@@ -17,7 +17,6 @@ from sample_resource_testkit.client.scenarios.requests_operations import ALONE, 
 from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.sandbox import SandboxServer
 
-KIT = Path(__file__).parents[1]
 PLANTED = (sys.executable, str(Path(__file__).with_name("planted_adapter.py")))
 
 KNOWN = scenarios()

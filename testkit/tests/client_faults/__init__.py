@@ -8,6 +8,7 @@ from client_faults import (
     behaving,
     behaving_tokens,
     failing,
+    other_spellings,
     returning,
     sending_bodies,
     sending_parameters,
@@ -17,4 +18,13 @@ from client_faults.planting import FAULTS, Fault
 
 __all__ = ["FAULTS", "MODULES", "Fault"]
 
-MODULES = (behaving, behaving_tokens, failing, returning, sending_bodies, sending_parameters, sending_values)
+MODULES = (
+    behaving,
+    behaving_tokens,
+    failing,
+    other_spellings,
+    returning,
+    sending_bodies,
+    sending_parameters,
+    sending_values,
+)

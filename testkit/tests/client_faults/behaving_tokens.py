@@ -6,10 +6,6 @@ from typing import Any
 
 from client_faults.planting import answering, around, fault, of_client, planted
 
-OF_TOKEN_ENDPOINT = "C-err-61 C-err-63..65"
-"""What the token endpoint answers is met by those alone whose request it takes; C-err-62 is the 400 that others get."""
-
-
 @fault("a token is asked for by each call", "C-do-4")
 def _(adapter: Any) -> None:
     async def get_token(self: Any, refused: str | None = None) -> str:

@@ -25,8 +25,6 @@ ALL: dict[str, Any] = {
 
 INTEGER_FIELDS = (INTEGERS, UNIQUE)
 
-NUMBER_FIELDS = (FLOATS, NUMBERS)
-
 
 def sent(world: World, fields: str) -> Answer:
     """POST of an ObjectType that is given as text, so that numbers are written as the check wants."""

@@ -19,7 +19,6 @@ OBJECT_TYPE = {TEXTS, INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, "arrayOfObjectTyp
 
 Ask = Callable[..., Answer]
 
-BOTH = {"4.9": complex_path("a", "b"), "4.13": LINKS}
 
 QUERIES: dict[str, dict[str, Any]] = {
     "no parameters": {},
@@ -47,8 +46,6 @@ def all_options_answers_a_flat_objecttype(world: World, name: str) -> None:
 def links_answers_a_flat_objecttype(world: World, name: str) -> None:
     expect_flat(world.post(LINKS, whole_record(), query=QUERIES[name]))
 
-
-Filled = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 
 NAMES = {"firstName": "Grace", "lastName": "Hopper"}
 

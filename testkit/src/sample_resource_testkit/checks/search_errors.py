@@ -144,27 +144,6 @@ def a_literal_of_another_type_is_refused_in_a_filter(world: World, condition: st
         refused(search(world, (name, condition)))
 
 
-@check(
-    "S-51",
-    needs=["S-35", "S-36"],
-    cases=(
-        *('version:"2"', "key:5", f'{INTEGERS}:1,"2"', 'createdAt:"today"', f"{TEXTS}:true"),
-        *('version:range("1" to *)', "createdAt:range(1 to 2)", f'{OBJECTS}.integerExample:"1"'),
-    ),
-)
-def a_literal_of_another_type_is_refused_in_a_facet(world: World, expression: str) -> None:
-    refused(search(world, ("facet", expression)))
-
-
-@check(
-    "S-52",
-    needs=["S-14"],
-    cases=('key:subtree("x")', 'key: subtree("x"),subtree("y")', 'key:subtree("x"),"y"', f'{TEXTS}:subtree("a")'),
-)
-def there_are_no_subtrees(world: World, condition: str) -> None:
-    refused(search(world, ("filter", condition)))
-
-
 OBJECT_PATHS = ("createdBy", "lastModifiedBy", "objectTypeProperty", OBJECTS, f"objectTypeProperty.{OBJECTS}")
 
 

@@ -1,0 +1,66 @@
+"""The checks of ``predicates.txt``: what is asked, and whether it finds a resource or is refused."""
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from sample_resource_testkit.checks.finding import (
+    Row,
+    among,
+    expect_ids,
+    expect_row,
+    expect_search_row,
+    refused,
+    rows,
+    search,
+    where,
+)
+from sample_resource_testkit.checks.names import TEXTS
+from sample_resource_testkit.registry import check
+from sample_resource_testkit.world import World
+
+
+def _expect_texts(world: World, row: Row) -> None:
+    made = world.make({TEXTS: [row.fields]})
+    pairs = [(name, value) for name, _, value in (pair.partition("=") for pair in row.condition.split("&"))]
+    answer = search(world, *pairs, among(made)).expect_status(200)
+    expect_ids(answer, [made] if row.holds else [], "what has the words")
+
+
+WAYS: dict[str, Callable[[World, Any], object]] = {
+    "where": expect_row,
+    "filter": expect_search_row,
+    "text": _expect_texts,
+    "refused where": lambda world, condition: refused(where(world, condition)),
+    "refused filter": lambda world, condition: refused(search(world, ("filter", condition))),
+    "refused facet": lambda world, condition: refused(search(world, ("facet", condition))),
+}
+"""What becomes of a case: a row, or the condition that is refused."""
+
+MARKS = {"+": "holds", "-": "fails"}
+
+
+def _register(head: str, lines: list[str]) -> None:
+    clause, needs, way, name = (cell.strip() for cell in head.split(" | "))
+    cases: dict[str, Any] = {}
+    fields: Any = {}
+    for line in lines:
+        mark, _, text = line.partition(" ")
+        if mark == "of":
+            fields = json.loads(text)
+            continue
+        condition = json.loads(text) if mark.endswith("j") else text
+        cases |= {condition: condition} if mark[0] == "!" else rows(fields, **{MARKS[mark[0]]: [condition]})
+
+    def hold(world: World, case: Any) -> None:
+        WAYS[way](world, case)
+
+    hold.__name__ = name
+    check(clause, needs=needs.split(), cases={name: (case,) for name, case in cases.items()})(hold)
+
+
+for block in (files(__package__ or "") / "predicates.txt").read_text(encoding="utf-8").split("\n\n"):
+    listed = [line for line in block.splitlines() if not line.startswith("#")]
+    if listed:
+        _register(listed[0], listed[1:])
