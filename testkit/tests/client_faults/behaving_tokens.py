@@ -6,6 +6,7 @@ from typing import Any
 
 from client_faults.planting import answering, around, fault, of_client, planted
 
+
 @fault("a token is asked for by each call", "C-do-4")
 def _(adapter: Any) -> None:
     async def get_token(self: Any, refused: str | None = None) -> str:

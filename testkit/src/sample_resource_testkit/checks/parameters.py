@@ -281,22 +281,6 @@ def a_version_takes_no_other_notation(world: World, text: str) -> None:
     refused(world.delete(f"/{UNKNOWN_ID}?version={text}"), 400, "InvalidInput")
 
 
-@check(
-    "4-11",
-    cases=[
-        "?limit=20.5",
-        "?offset=0.5",
-        "?integerParameter=1.5",
-        "?integerParameter=1e-1",
-        "/sorted-query-parameters?limit=0.1",
-        "/sorted-query-parameters?offset=1.0000001",
-        "/searchApiPattern?limit=1.5",
-    ],
-)
-def a_fraction_is_refused_where_a_whole_number_is_needed(world: World, path: str) -> None:
-    refused(world.get(path), 400, "InvalidInput")
-
-
 ENCODED_TEXTS = {
     "a plus as a blank": ("{}+b", "{} b"),
     "%20 as a blank": ("{}%20b", "{} b"),

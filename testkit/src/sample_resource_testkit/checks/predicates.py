@@ -6,17 +6,22 @@ from importlib.resources import files
 from typing import Any
 
 from sample_resource_testkit.checks.finding import (
+    Pairs,
     Row,
     among,
+    expect_found,
     expect_ids,
     expect_row,
     expect_search_row,
+    fill,
+    make,
     refused,
     rows,
     search,
     where,
 )
 from sample_resource_testkit.checks.names import TEXTS
+from sample_resource_testkit.checks.refusals import refused as refused_with
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -28,12 +33,22 @@ def _expect_texts(world: World, row: Row) -> None:
     expect_ids(answer, [made] if row.holds else [], "what has the words")
 
 
+def _expect_bound(world: World, row: Row) -> None:
+    made = make(world, row.fields)
+    predicate, _, values = row.condition.partition(" ~ ")
+    pairs: Pairs = [(f"var.{name}", fill(world, value, made)) for name, value in json.loads(values)]
+    expect_found(world, predicate, made, row.holds, pairs)
+
+
 WAYS: dict[str, Callable[[World, Any], object]] = {
     "where": expect_row,
     "filter": expect_search_row,
     "text": _expect_texts,
+    "bound": _expect_bound,
     "refused where": lambda world, condition: refused(where(world, condition)),
     "refused filter": lambda world, condition: refused(search(world, ("filter", condition))),
+    "refused GET": lambda world, path: refused(world.get(path)),
+    "unknown GET": lambda world, path: refused_with(world.get(path), 404, "ResourceNotFound"),
     "refused facet": lambda world, condition: refused(search(world, ("facet", condition))),
 }
 """What becomes of a case: a row, or the condition that is refused."""
@@ -57,7 +72,7 @@ def _register(head: str, lines: list[str]) -> None:
         WAYS[way](world, case)
 
     hold.__name__ = name
-    check(clause, needs=needs.split(), cases={name: (case,) for name, case in cases.items()})(hold)
+    check(clause, needs=needs.split(), cases=cases)(hold)
 
 
 for block in (files(__package__ or "") / "predicates.txt").read_text(encoding="utf-8").split("\n\n"):
