@@ -12,7 +12,7 @@ from client_faults import FAULTS, MODULES
 from sample_resource_testkit.client.messages import Wrong
 from sample_resource_testkit.client.operations import Call, expected, operations
 from sample_resource_testkit.client.registry import BASICS, scenario, scenarios
-from sample_resource_testkit.client.runner import Cast, Result, run, settled, with_needs
+from sample_resource_testkit.client.runner import Cast, Result, run, settled
 from sample_resource_testkit.client.scenarios.requests_operations import ALONE, TOGETHER, optional
 from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.sandbox import SandboxServer
@@ -36,7 +36,7 @@ def played(
     :param removes: whether projects are removed: a sandbox has room for 1,000.
     """
     cast = Cast((*PLANTED, *fault), server, timeout_s=20, start_timeout_s=60, removes=removes)
-    return run(cast, with_needs(KNOWN, numbers), jobs=jobs)
+    return run(cast, KNOWN, numbers, jobs)
 
 
 def test_there_are_enough_scenarios_of_each_theme() -> None:
@@ -96,9 +96,9 @@ def test_a_mistake_of_the_kit_is_no_failure_of_the_client(sample_resource: Sandb
     def breaks(_: Any) -> None:
         raise KeyError("of the kit")
 
-    broken = replace(KNOWN["C-req-2"], play=breaks)
+    known = {**KNOWN, "C-req-2": replace(KNOWN["C-req-2"], play=breaks)}
     cast = Cast(PLANTED, sample_resource, timeout_s=20, start_timeout_s=60)
-    result = run(cast, [broken, KNOWN["C-req-3"]], jobs=1)
+    result = run(cast, known, ["C-req-2", "C-req-3"], jobs=1)
     assert [each.outcome for each in result.values()] == [Outcome.ERROR, Outcome.PASS]
     assert result["C-req-2"].reason.endswith("KeyError: 'of the kit'\n")
 

@@ -1,8 +1,8 @@
-"""Runs checks in threads, each case after the clauses that it rests on."""
+"""Runs cases in threads, each after what it rests on: checks of a server, and scenarios of a client."""
 
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -21,12 +21,12 @@ class CircularNeeds(ValueError):
 class _Plan:
     """The checks of the clauses that are run, and which clauses each clause waits for."""
 
-    clauses: dict[str, Clause]
+    clauses: Mapping[str, Clause]
     checks: dict[str, list[Check]] = field(default_factory=dict[str, list[Check]])
     needs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
 
-def plan(clauses: dict[str, Clause], checks: Iterable[Check], selected: Collection[str]) -> _Plan:
+def plan(clauses: Mapping[str, Clause], checks: Iterable[Check], selected: Collection[str]) -> _Plan:
     """Choose what has to run: the selected clauses, and those that they rest on.
 
     :raises ValueError: for a check of a clause, or a need, that does not exist.
@@ -74,12 +74,20 @@ def run(server: Server, chosen: _Plan, jobs: int, progress: Progress = unseen) -
     :param jobs: how many cases run at once. Those of checks with ``alone`` come at the end, one after the other.
     :return: the results of all clauses that were run, also of those that only others needed.
     """
-    return _Run(server, chosen, progress).run(jobs)
+    return run_with(lambda check, case: run_case(server, check, case), chosen, jobs, progress)
+
+
+Play = Callable[[Check, Case], CaseResult]
+
+
+def run_with(play: Play, chosen: _Plan, jobs: int, progress: Progress = unseen) -> dict[str, ClauseResult]:
+    """Run a plan, as :func:`run` does, with another way to play a case."""
+    return _Run(play, chosen, progress).run(jobs)
 
 
 class _Run:
-    def __init__(self, server: Server, chosen: _Plan, progress: Progress) -> None:
-        self._server = server
+    def __init__(self, play: Play, chosen: _Plan, progress: Progress) -> None:
+        self._play = play
         self._plan = chosen
         self._progress = progress
         self._results = {
@@ -159,7 +167,7 @@ class _Run:
             if need != check.clause and self._results[need].outcome in OPEN:
                 why = OPEN[self._results[need].outcome]
                 return CaseResult(name_of(check, case), Outcome.NOT_REACHABLE, reason=f"rests on {need}, which {why}")
-        return run_case(self._server, check, case)
+        return self._play(check, case)
 
 
 def name_of(check: Check, case: Case) -> str:

@@ -1,7 +1,5 @@
 """The scenarios, each registered under a number that never changes."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from sample_resource_testkit.clauses import LEVELS, Clause, clauses
+from sample_resource_testkit.registry import Case, Check, load_package
 
 if TYPE_CHECKING:
     from sample_resource_testkit.client.stage import Stage
@@ -49,6 +48,10 @@ class Scenario:
     def as_clause(self) -> Clause:
         """The scenario in the form of what reports count."""
         return Clause(self.number, self.level, self.theme, ", ".join(self.clauses), self.theme, self.text)
+
+    def as_check(self) -> Check:
+        """The scenario in the form of what is run."""
+        return Check(self.number, self.number, self.needs, False, (Case("", self.play),))
 
 
 BASICS = {
@@ -103,9 +106,7 @@ def scenarios() -> dict[str, Scenario]:
 
     :raises ValueError: for a row that names what does not exist, or comes later, and for a function without a row.
     """
-    package = importlib.import_module("sample_resource_testkit.client.scenarios")
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+    load_package("sample_resource_testkit.client.scenarios")
     table = (files(__package__ or "") / "scenarios.txt").read_text(encoding="utf-8")
     made: dict[str, Scenario] = {}
     for row in table.splitlines():
