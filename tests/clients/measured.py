@@ -17,6 +17,8 @@ from typing import Any
 
 import click
 from sample_resource_testkit import local_service
+from sample_resource_testkit.clauses import LEVELS
+from sample_resource_testkit.client.registry import THEMES
 
 from tests.clients import tools as contract
 from tests.support.service import ROOT
@@ -175,6 +177,8 @@ def measure(client: Client, url: str) -> dict[str, Any]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, generated))}
     subprocess.run(list(map(str, words)), env=environment, stdout=subprocess.DEVNULL, timeout=1800, check=False)
     found = json.loads(steady(report.read_text()))
+    if mistakes := _reasons(found, "error"):
+        raise click.ClickException(f"The kit made mistakes: {mistakes}")
     return {"name": client.name, "package": client.package, **found}
 
 
@@ -307,7 +311,8 @@ def as_page(data: Mapping[str, Any]) -> str:
 
 
 def _columns(clients: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((row["theme"], row["level"]) for client in clients for row in client["summary"]))
+    found = {(row["theme"], row["level"]) for client in clients for row in client["summary"]}
+    return [(theme, level) for theme in THEMES for level in LEVELS if (theme, level) in found]
 
 
 def _cell(row: Mapping[str, Any] | None) -> str:
