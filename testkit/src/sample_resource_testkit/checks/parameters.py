@@ -92,51 +92,6 @@ def a_text_parameter_without_a_language_is_undeclared(world: World, query: str) 
     refused(world.get(f"/searchApiPattern?{query}"), 400, "InvalidInput")
 
 
-@check(
-    "4-5",
-    cases={
-        "limit of the sorted list": ("sorted list", "limit=1&limit=1"),
-        "other values of limit": ("sorted list", "limit=1&limit=2"),
-        "offset": ("sorted list", "offset=0&offset=0"),
-        "withTotal": ("sorted list", "withTotal=true&withTotal=true"),
-        "stringParameter": ("list", "stringParameter=a&stringParameter=a"),
-        "integerParameter": ("list", "integerParameter=1&integerParameter=2"),
-        "floatParameter": ("list", "floatParameter=1&floatParameter=1.0"),
-        "objectParameter": ("list", "objectParameter=%7B%7D&objectParameter=%7B%7D"),
-        "not side by side": ("list", "stringParameter=a&limit=1&stringParameter=a"),
-        "staged of POST": ("POST", "staged=true&staged=true"),
-        "staged of PATCH": ("PATCH", "staged=false&staged=false"),
-        "fuzzy": ("search", "text.en=a&fuzzy=true&fuzzy=true"),
-        "optionalQueryParameter": ("by id", "optionalQueryParameter=a&optionalQueryParameter=a"),
-        "version of DELETE": ("DELETE", "version=1&version=1"),
-        "queryParameterOne": ("4.9", "queryParameterOne=1&queryParameterOne=1"),
-    },
-)
-def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, endpoint: str, query: str) -> None:
-    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
-
-
-@check(
-    "4-6",
-    cases={
-        "limit": ("sorted list", "limit="),
-        "where": ("sorted list", "where="),
-        "sort": ("sorted list", "sort="),
-        "withTotal": ("sorted list", "withTotal="),
-        "floatParameter": ("list", "floatParameter="),
-        "integerParameter": ("list", "integerParameter="),
-        "objectParameter": ("list", "objectParameter="),
-        "staged of POST": ("POST", "staged="),
-        "fuzzy": ("search", "text.en=a&fuzzy="),
-        "filter": ("search", "filter="),
-        "version of DELETE": ("DELETE", "version="),
-        "queryParameterOne": ("4.9", "queryParameterOne="),
-    },
-)
-def an_empty_value_is_refused(world: World, endpoint: str, query: str) -> None:
-    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
-
-
 @check("4-6", needs=["4.1-6"], cases=["arrayOfString", "arrayOfStringWithDescription"])
 def an_empty_value_of_an_array_is_the_empty_text(world: World, name: str) -> None:
     word = world.word()

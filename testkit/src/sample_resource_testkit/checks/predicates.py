@@ -5,6 +5,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from sample_resource_testkit.checks.conditions import expect_finds_one
 from sample_resource_testkit.checks.finding import (
     Pairs,
     Row,
@@ -21,6 +22,7 @@ from sample_resource_testkit.checks.finding import (
     where,
 )
 from sample_resource_testkit.checks.names import TEXTS
+from sample_resource_testkit.checks.parameters import ENDPOINTS, asked
 from sample_resource_testkit.checks.refusals import refused as refused_with
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
@@ -47,8 +49,17 @@ WAYS: dict[str, Callable[[World, Any], object]] = {
     "bound": _expect_bound,
     "refused where": lambda world, condition: refused(where(world, condition)),
     "refused filter": lambda world, condition: refused(search(world, ("filter", condition))),
-    "refused GET": lambda world, path: refused(world.get(path)),
+    "refused GET": lambda world, path: refused_with(world.get(path), 400, "InvalidInput"),
     "unknown GET": lambda world, path: refused_with(world.get(path), 404, "ResourceNotFound"),
+    "refused query": lambda world, case: refused_with(asked(world, ENDPOINTS[case[0]], case[1]), 400, "InvalidInput"),
+    "refused objectParameter": lambda world, text: refused_with(
+        world.get("", query={"objectParameter": text}), 400, "InvalidInput"
+    ),
+    "refused POST": lambda world, body: refused_with(world.post("", body), 400, "InvalidJsonInput"),
+    "refused update": lambda world, body: refused_with(
+        world.post(f"/{world.make().id}", body), 400, "InvalidJsonInput"
+    ),
+    "found by the list": lambda world, case: expect_finds_one(world, *case),
     "refused facet": lambda world, condition: refused(search(world, ("facet", condition))),
 }
 """What becomes of a case: a row, or the condition that is refused."""
@@ -66,7 +77,7 @@ def _register(head: str, lines: list[str]) -> None:
             fields = json.loads(text)
             continue
         condition = json.loads(text) if mark.endswith("j") else text
-        cases |= {condition: condition} if mark[0] == "!" else rows(fields, **{MARKS[mark[0]]: [condition]})
+        cases |= {text: condition} if mark[0] == "!" else rows(fields, **{MARKS[mark[0]]: [condition]})
 
     def hold(world: World, case: Any) -> None:
         WAYS[way](world, case)
