@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_faults import FAULTS, MODULES
+from client_faults import FAULTS
 from sample_resource_testkit.client.messages import Wrong
 from sample_resource_testkit.client.operations import Call, expected, operations
 from sample_resource_testkit.client.registry import BASICS, scenario, scenarios
@@ -24,7 +24,7 @@ KNOWN = scenarios()
 PART = [number for place, number in enumerate(KNOWN) if place % 4 == 1]
 """Of the scenarios that the reference adapter passes in ``make test``; ``make test-slow ARGS=-madapters`` takes all."""
 
-FAULTS_TRIED = list(FAULTS.values())[3::33]
+FAULTS_TRIED = list(FAULTS.values())[3::50]
 """``make test-slow ARGS=-madapters`` takes all."""
 
 
@@ -64,10 +64,6 @@ def test_a_number_that_is_taken_is_refused() -> None:
         scenario("C-req-1")(lambda _: None)
 
 
-def test_all_modules_of_faults_are_loaded() -> None:
-    assert len(MODULES) == len(list((Path(__file__).parent / "client_faults").glob("*.py"))) - 3
-
-
 def test_the_reference_adapter_passes_a_part_of_the_scenarios(sample_resource: SandboxServer) -> None:
     found = played(sample_resource, PART)
     assert {number: result.reason for number, result in found.items() if result.outcome is not Outcome.PASS} == {}
@@ -86,10 +82,12 @@ def test_a_planted_fault_fails_the_scenarios_that_speak_of_it(fault: Any, sample
     assert {number for number, result in found.items() if result.outcome is Outcome.FAIL} == set(numbers)
 
 
-def test_each_scenario_speaks_of_a_fault() -> None:
+def test_each_scenario_speaks_of_faults_in_two_spellings() -> None:
     assert len(FAULTS) >= 130
     assert [fault.name for fault in FAULTS.values() if not fault.scenarios] == []
-    assert {number for fault in FAULTS.values() for number in fault.scenarios} == KNOWN.keys()
+    planted = Counter(number for fault in FAULTS.values() for number in fault.scenarios)
+    assert planted.keys() == KNOWN.keys()
+    assert [number for number, count in planted.items() if count < 2] == [], "each in two spellings at least"
 
 
 def test_a_mistake_of_the_kit_is_no_failure_of_the_client(sample_resource: SandboxServer) -> None:

@@ -106,35 +106,6 @@ def a_result_has_nothing_else(world: World) -> None:
     answer.expect(not others, "no other member", others)
 
 
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "stringParameter": {"stringParameter": "a"},
-    "floatParameter": {"floatParameter": 1.5},
-    "integerParameter": {"integerParameter": 1},
-    "withMarkdownDescription": {"withMarkdownDescription": 1.5},
-    "objectParameter": {"objectParameter": {INTEGERS: [1]}},
-    "arrayOfString": {"arrayOfString": "a"},
-    "arrayOfStringWithDescription": {"arrayOfStringWithDescription": "a"},
-    "arrayOfString twice": {"arrayOfString": ["a", "b"]},
-    "arrayOfStringWithDescription twice": {"arrayOfStringWithDescription": ["a", "b"]},
-    "arrayOfString with the same value": {"arrayOfString": ["a", "a"]},
-    "arrayOfString 50 times": {"arrayOfString": [str(number) for number in range(50)]},
-    "all of them": {
-        "stringParameter": "a",
-        "floatParameter": 1,
-        "integerParameter": 1,
-        "withMarkdownDescription": 1,
-        "objectParameter": {},
-        "arrayOfString": "a",
-        "arrayOfStringWithDescription": "a",
-    },
-}
-
-
-@check("4.1-5", cases=PARAMETERS)
-def the_list_accepts_its_parameters(world: World, query: dict[str, Any]) -> None:
-    world.get("", query=query).expect_status(200)
-
-
 CONDITIONS: dict[str, tuple[str, str, Any]] = {
     "integerParameter": (INTEGERS, "integerParameter", 0),
     "floatParameter": (FLOATS, "floatParameter", 0.5),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.checks.conditions import expect_finds_one
 from sample_resource_testkit.checks.finding import (
     Pairs,
@@ -21,9 +22,10 @@ from sample_resource_testkit.checks.finding import (
     search,
     where,
 )
-from sample_resource_testkit.checks.names import TEXTS
+from sample_resource_testkit.checks.names import SEARCH, TEXTS
 from sample_resource_testkit.checks.parameters import ENDPOINTS, asked
 from sample_resource_testkit.checks.refusals import refused as refused_with
+from sample_resource_testkit.checks.search_errors import FILTERS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -40,6 +42,17 @@ def _expect_bound(world: World, row: Row) -> None:
     predicate, _, values = row.condition.partition(" ~ ")
     pairs: Pairs = [(f"var.{name}", fill(world, value, made)) for name, value in json.loads(values)]
     expect_found(world, predicate, made, row.holds, pairs)
+
+
+UNKNOWN = "The field '{}' does not exist."
+
+
+def _refused_by(answer: Answer, case: str, message: str) -> None:
+    refused(answer, "InvalidInput", message.format(case.partition(" ~ ")[2]))
+
+
+def _refused_where(world: World, case: str, message: str) -> None:
+    _refused_by(where(world, case.partition(" ~ ")[0]), case, message)
 
 
 WAYS: dict[str, Callable[[World, Any], object]] = {
@@ -59,6 +72,20 @@ WAYS: dict[str, Callable[[World, Any], object]] = {
     "refused update": lambda world, body: refused_with(
         world.post(f"/{world.make().id}", body), 400, "InvalidJsonInput"
     ),
+    "refused filters": lambda world, condition: [refused(search(world, (name, condition))) for name in FILTERS],
+    "unknown path of filters": lambda world, case: [
+        _refused_by(search(world, (name, case.partition(" ~ ")[0])), case, UNKNOWN) for name in FILTERS
+    ],
+    "syntax error where": lambda world, condition: refused(
+        where(world, condition), begins="Malformed parameter: where: Syntax error while parsing 'where'."
+    ),
+    "unknown field where": lambda world, case: _refused_where(world, case, UNKNOWN),
+    "unsupported where": lambda world, case: _refused_where(
+        world, case, "The field '{}' does not support this expression."
+    ),
+    "resembling where": lambda world, case: _refused_where(world, case, "Did you mean '{}'?"),
+    "accepted list": lambda world, query: world.get("", query=query).expect_status(200),
+    "accepted search": lambda world, query: world.get(SEARCH, query=query).expect_status(200),
     "found by the list": lambda world, case: expect_finds_one(world, *case),
     "refused facet": lambda world, condition: refused(search(world, ("facet", condition))),
 }

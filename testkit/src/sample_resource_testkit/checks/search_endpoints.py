@@ -16,29 +16,6 @@ from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
-PARAMETERS = {
-    "none": (),
-    "fuzzy=true": (("fuzzy", True), ("text.en", "kennels")),
-    "fuzzy=false": (("fuzzy", False), ("text.en", "kennels")),
-    "fuzzyLevel": (("fuzzyLevel", 1), ("fuzzy", True), ("text.en", "kennels")),
-    "staged=true": (("staged", True),),
-    "staged=false": (("staged", False),),
-    "filter": (("filter", "version:1"),),
-    "filter.facets": (("filter.facets", "version:1"), ("facet", "version")),
-    "filter.query": (("filter.query", "version:1"),),
-    "facet": (("facet", "version"),),
-    "text.en": (("text.en", "kennel"),),
-    "all": (
-        *(("fuzzy", True), ("fuzzyLevel", 2), ("staged", False), ("filter", "version:1"), ("facet", "version")),
-        *(("filter.query", "version:1"), ("filter.facets", "version:1"), ("text.de-AT", "Vogelhaus")),
-    ),
-}
-
-
-@check("4.4-1", cases=PARAMETERS)
-def a_search_takes_its_parameters(world: World, parameters: Searched) -> None:
-    world.get(SEARCH, query=parameters).expect_status(200)
-
 
 def expect_text_parameter(world: World, name: str) -> None:
     """Expect that a parameter is a text: it finds the resource that has its word, and no other."""
