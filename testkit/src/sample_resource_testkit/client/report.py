@@ -9,7 +9,7 @@ from sample_resource_testkit.client.registry import THEMES
 from sample_resource_testkit.client.runner import Result
 from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.outcomes import Outcome
-from sample_resource_testkit.reports.as_json import member, summary
+from sample_resource_testkit.reports.as_json import member, of_run, summary
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 OF_CLIENTS = Terms(
@@ -72,12 +72,7 @@ def as_client_json(verdict: Verdict, hello: Hello, results: Mapping[str, Result]
         "client": hello.client,
         "version": hello.version,
         "features": sorted(hello.features),
-        "began": verdict.began,
-        "elapsedSeconds": round(verdict.elapsed_s, 3),
-        "asExpected": verdict.is_as_expected,
-        "unexpectedFailures": list(verdict.unexpected_failures),
-        "unexpectedPasses": list(verdict.unexpected_passes),
-        "staleExpectations": list(verdict.stale),
+        **of_run(verdict),
         "summary": summary(verdict),
         "causes": [{"cause": cause, "scenarios": numbers} for cause, numbers in verdict.groups if len(numbers) > 1],
         "scenarios": [_told(verdict, result) for result in results.values()],
