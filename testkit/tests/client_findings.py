@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sample_resource_testkit.client.registry import scenarios
-from sample_resource_testkit.client.runner import Cast, Result, run, with_needs
+from sample_resource_testkit.client.runner import Cast, Result, run
 from sample_resource_testkit.client.stage import MARK, Shared, Stage
 from sample_resource_testkit.sandbox import SandboxServer
 
@@ -144,5 +144,5 @@ def _findings(stage: Stage, server: SandboxServer, shared: Shared) -> list[str]:
 def watched(server: SandboxServer, command: Sequence[str], numbers: Collection[str], jobs: int = 3) -> Watched:
     """Put a client through scenarios, and keep what the sandbox finds."""
     cast = Watched(command, server, timeout_s=20, start_timeout_s=60)
-    cast.results = run(cast, with_needs(scenarios(), numbers), jobs)
+    cast.results = run(cast, scenarios(), numbers, jobs)
     return cast

@@ -68,11 +68,7 @@ def planted_service() -> Iterator[PlantedService]:
             signing_keys.ensure_signing_key(connection)
         path = os.pathsep.join(map(str, (HERE.parents[1], HERE, HERE.parent / "src")))
         server = Gunicorn(
-            "planted_service:application",
-            folder / "log",
-            DATABASE_URL=url,
-            SANDBOX="on",
-            PYTHONPATH=path,
+            "planted_service:application", folder / "log", DATABASE_URL=url, SANDBOX="on", PYTHONPATH=path
         )
         try:
             yield PlantedService(server.port)

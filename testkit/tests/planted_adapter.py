@@ -1,4 +1,7 @@
-"""The reference adapter with a fault in its client: ``python planted_adapter.py NAME``; without a name, without one."""
+"""The reference adapter with a fault in its client: ``python planted_adapter.py NAME``; without a name, without one.
+
+``permitted`` is no fault, but all that clauses permit.
+"""
 
 import asyncio
 import importlib.util
@@ -7,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import client_faults
+from client_faults import permitted
 
 ADAPTER = Path(__file__).parents[1] / "clients/httpx/adapter.py"
 
@@ -24,5 +28,6 @@ def load() -> ModuleType:
 if __name__ == "__main__":
     adapter = load()
     if len(sys.argv) > 1:
-        client_faults.FAULTS[sys.argv[1]].plant(adapter)
+        plants = {"permitted": permitted.plant} | {each.name: each.plant for each in client_faults.FAULTS.values()}
+        plants[sys.argv[1]](adapter)
     asyncio.run(adapter.main())

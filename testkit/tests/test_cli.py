@@ -85,7 +85,7 @@ def test_a_server_that_has_only_get_gets_a_useful_report(stub: Stub, capsys: pyt
     assert "TOKEN=...  # the value of --token" in run.out
     assert "not reachable: no way to make a resource works (POST with a key: 501;" in run.out
     assert "not reachable: rests on 4.2-1, which is not reachable" in run.out
-    assert re.search(r"^all +must +- +2 +- +4$", run.out, re.MULTILINE)
+    assert re.search(r"^all +must +- +2 +- +4 +-$", run.out, re.MULTILINE)
     assert run.out.endswith("2 clauses fail.\n")
     assert "\x1b" not in run.out + run.err, "no colours and no progress without a terminal"
 

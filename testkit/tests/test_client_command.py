@@ -159,7 +159,7 @@ def test_the_reports_agree(judge: Judge, tmp_path: Path) -> None:
     assert {row["theme"]: row["notReachable"] for row in told["summary"] if row["level"] == "must"}["requests"] == 1
     assert told["causes"] == [{"cause": "booleans in the query", "scenarios": ["C-req-42", "C-req-103"]}]
     assert told["staleExpectations"] == ["C-req-10*"]
-    assert "booleans in the query: mend this and 2 scenarios pass\n" in done.stdout
+    assert "booleans in the query: 2 scenarios wait for this one\n" in done.stdout
     assert "  not reachable: C-req-103\n" in done.stdout
     assert "C-req-10* is listed as an expected failure, and nothing of it fails\n" in done.stdout
     root = ElementTree.parse(files["junit"]).getroot()  # noqa: S314 -- the report that was just written
@@ -235,6 +235,43 @@ def test_the_check_complains_precisely(judge: Judge) -> None:
     assert "no   the result of HEAD is true or false: the result of HEAD is false for 404" in done.stdout
     assert "no   an operation that does not exist is unsupported: " in done.stdout
     assert "no   it ends when its input ends: it had to be killed" in done.stdout
+
+
+def test_the_check_tells_the_faults_of_the_client_from_those_of_its_adapter(judge: Judge) -> None:
+    planted = (sys.executable, str(Path(__file__).with_name("planted_adapter.py")))
+    done = judge((*planted, "texts of bodies lose characters beyond the BMP"), "--check")
+    assert done.returncode == 0, done.stdout
+    assert "--   lines are UTF-8 in both directions: the request is another one than the call's" in done.stdout
+    assert "1 are about the client (--), and no fault of its adapter.\n" in done.stdout
+
+
+def test_the_check_shows_no_long_text_and_the_log_of_what_does_not_start(judge: Judge) -> None:
+    refusing = """
+    for message in messages():
+        print("in the log", file=sys.stderr, flush=True)
+        say(id=message["id"], error={"kind": "other", "message": "x" * 300_000})
+    """
+    done = judge(adapter(refusing), "--check")
+    assert done.returncode == 1
+    assert len(done.stdout) < 30_000
+    assert "       | in the log\n" in done.stdout
+    for options in ((), ("--check",)):
+        done = judge((sys.executable, "-S", "-c", "def f(:"), *options)
+        assert done.returncode == 1
+        assert "SyntaxError: invalid syntax" in done.stdout + done.stderr
+
+
+def test_the_log_of_an_adapter_is_that_of_its_scenario(judge: Judge, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    program = """
+    for message in messages():
+        print(f"{message['operation']} is called", file=sys.stderr, flush=True)
+        time.sleep(0.1)
+        say(id=message["id"], result={})
+    """
+    judge(adapter(program), "--scenario", "C-req-2,C-req-3", "--jobs", "1", "--json", str(report))
+    logs = {each["number"]: each["log"] for each in json.loads(report.read_text())["scenarios"]}
+    assert logs == {"C-req-2": "listResources is called", "C-req-3": "checkResources is called"}
 
 
 def test_a_hanging_adapter_is_killed_with_what_it_started(judge: Judge, tmp_path: Path) -> None:

@@ -86,10 +86,13 @@ def test_needed_clauses_run_without_being_selected(stub: Stub) -> None:
     assert outcomes(results(stub, *checks, selected=("2",))) == {"1": Outcome.FAIL, "2": Outcome.NOT_REACHABLE}
 
 
-def test_a_check_that_breaks_on_an_answer_fails(stub: Stub) -> None:
-    (case,) = results(stub, check_of("1", breaks))["1"].cases
-    assert case.expected == "an answer that the check can read"
-    assert case.got.startswith("KeyError: 'objectTypeProperty' (test_runner.py:")
+def test_a_mistake_of_the_kit_is_no_failure_of_the_server(stub: Stub) -> None:
+    found = results(stub, check_of("1", breaks, passes), check_of("2", passes, needs=("1",)), selected=("1", "2"))
+    assert outcomes(found) == {"1": Outcome.ERROR, "2": Outcome.NOT_REACHABLE}
+    (case, _) = found["1"].cases
+    assert case.reason.startswith("Traceback (most recent call last):\n")
+    assert case.reason.endswith("KeyError: 'objectTypeProperty'\n")
+    assert found["2"].reason == "rests on 1, which is an error of the kit"
 
 
 def test_a_failure_keeps_its_requests_and_a_pass_keeps_none(stub: Stub) -> None:

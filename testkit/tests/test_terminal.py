@@ -1,9 +1,13 @@
 """What a person sees on a terminal, and what a log gets."""
 
+import json
 from io import StringIO
 
 from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
+from sample_resource_testkit.reports.as_json import as_json
+from sample_resource_testkit.reports.html import as_html
+from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import ProgressLine, as_text
 from sample_resource_testkit.verdict import OF_SERVERS, Failure, Verdict
 
@@ -36,13 +40,9 @@ def test_must_and_should_are_counted_apart() -> None:
             clause("4", Outcome.NOT_REACHABLE, "should"),
         )
     )
-    rows = [line.split() for line in text.splitlines() if line.startswith(("core", "all"))]
-    assert rows == [
-        ["core", "must", "1", "-", "-", "-"],
-        ["core", "should", "1", "-", "1", "1"],
-        ["all", "must", "1", "-", "-", "-"],
-        ["all", "should", "1", "-", "1", "1"],
-    ]
+    rows = [" ".join(line.split()) for line in text.splitlines() if line.startswith(("core", "all"))]
+    wanted = ["core must 1 - - - -", "core should 1 - 1 1 -", "all must 1 - - - -", "all should 1 - 1 1 -"]
+    assert rows == wanted
     assert "12 checks in 6 cases of 4 clauses against http://a" in text
     assert "skipped: needs luck\n  3\n" in text
     assert text.endswith("No clause fails.\n")
@@ -52,6 +52,22 @@ def test_a_failure_without_a_request_is_told() -> None:
     text = as_text(verdict(clause("1", Outcome.FAIL, cases=8)))
     assert "FAIL 1 (must, core)\n  It `holds`.\n  case      case 0\n  expected  this\n  got       that\n" in text
     assert "  also      case 1, case 2, case 3, case 4, case 5 and 2 more\n" in text
+
+
+def test_a_mistake_of_the_kit_is_in_all_reports() -> None:
+    broken = ClauseResult(
+        clause("1", Outcome.PASS).clause, [CaseResult("case", Outcome.ERROR, 1, "Traceback\n  <line>")]
+    )
+    told = verdict(broken, clause("2", Outcome.PASS))
+    assert not told.is_as_expected
+    text = as_text(told)
+    assert "ERROR 1: a mistake of the kit\n  Traceback\n    <line>\n" in text
+    assert text.endswith("1 could not be judged, by a mistake of the kit.\n")
+    assert '<testcase name="1 case"' in as_junit(told)
+    assert '<error message="a mistake of the kit">Traceback\n  &lt;line&gt;</error>' in as_junit(told)
+    assert "<h2>Mistakes of the kit (1)</h2>" in as_html(told)
+    assert "<pre>Traceback\n  &lt;line&gt;</pre>" in as_html(told)
+    assert [each["outcome"] for each in json.loads(as_json(told))["clauses"]] == ["error", "pass"]
 
 
 def test_what_was_expected_is_told_apart() -> None:

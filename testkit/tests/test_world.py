@@ -16,7 +16,9 @@ from sample_resource_testkit.access import (
     token_transport,
 )
 from sample_resource_testkit.callers import Made, encoded
-from sample_resource_testkit.outcomes import Failed, NotReachable, Skipped
+from sample_resource_testkit.outcomes import Failed, NotReachable, Outcome, Skipped
+from sample_resource_testkit.registry import load_checks
+from sample_resource_testkit.runner import run_case
 from sample_resource_testkit.world import Server, World
 
 RESOURCE = '{"id": "i", "version": 1, "objectTypeProperty": {}}'
@@ -329,3 +331,14 @@ def test_without_a_sandbox_nothing_can_be_checked(stub: Stub) -> None:
     transport, target = token_transport(f"{stub.url}/oauth/token", stub.transport)
     with pytest.raises(Unusable, match="POST /sandbox/projects answered 404"):
         SandboxAccess(transport, target, Vault(), stub.transport).begin()
+
+
+def test_a_503_is_judged_only_if_the_server_answers_one_itself(stub: Stub) -> None:
+    server = world_of(stub).server
+    (check,) = (each for each in load_checks() if each.clause == "E-26")
+    assert run_case(server, check, check.cases[0]).outcome is Outcome.NOT_REACHABLE
+    error = '{"statusCode": 503, "message": "m", "errors": [{"code": "OverCapacity", "message": "m"}]}'
+    for headers, outcome in ((("Retry-After: 1",), Outcome.PASS), ((), Outcome.FAIL)):
+        stub.answer = lambda _, headers=headers: http(503, error, *headers)
+        World(server, "label").get("")
+        assert run_case(server, check, check.cases[0]).outcome is outcome

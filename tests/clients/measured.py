@@ -17,6 +17,8 @@ from typing import Any
 
 import click
 from sample_resource_testkit import local_service
+from sample_resource_testkit.clauses import LEVELS
+from sample_resource_testkit.client.registry import THEMES
 
 from tests.clients import tools as contract
 from tests.support.service import ROOT
@@ -75,7 +77,8 @@ def install() -> None:
 def generate() -> None:
     """Run the generators."""
     GENERATED.mkdir(exist_ok=True)
-    openapi_python_client, openapi_generator = map(contract.python_of, ("openapi-python-client", GENERATOR))
+    names = ("openapi-python-client", "openapi-python-generator", GENERATOR)
+    openapi_python_client, openapi_python_generator, openapi_generator = map(contract.python_of, names)
     package = contract.GENERATED / "sample_resource_client"
     contract.GENERATED.mkdir(parents=True, exist_ok=True)
     contract.call(
@@ -85,6 +88,8 @@ def generate() -> None:
         ],
         {},
     )
+    other = contract.GENERATED / "openapi_python_generator_client"
+    contract.call([openapi_python_generator.with_name(names[1]), contract.DOCUMENT, other], {})
     for command in (
         ("openapi-ts", "-f", CLIENTS / "hey-api/openapi-ts.config.mjs"),
         ("orval", "--config", CLIENTS / "orval/orval.config.mjs"),
@@ -151,7 +156,7 @@ def clients() -> list[Client]:
     made.append(
         in_python(f"{GENERATOR}-python", f"{GENERATOR} {version} python", contract.python_of(GENERATOR), version)
     )
-    for name in ("openapi-python-client", "aiopenapi3", "commercetools"):
+    for name in ("openapi-python-client", "openapi-python-generator", "aiopenapi3", "commercetools"):
         version = pinned_in_python(name, name)
         made.append(in_python(name, f"{name} {version}", contract.python_of(name), version))
     return made
@@ -172,6 +177,8 @@ def measure(client: Client, url: str) -> dict[str, Any]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, generated))}
     subprocess.run(list(map(str, words)), env=environment, stdout=subprocess.DEVNULL, timeout=1800, check=False)
     found = json.loads(steady(report.read_text()))
+    if mistakes := _reasons(found, "error"):
+        raise click.ClickException(f"The kit made mistakes: {mistakes}")
     return {"name": client.name, "package": client.package, **found}
 
 
@@ -304,7 +311,8 @@ def as_page(data: Mapping[str, Any]) -> str:
 
 
 def _columns(clients: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((row["theme"], row["level"]) for client in clients for row in client["summary"]))
+    found = {(row["theme"], row["level"]) for client in clients for row in client["summary"]}
+    return [(theme, level) for theme in THEMES for level in LEVELS if (theme, level) in found]
 
 
 def _cell(row: Mapping[str, Any] | None) -> str:

@@ -51,7 +51,10 @@ TIDIED = re.compile(r"VACUUM \(ANALYZE\) ")
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 """Of the transaction that reads a large page."""
 
-OF_NO_TABLE = (OF_NO_PROJECT, SNAPSHOT, NO_LIMITS)
+ONE_INSTANCE = ("SELECT pg_try_advisory_lock(%(lock_id)s)", "SELECT")
+"""A lock of the whole database, and whether its connection lives."""
+
+OF_NO_TABLE = (OF_NO_PROJECT, SNAPSHOT, NO_LIMITS, *ONE_INSTANCE)
 
 
 def test_the_walk_reaches_every_endpoint_of_a_project(app: Flask, walked: Walked) -> None:

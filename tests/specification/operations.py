@@ -11,6 +11,10 @@ DATA = ROOT / "testkit/src/sample_resource_testkit/client/operations.json"
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
+DEFAULTS = {"limit": 20, "offset": 0, "withTotal": True, "staged": False, "fuzzy": False, "fuzzyLevel": 2}
+"""What the absence of a parameter means, by the clauses 4.12-4, 4.12-5, 4.12-8, 3-1, 3-4, S-10 and S-12; the document
+names few of them."""
+
 
 def as_json() -> str:
     """The data file: an array with a line for each operation below a project."""
@@ -27,12 +31,7 @@ def as_json() -> str:
 
 def _operation(document: dict[str, Any], path: str, method: str, item: dict[str, Any]) -> dict[str, Any]:
     parameters = [
-        {
-            "name": each["name"],
-            "in": each["in"],
-            "kind": _kind(each["schema"]),
-            **({"default": each["schema"]["default"]} if "default" in each["schema"] else {}),
-        }
+        _parameter(each["name"], each["in"], each["schema"])
         for each in item["parameters"]
         if each["name"] != "projectKey"
     ]
@@ -44,7 +43,7 @@ def _operation(document: dict[str, Any], path: str, method: str, item: dict[str,
     if body == FORM:
         reference = item["requestBody"]["content"][FORM]["schema"]["$ref"].rpartition("/")[2]
         properties = document["components"]["schemas"][reference]["properties"]
-        fields = [{"name": name, "in": "form", "kind": _kind(schema)} for name, schema in properties.items()]
+        fields = [_parameter(name, "form", schema) for name, schema in properties.items()]
     return {
         "id": item["operationId"],
         "method": method.upper(),
@@ -53,6 +52,12 @@ def _operation(document: dict[str, Any], path: str, method: str, item: dict[str,
         "body": body,
         "fields": fields,
     }
+
+
+def _parameter(name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
+    default = {"default": DEFAULTS[name]} if name in DEFAULTS and place != "path" else {}
+    assert schema.get("default", DEFAULTS.get(name)) == DEFAULTS.get(name), name
+    return {"name": name, "in": place, "kind": _kind(schema), **default}
 
 
 def _kind(schema: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.resource import bulk_store
 from app.sandbox.projects import store as projects_store
+from app.sandbox.projects.sole import SoleInstance
 from tests.support.api import Api
 
 PROJECT = "sandboxed"
@@ -36,6 +37,7 @@ class _Walk:
     def __init__(self, app: Flask, connection: Connection, step: Step) -> None:
         self.client = app.test_client()
         self.app = app
+        self.settings: Settings = app.extensions["settings"]
         self.sandbox = app.extensions["extension"]
         self.connection = connection
         self.step = step
@@ -84,6 +86,11 @@ class _Walk:
         self.send("remove_run", "DELETE", f"/{RUN}", below="runs")
         with self.step("sandbox.expire_tokens"):
             self.sandbox.projects.expire_tokens(self.sandbox.projects.get(PROJECT))
+        with self.step("sandbox.one_instance"):
+            instance = SoleInstance(self.settings.database_url or "", self.settings)
+            assert instance.take()
+            instance.keep()
+            instance.release()
         with self.step("sandbox.load"):
             list(projects_store.all_rows(self.connection))
             projects_store.all_runs(self.connection)

@@ -31,10 +31,7 @@ OPERATIONS = {
     "searchResources": ("GET", "/searchApiPattern"),
     "searchProductProjections": ("POST", f"/{PROJECTIONS}"),
     "listResourcesSorted": ("GET", "/sorted-query-parameters"),
-    "postWithAllOptions": (
-        "POST",
-        "/artificially-complex/path/uri-parameter-one={uriParameterOne}/{uriParameterTwo}",
-    ),
+    "postWithAllOptions": ("POST", "/artificially-complex/path/uri-parameter-one={uriParameterOne}/{uriParameterTwo}"),
     "postDescriptionWithLinks": ("POST", "/description-with-urn-links"),
 }
 """Method, and path below ``/{projectKey}/resource``."""

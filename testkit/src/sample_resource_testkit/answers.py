@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from sample_resource_testkit.exchanges import Exchange, shortened
 from sample_resource_testkit.outcomes import Failed
@@ -56,6 +56,17 @@ class Answer:
             return json.loads(self.text, parse_constant=_refuse)
         except ValueError as error:
             raise self.failed("a JSON body", f"{shortened(self.raw.body) or 'an empty one'} ({error})") from None
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The body, which has to be a JSON object.
+
+        :raises Failed: if it is none.
+        """
+        body = self.json
+        if not isinstance(body, dict):
+            raise self.failed("a JSON object", shortened(self.raw.body))
+        return cast("dict[str, Any]", body)
 
     def headers(self, name: str) -> list[str]:
         """The values of a header, as often as it came."""

@@ -21,13 +21,14 @@ from sample_resource_testkit.access import (
     Vault,
     token_transport,
 )
-from sample_resource_testkit.clauses import PROFILES, Clause, clauses
+from sample_resource_testkit.clauses import PROFILES, clauses
 from sample_resource_testkit.client import command
 from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.options import (
     NOT_CHECKED,
     Parser,
     add_shared,
+    chosen_of,
     exit_with,
     expected_failures,
     integer,
@@ -54,7 +55,7 @@ Give one of: --sandbox; --client-id and --client-secret; --token. Secrets may co
 CLIENT_SECRET, TOKEN, and SANDBOX_TOKEN for a sandbox that needs one.
 
 Exit codes: 0 if no clause fails that is not in the file of expected failures, and none passes that is;
-1 otherwise; 2 if the server could not be reached, or an option is wrong.
+1 otherwise; 2 if the server could not be reached, an option is wrong, or the kit made a mistake.
 
 '%(prog)s client --help' says how a client is held against the specification.
 
@@ -144,7 +145,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 def _hold(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     known, checks = clauses(), load_checks()
-    selected = _selected(parser, options, known)
+    selected = chosen_of(parser, options, known, OF_SERVERS)
     expected = expected_failures(parser, options, known, "clause")
     vault = Vault()
     headers: Headers = tuple(options.header)
@@ -170,25 +171,6 @@ def _hold(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         # Otherwise the projects stay as long as the sandbox keeps them, so that the curl lines work.
         access.close()
     return code
-
-
-def _selected(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Clause]) -> list[str]:
-    """The clauses that were asked for, in the order of the specification."""
-    profiles, numbers = options.profile, options.clause
-    for name in profiles or ():
-        if name not in PROFILES:
-            parser.error(f"argument --profile: there is no profile {name!r}: choose from {', '.join(PROFILES)}")
-    for number in numbers or ():
-        if number not in known:
-            parser.error(f"argument --clause: there is no clause {number!r}")
-    found = [
-        number
-        for number, clause in known.items()
-        if (profiles is None or clause.profile in profiles) and (numbers is None or number in numbers)
-    ]
-    if not found:
-        parser.error("--profile and --clause leave no clause to check")
-    return found
 
 
 def _access(parser: argparse.ArgumentParser, options: argparse.Namespace, transport: Transport, vault: Vault) -> Access:

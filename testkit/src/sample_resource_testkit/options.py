@@ -3,15 +3,16 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.expected import BadList, Expected, read_expected
 from sample_resource_testkit.reports.html import as_html
 from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import as_text
-from sample_resource_testkit.verdict import Verdict
+from sample_resource_testkit.verdict import Terms, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
 """Exit codes. The last one is also that of wrong options: nothing was checked then either."""
@@ -83,6 +84,28 @@ def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout
     add("--seed", type=integer(0, 2**32), default=0, metavar="N", help=f"of the values that {draw} draw (default: 0)")
 
 
+def chosen_of(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, known: Mapping[str, Clause], terms: Terms
+) -> list[str]:
+    """What ``--profile`` and ``--clause`` or ``--scenario`` ask for, in its order. Wrong names end the command."""
+    groups, numbers = options.profile, getattr(options, terms.item)
+    for name in groups or ():
+        if name not in terms.groups:
+            told = f"there is no {terms.group} {name!r}: choose from {', '.join(terms.groups)}"
+            parser.error(f"argument --profile: {told}")
+    for number in numbers or ():
+        if number not in known:
+            parser.error(f"argument --{terms.item}: there is no {terms.item} {number!r}")
+    found = [
+        number
+        for number, clause in known.items()
+        if (groups is None or clause.profile in groups) and (numbers is None or number in numbers)
+    ]
+    if not found:
+        parser.error(f"--profile and --{terms.item} leave no {terms.item}")
+    return found
+
+
 def expected_failures(
     parser: argparse.ArgumentParser, options: argparse.Namespace, known: Collection[str], what: str
 ) -> Expected:
@@ -106,6 +129,8 @@ def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Ver
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     details = next((str(path) for path in (options.html, options.json) if path is not None), "")
     sys.stdout.write(as_text(verdict, coloured=coloured, details=details).encode(errors="backslashreplace").decode())
+    if verdict.errors:
+        return NOT_CHECKED
     return AS_EXPECTED if verdict.is_as_expected else NOT_AS_EXPECTED
 
 

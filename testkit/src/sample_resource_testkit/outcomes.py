@@ -15,6 +15,12 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
     UNSUPPORTED = "unsupported"
     NOT_REACHABLE = "not reachable"
+    ERROR = "error"
+    """A mistake of the kit, with its traceback: it says nothing about what is judged."""
+
+
+OPEN = {Outcome.FAIL: "fails", Outcome.NOT_REACHABLE: "is not reachable", Outcome.ERROR: "is an error of the kit"}
+"""Outcomes with which nothing that rests on it can be judged, in words."""
 
 
 class Failed(Exception):
@@ -46,7 +52,7 @@ class CaseResult:
 
     :param name: of the check and, in brackets, of its case.
     :param checks: how many expectations were compared.
-    :param reason: why it was skipped or is not reachable.
+    :param reason: why it was skipped or is not reachable; of an error its traceback.
     :param expected: for a failure, as in :class:`Failed`.
     :param exchanges: all requests of a case that failed, in order; none of others.
     :param shown: the position in ``exchanges`` of the one that shows the failure; -1 if there is none.
@@ -72,9 +78,9 @@ class ClauseResult:
 
     @property
     def outcome(self) -> Outcome:
-        """One case that fails fails the clause; one that is not reachable leaves it open."""
+        """One case that fails fails the clause; a mistake of the kit, or one that is not reachable, leaves it open."""
         found = {case.outcome for case in self.cases}
-        for outcome in (Outcome.FAIL, Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.PASS):
+        for outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.PASS):
             if outcome in found:
                 return outcome
         return Outcome.SKIPPED

@@ -20,7 +20,7 @@ class Case:
     """One way through a check, with an outcome of its own."""
 
     name: str
-    run: Callable[["World"], None]
+    run: Callable[[Any], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,12 @@ def _bound(function: Callable[..., None], value: object) -> Callable[["World"], 
 @cache
 def load_checks() -> tuple[Check, ...]:
     """All checks of the package :mod:`.checks`, in the order of its modules and of their lines."""
-    package = importlib.import_module("sample_resource_testkit.checks")
-    for module in sorted(pkgutil.walk_packages(package.__path__, f"{package.__name__}."), key=lambda found: found.name):
-        importlib.import_module(module.name)
+    load_package("sample_resource_testkit.checks")
     return tuple(_registered)
+
+
+def load_package(name: str) -> None:
+    """Import all modules of a package, in the order of their names, so that they register what they have."""
+    package = importlib.import_module(name)
+    for module in sorted(pkgutil.walk_packages(package.__path__, f"{name}."), key=lambda found: found.name):
+        importlib.import_module(module.name)

@@ -1,14 +1,14 @@
-"""Runs checks in threads, each case after the clauses that it rests on."""
+"""Runs cases in threads, each after what it rests on: checks of a server, and scenarios of a client."""
 
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from sample_resource_testkit.clauses import Clause
-from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Failed, NotReachable, Outcome, Skipped
+from sample_resource_testkit.outcomes import OPEN, CaseResult, ClauseResult, Failed, NotReachable, Outcome, Skipped
 from sample_resource_testkit.registry import Case, Check
 from sample_resource_testkit.world import Server, World
 
@@ -21,12 +21,12 @@ class CircularNeeds(ValueError):
 class _Plan:
     """The checks of the clauses that are run, and which clauses each clause waits for."""
 
-    clauses: dict[str, Clause]
+    clauses: Mapping[str, Clause]
     checks: dict[str, list[Check]] = field(default_factory=dict[str, list[Check]])
     needs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
 
-def plan(clauses: dict[str, Clause], checks: Iterable[Check], selected: Collection[str]) -> _Plan:
+def plan(clauses: Mapping[str, Clause], checks: Iterable[Check], selected: Collection[str]) -> _Plan:
     """Choose what has to run: the selected clauses, and those that they rest on.
 
     :raises ValueError: for a check of a clause, or a need, that does not exist.
@@ -74,12 +74,20 @@ def run(server: Server, chosen: _Plan, jobs: int, progress: Progress = unseen) -
     :param jobs: how many cases run at once. Those of checks with ``alone`` come at the end, one after the other.
     :return: the results of all clauses that were run, also of those that only others needed.
     """
-    return _Run(server, chosen, progress).run(jobs)
+    return run_with(lambda check, case: run_case(server, check, case), chosen, jobs, progress)
+
+
+Play = Callable[[Check, Case], CaseResult]
+
+
+def run_with(play: Play, chosen: _Plan, jobs: int, progress: Progress = unseen) -> dict[str, ClauseResult]:
+    """Run a plan, as :func:`run` does, with another way to play a case."""
+    return _Run(play, chosen, progress).run(jobs)
 
 
 class _Run:
-    def __init__(self, server: Server, chosen: _Plan, progress: Progress) -> None:
-        self._server = server
+    def __init__(self, play: Play, chosen: _Plan, progress: Progress) -> None:
+        self._play = play
         self._plan = chosen
         self._progress = progress
         self._results = {
@@ -156,10 +164,10 @@ class _Run:
 
     def _case(self, check: Check, case: Case) -> CaseResult:
         for need in check.needs:
-            if need != check.clause and self._results[need].outcome in (Outcome.FAIL, Outcome.NOT_REACHABLE):
-                why = "fails" if self._results[need].outcome is Outcome.FAIL else "is not reachable"
+            if need != check.clause and self._results[need].outcome in OPEN:
+                why = OPEN[self._results[need].outcome]
                 return CaseResult(name_of(check, case), Outcome.NOT_REACHABLE, reason=f"rests on {need}, which {why}")
-        return run_case(self._server, check, case)
+        return self._play(check, case)
 
 
 def name_of(check: Check, case: Case) -> str:
@@ -181,9 +189,8 @@ def run_case(server: Server, check: Check, case: Case) -> CaseResult:
         outcome, reason = Outcome.NOT_REACHABLE, str(unreached)
     except Failed as failed:
         outcome, expected, got, exchange = Outcome.FAIL, failed.expected, failed.got, failed.exchange
-    except Exception as error:  # noqa: BLE001 -- the server may answer what no check has thought of
-        outcome, expected = Outcome.FAIL, "an answer that the check can read"
-        got = f"{type(error).__name__}: {error} ({_place(error)})"
+    except Exception:  # noqa: BLE001 -- a mistake of the kit ends no run
+        outcome, reason = Outcome.ERROR, traceback.format_exc()
     failing = outcome is Outcome.FAIL
     exchanges = tuple(world.exchanges) if failing else ()
     shown = exchanges.index(exchange) if exchange in exchanges else len(exchanges) - 1
@@ -198,9 +205,3 @@ def run_case(server: Server, check: Check, case: Case) -> CaseResult:
         shown=shown if failing else -1,
         elapsed_s=time.monotonic() - began,
     )
-
-
-def _place(error: BaseException) -> str:
-    """Where in the kit an exception was raised."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"

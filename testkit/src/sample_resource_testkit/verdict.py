@@ -38,7 +38,7 @@ OF_SERVERS = Terms(
     items="clauses",
     group="profile",
     groups=PROFILES,
-    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED, Outcome.NOT_REACHABLE),
+    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED, Outcome.NOT_REACHABLE, Outcome.ERROR),
     source="Source",
     levels={
         "must": "what the interface, its platform or an RFC says",
@@ -101,6 +101,11 @@ class Verdict:
         return tuple(number for number, result in self.results.items() if result.outcome is Outcome.FAIL)
 
     @property
+    def errors(self) -> tuple[str, ...]:
+        """Clauses that a mistake of the kit left open."""
+        return tuple(number for number, result in self.results.items() if result.outcome is Outcome.ERROR)
+
+    @property
     def unexpected_passes(self) -> tuple[str, ...]:
         """Clauses that are listed and pass."""
         passing = (number for number, result in self.results.items() if result.outcome is Outcome.PASS)
@@ -118,8 +123,8 @@ class Verdict:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether just what is listed fails."""
-        return not self.unexpected_failures and not self.unexpected_passes
+        """Whether just what is listed fails, and the kit made no mistake."""
+        return not self.unexpected_failures and not self.unexpected_passes and not self.errors
 
     @property
     def checks(self) -> int:

@@ -33,6 +33,7 @@ class Server:
 
     :param tag: letters that no other run has, in all keys and words.
     :param seed: of the values that checks draw.
+    :param busy: what the server answered with 503.
     """
 
     transport: Transport
@@ -40,6 +41,7 @@ class Server:
     tag: str
     seed: int = 0
     ways: "Ways" = field(default_factory=lambda: Ways())
+    busy: list[Exchange] = field(default_factory=list[Exchange])
 
 
 @dataclass(slots=True)
@@ -269,9 +271,17 @@ class World(Caller):
                 self.exchanges.append(failed)
             raise Failed("an answer", str(error), failed) from None
         answered = Exchange(transport.origin, complete, raw)
+        if raw.status == 503:
+            self.server.busy.append(answered)
         with self._lock:
             self.exchanges.append(answered)
         return Answer(answered, raw, self.count)
+
+    def seen(self, exchange: Exchange) -> Answer:
+        """The answer that another case got, as one of this case."""
+        assert exchange.answer is not None  # noqa: S101 -- it is answered
+        self.exchanges.append(exchange)
+        return Answer(exchange, exchange.answer, self.count)
 
     # Resources
 

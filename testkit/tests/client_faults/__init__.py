@@ -4,17 +4,12 @@ A fault is a function that changes the module of the adapter before it runs. All
 it names fail, and no others but those that rest on them, which are not reachable.
 """
 
-from client_faults import (
-    behaving,
-    behaving_tokens,
-    failing,
-    returning,
-    sending_bodies,
-    sending_parameters,
-    sending_values,
-)
+from importlib import import_module
+from pathlib import Path
+
 from client_faults.planting import FAULTS, Fault
 
-__all__ = ["FAULTS", "MODULES", "Fault"]
+__all__ = ["FAULTS", "Fault"]
 
-MODULES = (behaving, behaving_tokens, failing, returning, sending_bodies, sending_parameters, sending_values)
+for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+    import_module(f"client_faults.{file.stem}")

@@ -3,14 +3,9 @@
 import asyncio
 from typing import Any
 
-from client_faults.planting import answering, around, fault, of_client
+from client_faults.planting import answering, around, fault, of_client, planted
 
 # Repetitions
-
-
-fault("Retry-After is not waited for", "C-do-15..20 C-do-22 C-do-55")(
-    lambda adapter: setattr(adapter.Client, "wait_s", lambda *_: 0.2)
-)
 
 
 def waits(change: Any) -> Any:
@@ -18,25 +13,6 @@ def waits(change: Any) -> Any:
     return lambda adapter: around(
         adapter.Client, "wait_s", lambda former, self, response: change(former(self, response), response)
     )
-
-
-fault("a long Retry-After is waited for a second", "C-do-22")(waits(lambda wait_s, _: min(wait_s, 1.0)))
-fault("503 is not repeated", "C-do-15 C-do-16 C-do-20")(
-    of_client(
-        "should_wait",
-        lambda _, former, self, method, path, body, response, ends: (
-            response.status_code != 503 and former(self, method, path, body, response, ends)
-        ),
-    )
-)
-fault("429 is not repeated", "C-do-17")(
-    of_client(
-        "should_wait",
-        lambda _, former, self, method, path, body, response, ends: (
-            response.status_code != 429 and former(self, method, path, body, response, ends)
-        ),
-    )
-)
 
 
 @fault("a POST without a key is repeated after a 503", "C-do-23")
@@ -55,27 +31,12 @@ def repeated(statuses: set[int], times: int = 1, when: Any = None) -> Any:
     return answering(change)
 
 
-fault("a 400 is repeated", "C-do-30")(
-    repeated({400}, times=3, when=lambda operation, *_: operation == "listResourcesSorted")
-)
-fault("a 403 is repeated", "C-do-13 C-do-33")(repeated({403}))
-fault("a 409 is repeated", "C-do-38 C-do-58")(repeated({409}))
-fault("a 412 is repeated", "C-req-101 C-req-121 C-do-32")(
-    repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")
-)
-fault("a 500 is repeated", "C-do-24")(repeated({500}))
-fault("a 502 is repeated", "C-do-25")(repeated({502}))
-
-
 async def _takes_the_current_version(self: Any, send: Any, operation: str, method: str, body: Any) -> Any:
     response = await send()
     if response.status_code == 409 and operation == "updateResourceById":
         version = response.json()["errors"][0].get("currentVersion")
         return await send(body={**body, "version": version})
     return response
-
-
-fault("a conflict is overwritten with the current version", "C-err-9 C-do-37")(answering(_takes_the_current_version))
 
 
 @fault("an update is sent with the version of the first one", "C-req-85 C-do-39")
@@ -171,12 +132,6 @@ def _(adapter: Any) -> None:
     around(adapter.Client, "call", call)
 
 
-fault("each call has a connection of its own", "C-do-43")(
-    connections(lambda response: response.request.extensions is not None)
-)
-fault("the connection is closed after an error", "C-do-44")(connections(lambda response: response.status_code >= 400))
-
-
 @fault("a connection that has ended is used again", "C-do-45")
 def _(adapter: Any) -> None:
     former = adapter.Client.answer
@@ -227,25 +182,11 @@ def _cut_off(arguments: Any) -> Any:
     return arguments
 
 
-fault("the last id of a page is cut off", "C-do-48")(variables(_cut_off))
-
-
 def headers(extra: Any) -> Any:
     def plant(adapter: Any) -> None:
         adapter.Client.authorization = lambda _, token: {"Authorization": f"Bearer {token}", **extra}
 
     return plant
-
-
-fault("a header that is no longer read is sent", "C-do-50 C-do-52")(headers({"X-Vrap-Disable-Validation": "true"}))
-
-
-fault("a GET whose connection breaks is not repeated", "C-err-69 C-do-60")(
-    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)
-)
-fault("any request whose connection breaks is repeated", "C-do-26..28 C-do-61")(
-    lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)
-)
 
 
 @fault("a resource is deleted with the version that was tried first", "C-do-59")
@@ -275,5 +216,27 @@ def _escaped(arguments: Any) -> Any:
     return arguments
 
 
-fault("escapes of predicates are undone", "C-ans-75")(variables(_without_backslashes))
-fault("quotes of variables are escaped", "C-ans-76")(variables(_escaped))
+planted(
+    ("C-do-15..20 C-do-22 C-do-55", "Retry-After is not waited for", lambda adapter: setattr(adapter.Client, "wait_s", lambda *_: 0.2)),
+    ("C-do-22", "a long Retry-After is waited for a second", waits(lambda wait_s, _: min(wait_s, 1.0))),
+    ("C-do-15 C-do-16 C-do-20", "503 is not repeated",
+     of_client("should_wait", lambda _, former, self, method, path, body, response, ends: (response.status_code != 503 and former(self, method, path, body, response, ends)))),
+    ("C-do-17", "429 is not repeated",
+     of_client("should_wait", lambda _, former, self, method, path, body, response, ends: (response.status_code != 429 and former(self, method, path, body, response, ends)))),
+    ("C-do-30", "a 400 is repeated", repeated({400}, times=3, when=lambda operation, *_: operation == "listResourcesSorted")),
+    ("C-do-13 C-do-33", "a 403 is repeated", repeated({403})),
+    ("C-do-38 C-do-58", "a 409 is repeated", repeated({409})),
+    ("C-req-101 C-req-121 C-do-32", "a 412 is repeated", repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")),
+    ("C-do-24", "a 500 is repeated", repeated({500})),
+    ("C-do-25", "a 502 is repeated", repeated({502})),
+    ("C-err-9 C-do-37", "a conflict is overwritten with the current version", answering(_takes_the_current_version)),
+    ("C-do-43", "each call has a connection of its own", connections(lambda response: response.request.extensions is not None)),
+    ("C-do-44", "the connection is closed after an error", connections(lambda response: response.status_code >= 400)),
+    ("C-do-48", "the last id of a page is cut off", variables(_cut_off)),
+    ("C-do-50 C-do-52", "a header that is no longer read is sent", headers({"X-Vrap-Disable-Validation": "true"})),
+    ("C-err-69 C-do-60", "a GET whose connection breaks is not repeated", lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)),
+    ("C-do-26..28 C-do-61", "any request whose connection breaks is repeated",
+     lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)),
+    ("C-ans-75", "escapes of predicates are undone", variables(_without_backslashes)),
+    ("C-ans-76", "quotes of variables are escaped", variables(_escaped)),
+)  # fmt: skip

@@ -1,12 +1,10 @@
 """Faults in how the client deals with tokens."""
 
 import asyncio
+import base64
 from typing import Any
 
-from client_faults.planting import answering, around, fault, of_client
-
-OF_TOKEN_ENDPOINT = "C-err-61 C-err-63..65"
-"""What the token endpoint answers is met by those alone whose request it takes; C-err-62 is the 400 that others get."""
+from client_faults.planting import answering, around, fault, of_client, planted
 
 
 @fault("a token is asked for by each call", "C-do-4")
@@ -49,32 +47,15 @@ def token_request(change: Any) -> Any:
     return plant
 
 
-fault("the scope is not asked for", "C-do-2 C-do-13 C-do-55")(
-    token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))
-)
-fault("the secret stands in the address", "C-err-61 C-err-63..65 C-err-67 C-do-1")(
-    token_request(
-        lambda self, url, options: (
-            f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials",
-            options,
-        )
-    )
-)
-
-
 async def _never(adapter: Any, former: Any, self: Any, refused: str | None = None) -> str:
     return await former(self)
 
 
-fault("a refused token is not replaced", "C-do-8")(of_client("get_token", _never))
-
-
-@fault("the secret stands in a header of each request", "C-do-3")
-def _(adapter: Any) -> None:
-    around(
+def in_header(name: str, spelt: Any) -> Any:
+    return lambda adapter: around(
         adapter.Client,
         "authorization",
-        lambda former, self, token: {**former(self, token), "client_secret": self.opened["clientSecret"]},
+        lambda former, self, token: {**former(self, token), name: spelt(self.opened["clientSecret"])},
     )
 
 
@@ -112,9 +93,6 @@ async def _replaces_the_given(self: Any, send: Any, *_: Any) -> Any:
     return response
 
 
-fault("a token that was given is replaced", "C-err-4 C-do-7")(answering(_replaces_the_given))
-
-
 async def _renews_without_end(self: Any, send: Any, *_given: Any) -> Any:
     response = await send()
     for _ in range(3):
@@ -122,9 +100,6 @@ async def _renews_without_end(self: Any, send: Any, *_given: Any) -> Any:
             break
         response = await send()
     return response
-
-
-fault("refused tokens are replaced again and again", "C-do-10")(answering(_renews_without_end))
 
 
 def not_renewed(when: Any) -> Any:
@@ -140,14 +115,6 @@ def not_renewed(when: Any) -> Any:
             self.opened["token"] = None
 
     return answering(change)
-
-
-fault("a write whose token is refused is not sent again", "C-do-12")(
-    not_renewed(lambda _, method: method not in ("GET", "HEAD"))
-)
-fault("a token that is refused for a list is not replaced", "C-do-9 C-do-11")(
-    not_renewed(lambda operation, _: operation == "listResources")
-)
 
 
 # A token endpoint in trouble
@@ -199,3 +166,23 @@ def _(adapter: Any) -> None:
             return await former(self, *args)
 
     around(adapter.Client, "call", call)
+
+
+planted(
+    ("C-do-2 C-do-13 C-do-55", "the scope is not asked for",
+     token_request(lambda _, url, options: (url, {**options, "data": {"grant_type": "client_credentials"}}))),
+    ("C-err-61 C-err-63..65 C-err-67 C-do-1", "the secret stands in the address",
+     token_request(lambda self, url, options: (f"{url}?client_secret={self.opened['clientSecret']}&grant_type=client_credentials", options))),
+    ("C-do-8", "a refused token is not replaced", of_client("get_token", _never)),
+    ("C-do-3", "the secret stands in a header of each request", in_header("client_secret", str)),
+    ("C-do-3", "the secret stands in a header of another name", in_header("X-Secret", str)),
+    ("C-do-3", "the secret stands in base64 in a header", in_header("X-Basic", lambda secret: base64.b64encode(f"id:{secret}".encode()).decode())),
+    ("C-do-3", "the secret stands in a query",
+     of_client("answer", lambda _, former, self, method, path, *more: (former(self, method, f"{path}{'&' if '?' in path else '?'}key={self.opened['clientSecret']}", *more) if self.opened["token"] is None and self.opened["projectKey"] == "scripted" else former(self, method, path, *more)))),
+    ("C-do-3", "the secret stands in bodies",
+     of_client("answer", lambda _, former, self, method, path, headers, operation, body: former(self, *(method, path, headers, operation), {**body, "key": self.opened["clientSecret"]} if body and self.opened["token"] is None and self.opened["projectKey"] == "scripted" else body))),
+    ("C-err-4 C-do-7", "a token that was given is replaced", answering(_replaces_the_given)),
+    ("C-do-10", "refused tokens are replaced again and again", answering(_renews_without_end)),
+    ("C-do-12", "a write whose token is refused is not sent again", not_renewed(lambda _, method: method not in ("GET", "HEAD"))),
+    ("C-do-9 C-do-11", "a token that is refused for a list is not replaced", not_renewed(lambda operation, _: operation == "listResources")),
+)  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from client_faults.planting import around, fault
+from client_faults.planting import around, fault, planted
 
 
 def errors(change: Any) -> Any:
@@ -27,32 +27,8 @@ def without(*names: str) -> Any:
     return errors(lambda shown, _: {name: item for name, item in shown.items() if name not in names})
 
 
-fault("the entries of errors are not shown", "C-err-2")(without("errors"))
-fault("Retry-After is not shown", "C-err-19 C-err-20")(without("retryAfterSeconds"))
-
-
 def of_message(change: Any) -> Any:
     return errors(lambda shown, _: {**shown, "message": change(shown["message"])} if "message" in shown else shown)
-
-
-fault("messages are shown from their last colon on", "C-err-1")(of_message(lambda text: text.rpartition(": ")[2]))
-fault("messages are shown in ASCII", "C-err-31")(of_message(lambda text: text.encode("ascii", "replace").decode()))
-fault("currentVersion is cut to 32 bits", "C-err-10")(
-    errors(
-        lambda shown, _: (
-            {**shown, "currentVersion": (shown["currentVersion"] + 2**31) % 2**32 - 2**31}
-            if "currentVersion" in shown
-            else shown
-        )
-    )
-)
-fault("codes that nobody knows are shown as unknown", "C-err-29")(
-    errors(lambda shown, _: {**shown, "code": "Unknown"} if shown.get("code") == "CodeOfTomorrow" else shown)
-)
-fault(
-    "the status of an error is that of its class",
-    "C-err-4..9 C-err-11 C-err-14..16 C-err-18..23 C-err-30 C-err-32 C-err-34 C-err-61 C-err-63 C-do-7 C-do-10 C-do-13 C-do-14 C-do-31..37 C-do-58 C-do-59",
-)(errors(lambda shown, _: {**shown, "status": shown["status"] // 100 * 100}))
 
 
 def parsed(fails: Any) -> Any:
@@ -77,21 +53,6 @@ def is_no_json(response: Any) -> bool:
     return False
 
 
-fault("the body of an error has to be JSON", "C-err-13 C-err-21..24 C-err-63")(parsed(is_no_json))
-fault("the body of an error has to be an object", "C-err-25 C-err-26")(
-    parsed(lambda response: not is_no_json(response) and not isinstance(json.loads(response.content), dict))
-)
-fault("the body of an error has to have entries", "C-err-27 C-err-28 C-err-32 C-err-34 C-err-36")(
-    parsed(
-        lambda response: (
-            not is_no_json(response)
-            and isinstance(body := json.loads(response.content), dict)
-            and not body.get("errors")
-        )
-    )
-)
-
-
 # Errors that are none
 
 
@@ -114,34 +75,10 @@ def swallowed(when: Any, result: Any = None) -> Any:
     return plant
 
 
-fault("a 404 returns null", "C-err-6..8 C-err-22 C-do-14 C-do-31")(
-    swallowed(lambda shown, _: shown.get("status") == 404)
-)
-
-
 def of_status(status: int, *operations: str) -> Any:
     return swallowed(
         lambda shown, operation: shown.get("status") == status and (not operations or operation in operations)
     )
-
-
-fault("a 400 of a get is a success", "C-err-33 C-err-62")(of_status(400, "getResourceById"))
-fault("a 400 of a list is a success", "C-err-12")(of_status(400, "listResources"))
-fault("errors of decoding return null", "C-err-37..46 C-err-64")(
-    swallowed(lambda shown, _: shown["kind"] == "decoding")
-)
-fault("errors of the network return null", "C-err-47..54 C-err-65 C-err-66 C-do-40 C-do-41")(
-    swallowed(lambda shown, _: shown["kind"] == "network")
-)
-fault("a POST that ran into its time limit is a success", "C-err-58")(
-    swallowed(lambda shown, operation: shown["kind"] == "timeout" and operation == "createOrUpdateResource")
-)
-fault("an update whose answer was lost is a success", "C-do-40")(
-    swallowed(lambda shown, operation: shown["kind"] == "network" and operation == "updateResourceById")
-)
-fault("a resource with the status 500 is a success", "C-err-13 C-err-24 C-err-36")(
-    swallowed(lambda shown, _: shown.get("status") == 500 and "message" not in shown and "code" not in shown)
-)
 
 
 # Bodies of success that are none
@@ -166,14 +103,6 @@ def is_brace(response: Any) -> bool:
     return response.content.startswith(b"{")
 
 
-fault("the Content-Type is not looked at", "C-err-41")(
-    decoded(lambda response: is_brace(response) and not is_no_json(response), lambda response: response.json())
-)
-fault("what is no JSON is returned as a text", "C-err-37..40 C-err-45 C-err-46 C-err-64")(
-    decoded(is_no_json, lambda response: response.text)
-)
-
-
 # Kinds
 
 
@@ -187,10 +116,6 @@ def kinds(**others: str) -> Any:
         adapter.Failure.__init__ = init
 
     return plant
-
-
-fault("errors of the network have the kind other", "C-err-47..53 C-err-65 C-err-66 C-do-41")(kinds(network="other"))
-fault("time limits are errors of the network", "C-err-55..58 C-err-67 C-err-70")(kinds(timeout="network"))
 
 
 @fault("after an error of the network the client is of no use", "C-err-60")
@@ -260,11 +185,6 @@ def of_tokens(change: Any) -> Any:
     return plant
 
 
-fault("after an error of the token endpoint the call goes on without a token", "C-err-61..65 C-err-68")(
-    of_tokens(lambda *_: "none")
-)
-
-
 # Time limits of one attempt
 
 
@@ -295,18 +215,6 @@ async def _breaks(attempt: int, send: Any) -> Any:
     return await send()
 
 
-fault("an attempt after one that was given up breaks", "C-err-69 C-err-70")(attempts(_breaks))
-
-
-fault("the code of a duplicate is not shown", "C-err-3")(
-    errors(
-        lambda shown, _: {
-            name: item for name, item in shown.items() if name != "code" or shown["code"] != "DuplicateField"
-        }
-    )
-)
-
-
 @fault("an answer that ends within its head is a success", "C-err-54 C-err-66")
 def _(adapter: Any) -> None:
     former = adapter.Client.call
@@ -322,6 +230,42 @@ def _(adapter: Any) -> None:
     adapter.Client.call = call
 
 
-fault("the code of a 500 is not shown", "C-err-17")(
-    errors(lambda shown, _: {name: item for name, item in shown.items() if name != "code" or shown["status"] != 500})
-)
+planted(
+    ("C-err-2", "the entries of errors are not shown", without("errors")),
+    ("C-err-19 C-err-20", "Retry-After is not shown", without("retryAfterSeconds")),
+    ("C-err-1", "messages are shown from their last colon on", of_message(lambda text: text.rpartition(": ")[2])),
+    ("C-err-31", "messages are shown in ASCII", of_message(lambda text: text.encode("ascii", "replace").decode())),
+    ("C-err-10", "currentVersion is cut to 32 bits",
+     errors(lambda shown, _: ({**shown, "currentVersion": (shown["currentVersion"] + 2**31) % 2**32 - 2**31} if "currentVersion" in shown else shown))),
+    ("C-err-29", "codes that nobody knows are shown as unknown",
+     errors(lambda shown, _: {**shown, "code": "Unknown"} if shown.get("code") == "CodeOfTomorrow" else shown)),
+    ("C-err-4..9 C-err-11 C-err-14..16 C-err-18..23 C-err-30 C-err-32 C-err-34 C-err-61 C-err-63 C-do-7 C-do-10 C-do-13 C-do-14 C-do-31..37 C-do-58 C-do-59", "the status of an error is that of its class",
+     errors(lambda shown, _: {**shown, "status": shown["status"] // 100 * 100})),
+    ("C-err-13 C-err-21..24 C-err-63", "the body of an error has to be JSON", parsed(is_no_json)),
+    ("C-err-25 C-err-26", "the body of an error has to be an object",
+     parsed(lambda response: not is_no_json(response) and not isinstance(json.loads(response.content), dict))),
+    ("C-err-27 C-err-28 C-err-32 C-err-34 C-err-36", "the body of an error has to have entries",
+     parsed(lambda response: (not is_no_json(response) and isinstance(body := json.loads(response.content), dict) and not body.get("errors")))),
+    ("C-err-6..8 C-err-22 C-do-14 C-do-31", "a 404 returns null", swallowed(lambda shown, _: shown.get("status") == 404)),
+    ("C-err-33 C-err-62", "a 400 of a get is a success", of_status(400, "getResourceById")),
+    ("C-err-12", "a 400 of a list is a success", of_status(400, "listResources")),
+    ("C-err-37..46 C-err-64", "errors of decoding return null", swallowed(lambda shown, _: shown["kind"] == "decoding")),
+    ("C-err-47..54 C-err-65 C-err-66 C-do-40 C-do-41", "errors of the network return null", swallowed(lambda shown, _: shown["kind"] == "network")),
+    ("C-err-58", "a POST that ran into its time limit is a success",
+     swallowed(lambda shown, operation: shown["kind"] == "timeout" and operation == "createOrUpdateResource")),
+    ("C-do-40", "an update whose answer was lost is a success",
+     swallowed(lambda shown, operation: shown["kind"] == "network" and operation == "updateResourceById")),
+    ("C-err-13 C-err-24 C-err-36", "a resource with the status 500 is a success",
+     swallowed(lambda shown, _: shown.get("status") == 500 and "message" not in shown and "code" not in shown)),
+    ("C-err-41", "the Content-Type is not looked at",
+     decoded(lambda response: is_brace(response) and not is_no_json(response), lambda response: response.json())),
+    ("C-err-37..40 C-err-45 C-err-46 C-err-64", "what is no JSON is returned as a text", decoded(is_no_json, lambda response: response.text)),
+    ("C-err-47..53 C-err-65 C-err-66 C-do-41", "errors of the network have the kind other", kinds(network="other")),
+    ("C-err-55..58 C-err-67 C-err-70", "time limits are errors of the network", kinds(timeout="network")),
+    ("C-err-61..65 C-err-68", "after an error of the token endpoint the call goes on without a token", of_tokens(lambda *_: "none")),
+    ("C-err-69 C-err-70", "an attempt after one that was given up breaks", attempts(_breaks)),
+    ("C-err-3", "the code of a duplicate is not shown",
+     errors(lambda shown, _: {name: item for name, item in shown.items() if name != "code" or shown["code"] != "DuplicateField"})),
+    ("C-err-17", "the code of a 500 is not shown",
+     errors(lambda shown, _: {name: item for name, item in shown.items() if name != "code" or shown["status"] != 500})),
+)  # fmt: skip

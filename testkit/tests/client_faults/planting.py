@@ -36,6 +36,12 @@ def fault(name: str, scenarios: str) -> Callable[[Plant], Plant]:
     return register
 
 
+def planted(*rows: tuple[str, str, Plant]) -> None:
+    """Register faults: the scenarios that speak of each, its name, and what plants it."""
+    for scenarios, name, plant in rows:
+        fault(name, scenarios)(plant)
+
+
 def _numbers(text: str) -> list[str]:
     found: list[str] = []
     for word in text.split():

@@ -2,22 +2,13 @@
 
 from typing import Any
 
-from client_faults.planting import arguments_changed, around, fault, pairs_changed
+from client_faults.planting import arguments_changed, around, fault, pairs_changed, planted
 
 
 def of_lists(change: Any) -> Any:
     return lambda adapter: arguments_changed(
         adapter, lambda _, value: change(value) if isinstance(value, list) else value
     )
-
-
-fault("repeated values are joined by commas", "C-req-31")(of_lists(lambda value: ",".join(value) if value else None))
-
-
-fault("values are divided at their commas", "C-req-34 C-ans-17")(
-    of_lists(lambda value: [part for item in value for part in item.split(",")])
-)
-fault("an empty list is an empty value", "C-req-36 C-req-60")(of_lists(lambda value: value or [""]))
 
 
 @fault("repeated parameters get brackets", "C-req-31")
@@ -38,10 +29,6 @@ def renamed(**prefixes: str) -> Any:
         return made
 
     return lambda adapter: pairs_changed(adapter, changed)
-
-
-fault("variables lose their prefix", "C-req-37")(renamed(var="{}"))
-fault("languages are written with an underscore", "C-req-40")(renamed(text="text_{}"))
 
 
 def of_families(change: Any) -> Any:
@@ -65,9 +52,6 @@ def _one_of_each(value: Any) -> Any:
     return {name: given[0] if isinstance(given, list) else given for name, given in value.items()}
 
 
-fault("only the first value of a variable or a language is sent", "C-req-38")(of_families(_one_of_each))
-
-
 def dropped(*names: str) -> Any:
     """Leave arguments out of query and form."""
     return lambda adapter: around(
@@ -75,9 +59,6 @@ def dropped(*names: str) -> Any:
         "pairs",
         lambda former, arguments: former({name: value for name, value in arguments.items() if name not in names}),
     )
-
-
-fault("sort is not sent", "C-req-32 C-req-54 C-req-58 C-req-102 C-req-103 C-req-111")(dropped("sort"))
 
 
 FORGOTTEN = {
@@ -97,10 +78,7 @@ FORGOTTEN = {
 }
 
 
-@fault(
-    "each operation forgets one of its parameters",
-    "C-req-42 C-req-101 C-req-103..106 C-req-108..114",
-)
+@fault("each operation forgets one of its parameters", "C-req-42 C-req-101 C-req-103..106 C-req-108..114")
 def _(adapter: Any) -> None:
     def call(former: Any, self: Any, operation: str, arguments: Any, body: Any) -> Any:
         kept = {name: value for name, value in arguments.items() if name != FORGOTTEN.get(operation)}
@@ -161,14 +139,6 @@ def of_header(name: str, change: Any) -> Any:
     return lambda adapter: around(adapter, "headers_of", changed)
 
 
-fault("of several entity tags only the first is sent", "C-req-91")(
-    of_header("If-Match", lambda value: value.split(",")[0])
-)
-fault("an entity tag loses its mark of a weak one", "C-req-92")(
-    of_header("If-None-Match", lambda value: value.removeprefix("W/"))
-)
-
-
 @fault("X-Correlation-ID is not sent beside other parameters", "C-req-121..134")
 def _(adapter: Any) -> None:
     in_paths = {"id", "key", "uriParameterOne", "uriParameterTwo"}
@@ -180,8 +150,17 @@ def _(adapter: Any) -> None:
     around(adapter, "headers_of", changed)
 
 
-fault("Prefer is not sent", "C-req-93")(of_header("Prefer", lambda _: None))
-fault("Accept is always JSON", "C-req-94")(of_header("Accept", lambda _: "application/json"))
+@fault(
+    "headers that are absent have no value, which the HTTP client refuses",
+    "C-req-1..14 C-err-61..65 C-err-67 C-err-68 C-do-1",
+)
+def _(adapter: Any) -> None:
+    def headers_of(former: Any, arguments: Any) -> dict[str, str]:
+        if arguments.get("X-Correlation-ID") is None:
+            raise adapter.Failure("other", message="the value of a header is None")
+        return former(arguments)
+
+    around(adapter, "headers_of", headers_of)
 
 
 def authorized(make: Any) -> Any:
@@ -189,9 +168,6 @@ def authorized(make: Any) -> Any:
         adapter.Client.authorization = lambda _, token: make(token)
 
     return plant
-
-
-fault("the token is not sent", "C-req-15 C-do-1 C-do-56")(authorized(lambda _: {}))
 
 
 # Methods and paths
@@ -203,10 +179,6 @@ def operation_changed(name: str, method: str | None = None, path: str | None = N
         adapter.OPERATIONS[name] = (method or former[0], former[1] if path is None else path)
 
     return plant
-
-
-fault("a key without key=", "C-req-6")(operation_changed("getResourceByKey", path="/{key}"))
-fault("GET in place of HEAD", "C-req-3")(operation_changed("checkResources", "GET"))
 
 
 # Parts of a path and lists of one
@@ -221,36 +193,8 @@ def path_changed(operation: str, change: Any) -> Any:
     )
 
 
-fault("a slash in an id becomes a blank", "C-req-25")(
-    path_changed("getResourceById", lambda arguments: {**arguments, "id": arguments["id"].replace("/", " ")})
-)
-fault("the second parameter of a path loses what is beyond ASCII", "C-req-29")(
-    path_changed(
-        "postWithAllOptions",
-        lambda arguments: {
-            **arguments,
-            "uriParameterTwo": arguments["uriParameterTwo"].encode("ascii", "ignore").decode(),
-        },
-    )
-)
-fault(
-    "a list of one value is left out",
-    "C-req-35 C-req-37 C-req-54 C-req-58 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112",
-)(of_lists(lambda value: [] if len(value) == 1 else value))
-
-
 def _joined(value: Any) -> Any:
     return {name: " ".join(given) if isinstance(given, list) else given for name, given in value.items()}
-
-
-fault("several texts of a language are sent as one", "C-req-41")(
-    of_families(lambda value: _joined(value) if "en" in value else value)
-)
-
-
-fault("the empty text is left out of a query", "C-req-21 C-req-39")(
-    lambda adapter: pairs_changed(adapter, lambda found: [(name, value) for name, value in found if value])
-)
 
 
 def form_changed(change: Any) -> Any:
@@ -264,15 +208,32 @@ def form_changed(change: Any) -> Any:
     )
 
 
-fault("only the last of repeated fields of a form is sent", "C-req-55")(
-    form_changed(lambda body: {name: value[-1:] if isinstance(value, list) else value for name, value in body.items()})
-)
-fault("languages of a form lose their country", "C-req-57")(
-    form_changed(
-        lambda body: (
-            {**body, "text": {name.partition("-")[0]: value for name, value in body["text"].items()}}
-            if body.get("text")
-            else body
-        )
-    )
-)
+planted(
+    ("C-req-31", "repeated values are joined by commas", of_lists(lambda value: ",".join(value) if value else None)),
+    ("C-req-34 C-ans-17", "values are divided at their commas", of_lists(lambda value: [part for item in value for part in item.split(",")])),
+    ("C-req-36 C-req-60", "an empty list is an empty value", of_lists(lambda value: value or [""])),
+    ("C-req-37", "variables lose their prefix", renamed(var="{}")),
+    ("C-req-40", "languages are written with an underscore", renamed(text="text_{}")),
+    ("C-req-38", "only the first value of a variable or a language is sent", of_families(_one_of_each)),
+    ("C-req-32 C-req-54 C-req-58 C-req-102 C-req-103 C-req-111", "sort is not sent", dropped("sort")),
+    ("C-req-91", "of several entity tags only the first is sent", of_header("If-Match", lambda value: value.split(",")[0])),
+    ("C-req-92", "an entity tag loses its mark of a weak one", of_header("If-None-Match", lambda value: value.removeprefix("W/"))),
+    ("C-req-93", "Prefer is not sent", of_header("Prefer", lambda _: None)),
+    ("C-req-94", "Accept is always JSON", of_header("Accept", lambda _: "application/json")),
+    ("C-req-15 C-do-1 C-do-56", "the token is not sent", authorized(lambda _: {})),
+    ("C-req-6", "a key without key=", operation_changed("getResourceByKey", path="/{key}")),
+    ("C-req-3", "GET in place of HEAD", operation_changed("checkResources", "GET")),
+    ("C-req-25", "a slash in an id becomes a blank",
+     path_changed("getResourceById", lambda arguments: {**arguments, "id": arguments["id"].replace("/", " ")})),
+    ("C-req-29", "the second parameter of a path loses what is beyond ASCII",
+     path_changed("postWithAllOptions", lambda arguments: {**arguments, "uriParameterTwo": arguments["uriParameterTwo"].encode("ascii", "ignore").decode()})),
+    ("C-req-35 C-req-37 C-req-54 C-req-58 C-req-102 C-req-103 C-req-107 C-req-111 C-req-112", "a list of one value is left out",
+     of_lists(lambda value: [] if len(value) == 1 else value)),
+    ("C-req-41", "several texts of a language are sent as one", of_families(lambda value: _joined(value) if "en" in value else value)),
+    ("C-req-21 C-req-39", "the empty text is left out of a query",
+     lambda adapter: pairs_changed(adapter, lambda found: [(name, value) for name, value in found if value])),
+    ("C-req-55", "only the last of repeated fields of a form is sent",
+     form_changed(lambda body: {name: value[-1:] if isinstance(value, list) else value for name, value in body.items()})),
+    ("C-req-57", "languages of a form lose their country",
+     form_changed(lambda body: ({**body, "text": {name.partition("-")[0]: value for name, value in body["text"].items()}} if body.get("text") else body))),
+)  # fmt: skip

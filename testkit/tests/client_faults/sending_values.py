@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, urlencode
 
-from client_faults.planting import arguments_changed, around, fault, pairs_changed
+from client_faults.planting import arguments_changed, around, fault, pairs_changed, planted
 
 
 def values(change: Any) -> Any:
@@ -32,35 +32,8 @@ def without_controls(text: str) -> str:
 
 # Texts
 
-fault("texts of a query are encoded twice", "C-req-18 C-req-52 C-req-56")(
-    values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))
-)
-fault("a plus in a query is not encoded", "C-req-16 C-req-46 C-req-56")(safe("+"))
-fault("an ampersand in a query is not encoded", "C-req-17 C-req-52 C-req-56")(safe("&"))
-fault("long texts of a query are cut off", "C-req-95")(values(lambda value: value[:2000]))
-fault("ends of lines of a query are unified", "C-req-22")(values(lambda value: value.replace("\r\n", "\n")))
-fault("empty values of variables are left out", "C-req-39")(
-    lambda adapter: pairs_changed(
-        adapter, lambda found: [pair for pair in found if pair[1] or not pair[0].startswith("var.")]
-    )
-)
-fault("letters and digits are percent-encoded", "C-do-50 C-do-51")(
-    segments(lambda value: quote(value, safe="").replace("-", "%2D"))
-)
 
 # Paths
-
-fault("a percent sign in a path is not encoded", "C-req-24 C-req-27")(segments(lambda value: quote(value, safe="%")))
-fault("a blank in a path becomes a plus", "C-req-23")(segments(quote_plus))
-fault("a path loses what Latin-1 does not have", "C-req-26")(
-    segments(lambda value: quote(value.encode("latin-1", "replace").decode("latin-1"), safe=""))
-)
-fault("control characters of a path are lost", "C-req-97")(
-    segments(lambda value: quote(without_controls(value), safe=""))
-)
-fault("an empty parameter takes its segment with it", "C-req-28")(
-    lambda adapter: around(adapter, "target", lambda former, *args: former(*args).replace("/uri-parameter-one=/", "/"))
-)
 
 
 # Booleans, numbers, what is absent
@@ -74,35 +47,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-fault("booleans are written as in Python", "C-req-42 C-req-59 C-do-50")(
-    scalars(lambda value: str(value) if isinstance(value, bool) else value)
-)
-fault("0 is not sent", "C-req-43 C-req-59 C-do-49")(
-    scalars(lambda value: None if is_number(value) and value == 0 else value)
-)
-fault("null is sent as a text", "C-req-53 C-req-60")(scalars(lambda value: "null" if value is None else value))
-fault("numbers lose their sign", "C-req-44 C-req-49")(scalars(lambda value: abs(value) if is_number(value) else value))
-fault("numbers get separators", "C-req-45 C-req-47 C-req-48")(
-    scalars(lambda value: f"{value:,}" if is_number(value) and 1000 < abs(value) < 1e16 else value)
-)
-
 # objectParameter
-
-fault("objectParameter as a text is written as JSON again", "C-req-51")(
-    lambda adapter: arguments_changed(
-        adapter,
-        lambda name, value: json.dumps(value) if name == "objectParameter" and isinstance(value, str) else value,
-    )
-)
-fault("objects in a query lose their texts", "C-req-52")(
-    scalars(
-        lambda value: (
-            json.dumps({**value, "arrayOfStringExample": []})
-            if isinstance(value, dict) and "arrayOfStringExample" in value and len(value) == 1
-            else value
-        )
-    )
-)
 
 
 @fault("objects are divided into parameters of their members", "C-req-50")
@@ -135,11 +80,6 @@ def form_values(change: Any) -> Any:
     return plant
 
 
-fault("booleans of a form are written as in Python", "C-req-59")(
-    form_values(lambda value: value.title() if value in ("true", "false") else value)
-)
-
-
 @fault("null in a form is sent as the empty text", "C-req-60")
 def _(adapter: Any) -> None:
     def changed(former: Any, operation: str, body: Any) -> Any:
@@ -150,22 +90,38 @@ def _(adapter: Any) -> None:
     around(adapter, "content", changed)
 
 
-fault("integers beyond 2^31 of a query are cut to 31 bits", "C-req-47 C-req-48")(
-    lambda adapter: arguments_changed(
-        adapter, lambda _, value: value % 2**31 if isinstance(value, int) and value >= 2**31 else value
-    )
-)
-
-
-fault("texts of a query lose what Latin-1 does not have", "C-req-20 C-req-52 C-req-56")(
-    values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))
-)
-
-
-fault("texts of a query are taken for encoded ones", "C-req-19 C-req-56")(values(unquote))
-
-
-fault("control characters of a query are lost", "C-req-96 C-req-98")(values(without_controls))
-
-
-fault("control characters of a form are lost", "C-req-98")(form_values(without_controls))
+planted(
+    ("C-req-18 C-req-52 C-req-56", "texts of a query are encoded twice", values(lambda value: quote(value, safe=" ,:()\"=<>[]{}+&#?/;@$!*'"))),
+    ("C-req-16 C-req-46 C-req-56", "a plus in a query is not encoded", safe("+")),
+    ("C-req-17 C-req-52 C-req-56", "an ampersand in a query is not encoded", safe("&")),
+    ("C-req-95", "long texts of a query are cut off", values(lambda value: value[:2000])),
+    ("C-req-22", "ends of lines of a query are unified", values(lambda value: value.replace("\r\n", "\n"))),
+    ("C-req-39", "empty values of variables are left out",
+     lambda adapter: pairs_changed(adapter, lambda found: [pair for pair in found if pair[1] or not pair[0].startswith("var.")])),
+    ("C-do-50 C-do-51", "letters and digits are percent-encoded", segments(lambda value: quote(value, safe="").replace("-", "%2D"))),
+    ("C-req-24 C-req-27", "a percent sign in a path is not encoded", segments(lambda value: quote(value, safe="%"))),
+    ("C-req-23", "a blank in a path becomes a plus", segments(quote_plus)),
+    ("C-req-26", "a path loses what Latin-1 does not have",
+     segments(lambda value: quote(value.encode("latin-1", "replace").decode("latin-1"), safe=""))),
+    ("C-req-97", "control characters of a path are lost", segments(lambda value: quote(without_controls(value), safe=""))),
+    ("C-req-28", "an empty parameter takes its segment with it",
+     lambda adapter: around(adapter, "target", lambda former, *args: former(*args).replace("/uri-parameter-one=/", "/"))),
+    ("C-req-42 C-req-59 C-do-50", "booleans are written as in Python", scalars(lambda value: str(value) if isinstance(value, bool) else value)),
+    ("C-req-43 C-req-59 C-do-49", "0 is not sent", scalars(lambda value: None if is_number(value) and value == 0 else value)),
+    ("C-req-53 C-req-60", "null is sent as a text", scalars(lambda value: "null" if value is None else value)),
+    ("C-req-44 C-req-49", "numbers lose their sign", scalars(lambda value: abs(value) if is_number(value) else value)),
+    ("C-req-45 C-req-47 C-req-48", "numbers get separators",
+     scalars(lambda value: f"{value:,}" if is_number(value) and 1000 < abs(value) < 1e16 else value)),
+    ("C-req-51", "objectParameter as a text is written as JSON again",
+     lambda adapter: arguments_changed(adapter, lambda name, value: json.dumps(value) if name == "objectParameter" and isinstance(value, str) else value)),
+    ("C-req-52", "objects in a query lose their texts",
+     scalars(lambda value: (json.dumps({**value, "arrayOfStringExample": []}) if isinstance(value, dict) and "arrayOfStringExample" in value and len(value) == 1 else value))),
+    ("C-req-59", "booleans of a form are written as in Python", form_values(lambda value: value.title() if value in ("true", "false") else value)),
+    ("C-req-47 C-req-48", "integers beyond 2^31 of a query are cut to 31 bits",
+     lambda adapter: arguments_changed(adapter, lambda _, value: value % 2**31 if isinstance(value, int) and value >= 2**31 else value)),
+    ("C-req-20 C-req-52 C-req-56", "texts of a query lose what Latin-1 does not have",
+     values(lambda value: value.encode("latin-1", "replace").decode("latin-1"))),
+    ("C-req-19 C-req-56", "texts of a query are taken for encoded ones", values(unquote)),
+    ("C-req-96 C-req-98", "control characters of a query are lost", values(without_controls)),
+    ("C-req-98", "control characters of a form are lost", form_values(without_controls)),
+)  # fmt: skip

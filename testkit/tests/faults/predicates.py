@@ -58,9 +58,7 @@ def several_elements_fulfil_a_condition_together(request: Request) -> Request:
 def an_absent_field_has_no_truth(request: Request) -> Request:
     """``!=`` and ``not in`` are false of an absent field, as in SQL."""
     return change_where(
-        request,
-        r'\b([\w.]+)\s*((?:!=|<>)\s*(?:"[^"]*"|[-\w.:]+)|not\s+in\s*\([^()]*\))',
-        r"(\1 is defined and \1 \2)",
+        request, r'\b([\w.]+)\s*((?:!=|<>)\s*(?:"[^"]*"|[-\w.:]+)|not\s+in\s*\([^()]*\))', r"(\1 is defined and \1 \2)"
     )
 
 

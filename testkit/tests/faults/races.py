@@ -78,8 +78,7 @@ def concurrent_puts_make_several_resources(planted: Planted) -> None:
 @inside("9-21")
 def concurrent_deletes_all_succeed(planted: Planted) -> None:
     change_requests(
-        planted,
-        lambda request: replace(request, method="GET", query="") if request.method == "DELETE" else request,
+        planted, lambda request: replace(request, method="GET", query="") if request.method == "DELETE" else request
     )
 
 

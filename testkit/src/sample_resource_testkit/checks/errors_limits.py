@@ -133,13 +133,14 @@ def a_large_header_is_refused(world: World, name: str) -> None:
     refused(world.get("?limit=1", headers={name: "a" * 9_000}), 431, "RequestRejected")
 
 
-@check("E-26")
+@check("E-26", alone=True)
 def a_503_says_when_to_come_again(world: World) -> None:
-    # Nothing makes a server short of capacity that would not disturb others, but a sandbox simulates it.
-    own = world.empty_project()
-    world.sandbox(own.project, "rules", {"rules": [{"status": 503, "retryAfter": 1}]}).expect_success()
-    answer = refused(own.get(""), 503, "OverCapacity")
-    answer.expect_header("Retry-After", re.compile(r"\d+|\w{3}, .*GMT"))
+    # Nothing makes a server short of capacity that would not disturb others, and what a sandbox answers was ordered.
+    busy = list(world.server.busy)
+    if not busy:
+        world.not_reachable("the server was not short of capacity in this run: it answered no 503")
+    for answer in busy:
+        refused(world.seen(answer), 503, "OverCapacity").expect_header("Retry-After", re.compile(r"\d+|\w{3}, .*GMT"))
 
 
 WITHOUT_500: dict[str, Callable[[World], Answer]] = {

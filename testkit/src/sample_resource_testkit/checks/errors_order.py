@@ -22,10 +22,7 @@ SEVERAL: dict[str, tuple[str, str, str, Any, int]] = {
         "POST",
         "",
         "",
-        {
-            "key": "a b",
-            "objectTypeProperty": {"arrayOfUniqueIntExample": [1, 1], "arrayOfTwonumbersExample": [1]},
-        },
+        {"key": "a b", "objectTypeProperty": {"arrayOfUniqueIntExample": [1, 1], "arrayOfTwonumbersExample": [1]}},
         3,
     ),
     "a structure and a value": ("POST", "", "", {"key": "a b", "objectTypeProperty": {"arrayOfIntExample": ["a"]}}, 2),

@@ -23,11 +23,7 @@ VALUES: dict[str, tuple[Any, str, Any]] = {
         "objectTypeProperty -> arrayOfUniqueIntExample",
         [1, 2, 1],
     ),
-    "one number of two": (
-        fields(arrayOfTwonumbersExample=[5]),
-        "objectTypeProperty -> arrayOfTwonumbersExample",
-        [5],
-    ),
+    "one number of two": (fields(arrayOfTwonumbersExample=[5]), "objectTypeProperty -> arrayOfTwonumbersExample", [5]),
     "three numbers of two": (
         fields(arrayOfTwonumbersExample=[1, 2, 3]),
         "objectTypeProperty -> arrayOfTwonumbersExample",

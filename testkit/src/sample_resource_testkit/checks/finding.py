@@ -75,7 +75,7 @@ def stage(world: World, made: Made, fields: Fields) -> Made:
     answer = world.put("", body, query={"staged": True})
     if answer.status != 200:
         world.not_reachable(f"a write of the staged projection (3-2) was answered with {answer.status}")
-    return Made(answer.json, made.key)
+    return Made(answer.members, made.key)
 
 
 _PLACEHOLDERS = {"{id}": ["id"], "{key}": [], "{createdAt}": ["createdAt"], "{creator}": ["createdBy", "id"]}

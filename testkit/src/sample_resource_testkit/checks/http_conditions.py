@@ -221,10 +221,7 @@ MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 }
 
 
-@check(
-    "H-9",
-    cases={f"{name} {header}": (name, header) for name in MISSING for header in ("*", '"1"', '"99"')},
-)
+@check("H-9", cases={f"{name} {header}": (name, header) for name in MISSING for header in ("*", '"1"', '"99"')})
 def what_does_not_exist_is_404_with_if_match(world: World, name: str, header: str) -> None:
     method, path, body = MISSING[name]
     if body is None:

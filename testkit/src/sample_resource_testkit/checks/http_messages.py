@@ -175,10 +175,7 @@ ANSWERED = {name: one for name, one in ALL.items() if not name.startswith(("4.9"
 ACCEPTS = ["text/html", FORM, "application/json;q=0, text/plain"]
 
 
-@check(
-    "H-18",
-    cases={f"{name}, {accept}": (one, accept) for name, one in ANSWERED.items() for accept in ACCEPTS},
-)
+@check("H-18", cases={f"{name}, {accept}": (one, accept) for name, one in ANSWERED.items() for accept in ACCEPTS})
 def json_is_answered_whatever_accept_says(world: World, endpoint: Endpoint, accept: str) -> None:
     caller = world.caller("view_products") if "4.14" in _name_of(endpoint) else world
     answer = endpoint.ask(caller, world.make(), headers={"Accept": accept}).expect_success()

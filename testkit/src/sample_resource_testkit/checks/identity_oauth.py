@@ -22,7 +22,7 @@ def refused_by_oauth(answer: Answer, status: int, code: str) -> Answer:
     """Expect a status and an OAuth code, as ``error`` (RFC 6749, section 5.2) or as the first entry of ``errors``."""
     answer.expect_status(status)
     entries = errors_of(answer)
-    found = entries[0].get("code") if entries else answer.json.get("error")
+    found = entries[0].get("code") if entries else answer.members.get("error")
     return answer.expect(found == code, f"the code {code}", found)
 
 

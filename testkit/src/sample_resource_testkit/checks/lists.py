@@ -106,35 +106,6 @@ def a_result_has_nothing_else(world: World) -> None:
     answer.expect(not others, "no other member", others)
 
 
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "stringParameter": {"stringParameter": "a"},
-    "floatParameter": {"floatParameter": 1.5},
-    "integerParameter": {"integerParameter": 1},
-    "withMarkdownDescription": {"withMarkdownDescription": 1.5},
-    "objectParameter": {"objectParameter": {INTEGERS: [1]}},
-    "arrayOfString": {"arrayOfString": "a"},
-    "arrayOfStringWithDescription": {"arrayOfStringWithDescription": "a"},
-    "arrayOfString twice": {"arrayOfString": ["a", "b"]},
-    "arrayOfStringWithDescription twice": {"arrayOfStringWithDescription": ["a", "b"]},
-    "arrayOfString with the same value": {"arrayOfString": ["a", "a"]},
-    "arrayOfString 50 times": {"arrayOfString": [str(number) for number in range(50)]},
-    "all of them": {
-        "stringParameter": "a",
-        "floatParameter": 1,
-        "integerParameter": 1,
-        "withMarkdownDescription": 1,
-        "objectParameter": {},
-        "arrayOfString": "a",
-        "arrayOfStringWithDescription": "a",
-    },
-}
-
-
-@check("4.1-5", cases=PARAMETERS)
-def the_list_accepts_its_parameters(world: World, query: dict[str, Any]) -> None:
-    world.get("", query=query).expect_status(200)
-
-
 CONDITIONS: dict[str, tuple[str, str, Any]] = {
     "integerParameter": (INTEGERS, "integerParameter", 0),
     "floatParameter": (FLOATS, "floatParameter", 0.5),
@@ -161,10 +132,7 @@ def a_text_and_a_number_have_to_hold(world: World, field: str, name: str, fracti
             {"stringParameter": "a", "arrayOfString": "bd"},
             ["a", "ac", "b", "bc", "cd"],
         ),
-        "both arrays": (
-            {"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"},
-            ["a", "ab", "bc", "c"],
-        ),
+        "both arrays": ({"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"}, ["a", "ab", "bc", "c"]),
         "all three": (
             {"stringParameter": "a", "arrayOfString": "bd", "arrayOfStringWithDescription": "ce"},
             ["ab", "ac", "bc", "de", "ad"],
@@ -180,43 +148,12 @@ def all_conditions_on_texts_have_to_hold(world: World, conditions: dict[str, str
     expect_found(world.get("", query=query), made)
 
 
-@check(
-    "4.1-16",
-    cases=[
-        "integerParameter=1.5",
-        "integerParameter=-0.1",
-        "integerParameter=9223372036854775808",
-        "integerParameter=-9223372036854775809",
-        "integerParameter=1e30",
-        "integerParameter=a",
-        "integerParameter=true",
-        "integerParameter=%221%22",
-        "floatParameter=a",
-        "floatParameter=true",
-        "floatParameter=NaN",
-        "floatParameter=1e400",
-        "floatParameter=1,5",
-        "floatParameter=%5B1%5D",
-        "withMarkdownDescription=a",
-        "withMarkdownDescription=Infinity",
-        "withMarkdownDescription=null",
-        "withMarkdownDescription=0x1",
-    ],
-)
-def a_value_that_the_type_cannot_hold_is_refused(world: World, query: str) -> None:
-    refused(world.get(f"?{query}"), 400, "InvalidInput")
-
-
 @check("4.1-16", cases=["9223372036854775807", "-9223372036854775808", "0", "-1"])
 def each_integer_of_64_bits_is_accepted(world: World, text: str) -> None:
     world.get(f"?integerParameter={text}").expect_status(200)
 
 
-@check(
-    "4.1-17",
-    needs=["4.1-6"],
-    cases=['key = "{}"', 'key in ("{}", "other")'],
-)
+@check("4.1-17", needs=["4.1-6"], cases=['key = "{}"', 'key in ("{}", "other")'])
 def the_list_takes_where(world: World, predicate: str) -> None:
     word = world.word()
     made, _other = keyed(world, {TEXTS: [word]}), keyed(world, {TEXTS: [word]})
@@ -270,7 +207,7 @@ def the_list_takes_limit_and_offset(world: World, limit: int, offset: int) -> No
 @check("4.1-17", cases={"withTotal=false": False, "withTotal=true": True})
 def the_list_takes_with_total(world: World, with_total: bool) -> None:
     answer = world.get("", query={"limit": 1, "withTotal": with_total}).expect_status(200)
-    answer.expect(("total" in answer.json) is with_total, f"{'a' if with_total else 'no'} total")
+    answer.expect(("total" in answer.members) is with_total, f"{'a' if with_total else 'no'} total")
 
 
 @check("4.1-17", cases=["expand=createdBy", "limit=501", "offset=10001", "sort=foo", "where=foo%20%3D%201", "limit=-1"])

@@ -92,51 +92,6 @@ def a_text_parameter_without_a_language_is_undeclared(world: World, query: str) 
     refused(world.get(f"/searchApiPattern?{query}"), 400, "InvalidInput")
 
 
-@check(
-    "4-5",
-    cases={
-        "limit of the sorted list": ("sorted list", "limit=1&limit=1"),
-        "other values of limit": ("sorted list", "limit=1&limit=2"),
-        "offset": ("sorted list", "offset=0&offset=0"),
-        "withTotal": ("sorted list", "withTotal=true&withTotal=true"),
-        "stringParameter": ("list", "stringParameter=a&stringParameter=a"),
-        "integerParameter": ("list", "integerParameter=1&integerParameter=2"),
-        "floatParameter": ("list", "floatParameter=1&floatParameter=1.0"),
-        "objectParameter": ("list", "objectParameter=%7B%7D&objectParameter=%7B%7D"),
-        "not side by side": ("list", "stringParameter=a&limit=1&stringParameter=a"),
-        "staged of POST": ("POST", "staged=true&staged=true"),
-        "staged of PATCH": ("PATCH", "staged=false&staged=false"),
-        "fuzzy": ("search", "text.en=a&fuzzy=true&fuzzy=true"),
-        "optionalQueryParameter": ("by id", "optionalQueryParameter=a&optionalQueryParameter=a"),
-        "version of DELETE": ("DELETE", "version=1&version=1"),
-        "queryParameterOne": ("4.9", "queryParameterOne=1&queryParameterOne=1"),
-    },
-)
-def a_parameter_that_is_not_repeatable_is_refused_twice(world: World, endpoint: str, query: str) -> None:
-    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
-
-
-@check(
-    "4-6",
-    cases={
-        "limit": ("sorted list", "limit="),
-        "where": ("sorted list", "where="),
-        "sort": ("sorted list", "sort="),
-        "withTotal": ("sorted list", "withTotal="),
-        "floatParameter": ("list", "floatParameter="),
-        "integerParameter": ("list", "integerParameter="),
-        "objectParameter": ("list", "objectParameter="),
-        "staged of POST": ("POST", "staged="),
-        "fuzzy": ("search", "text.en=a&fuzzy="),
-        "filter": ("search", "filter="),
-        "version of DELETE": ("DELETE", "version="),
-        "queryParameterOne": ("4.9", "queryParameterOne="),
-    },
-)
-def an_empty_value_is_refused(world: World, endpoint: str, query: str) -> None:
-    refused(asked(world, ENDPOINTS[endpoint], query), 400, "InvalidInput")
-
-
 @check("4-6", needs=["4.1-6"], cases=["arrayOfString", "arrayOfStringWithDescription"])
 def an_empty_value_of_an_array_is_the_empty_text(world: World, name: str) -> None:
     word = world.word()
@@ -204,7 +159,7 @@ def a_boolean_takes_both_words_in_any_letter_case(world: World, endpoint: str, q
 def the_letter_case_does_not_change_the_meaning(world: World, word: str) -> None:
     meant = word.lower() == "true"
     answer = world.get(f"/sorted-query-parameters?limit=0&withTotal={word}").expect_status(200)
-    answer.expect(("total" in answer.json) is meant, f"{'a' if meant else 'no'} total")
+    answer.expect(("total" in answer.members) is meant, f"{'a' if meant else 'no'} total")
 
 
 @check("4-8", cases=["1", "0", "yes", "no", "on", "t", "null", "true%20", "%22true%22", "2"])
@@ -279,22 +234,6 @@ def other_numbers_take_no_other_notation(world: World, query: str) -> None:
 @check("4-10", cases=["%2B1", "01", "0x1", "NaN"])
 def a_version_takes_no_other_notation(world: World, text: str) -> None:
     refused(world.delete(f"/{UNKNOWN_ID}?version={text}"), 400, "InvalidInput")
-
-
-@check(
-    "4-11",
-    cases=[
-        "?limit=20.5",
-        "?offset=0.5",
-        "?integerParameter=1.5",
-        "?integerParameter=1e-1",
-        "/sorted-query-parameters?limit=0.1",
-        "/sorted-query-parameters?offset=1.0000001",
-        "/searchApiPattern?limit=1.5",
-    ],
-)
-def a_fraction_is_refused_where_a_whole_number_is_needed(world: World, path: str) -> None:
-    refused(world.get(path), 400, "InvalidInput")
 
 
 ENCODED_TEXTS = {

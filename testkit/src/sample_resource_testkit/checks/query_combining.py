@@ -4,8 +4,8 @@ import random
 from itertools import product
 from typing import Any
 
-from sample_resource_testkit.checks.finding import Row, expect_found, expect_row, rows, with_names
-from sample_resource_testkit.checks.names import INTEGERS, OBJECTS, TEXTS
+from sample_resource_testkit.checks.finding import expect_found, with_names
+from sample_resource_testkit.checks.names import OBJECTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -94,98 +94,6 @@ def and_binds_tighter_in_chains_of_chance(world: World, _: int) -> None:
     ]
     text = " or ".join(" and ".join(map(literal, group)) for group in groups)
     expect_found(world, text, world.make(), any(map(all, groups)))
-
-
-@check(
-    "Q-14",
-    needs=["Q-12"],
-    cases={
-        **rows(
-            {},
-            holds=(
-                *(f"not({INTEGERS} = 3)", f"not({INTEGERS} < 3)", f"not({INTEGERS} in (3, 4))"),
-                *(f"not({INTEGERS} contains all (3))", f"not({INTEGERS} is not empty)", f"not({INTEGERS} is defined)"),
-                *('not(someProperty = "a")', 'not(someProperty > "a")', 'not(someProperty matches ignore case "a")'),
-                *(f"not({OBJECTS}(integerExample = 3))", f"not({OBJECTS}(integerExample != 3))"),
-                *(f"not(not(not({INTEGERS} = 3)))", f'not({INTEGERS} = 3 or someProperty = "a")'),
-            ),
-            fails=(
-                *(f"not({INTEGERS} != 3)", f"not({INTEGERS} not in (3, 4))", f"not({INTEGERS} is empty)"),
-                *(f"not({INTEGERS} is not defined)", 'not(someProperty != "a")', f"not(not({INTEGERS} = 3))"),
-            ),
-        ),
-        **rows(
-            {INTEGERS: [3, 5]},
-            holds=(f"not({INTEGERS} = 4)", f"not({INTEGERS} != 3)", f"not({INTEGERS} > 5)"),
-            fails=(f"not({INTEGERS} = 5)", f"not({INTEGERS} < 4)", f"not({INTEGERS} != 4)"),
-        ),
-    },
-)
-def not_holds_where_its_condition_does_not(world: World, row: Row) -> None:
-    expect_row(world, row)
-
-
-NESTED = {INTEGERS: [3, 40], TEXTS: ["dog"], OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}]}
-
-
-@check(
-    "Q-18",
-    needs=["Q-12"],
-    cases={
-        **rows(
-            NESTED,
-            holds=(
-                *(f"objectTypeProperty({INTEGERS} = 3)", f'objectTypeProperty({TEXTS} contains any ("dog"))'),
-                *(
-                    f'objectTypeProperty({INTEGERS} = 40 and {TEXTS} = "dog")',
-                    f"objectTypeProperty({TEXTS} is defined)",
-                ),
-                *(f'objectTypeProperty({INTEGERS} = 4 or {TEXTS} = "dog")', f"objectTypeProperty(not({INTEGERS} = 4))"),
-                *(f"objectTypeProperty({OBJECTS}(integerExample = 777))", f"objectTypeProperty(({INTEGERS} = 3))"),
-                *(f"not(objectTypeProperty({INTEGERS} = 4))", f"objectTypeProperty({INTEGERS} = 3) and version = 1"),
-            ),
-            fails=(
-                *(f"objectTypeProperty({INTEGERS} = 4)", f'objectTypeProperty({INTEGERS} = 3 and {TEXTS} = "cat")'),
-                *(f"objectTypeProperty({OBJECTS}(integerExample = 1))", f"objectTypeProperty({TEXTS} is not defined)"),
-                *(f"not(objectTypeProperty({INTEGERS} = 3))", f"objectTypeProperty({INTEGERS} = 3) and version = 2"),
-            ),
-        ),
-    },
-)
-def a_nested_condition_applies_to_the_members_of_an_object(world: World, row: Row) -> None:
-    expect_row(world, row)
-
-
-PAIRS = [{"integerExample": 777, "integerExampleInt32": 1}, {"integerExample": 30000, "integerExampleInt32": 22}]
-
-
-@check(
-    "Q-19",
-    needs=["Q-12"],
-    cases=rows(
-        {OBJECTS: PAIRS},
-        holds=(
-            *(f"{OBJECTS}(integerExample > 700 and integerExampleInt32 = 1)", f"{OBJECTS}(integerExample = 30000)"),
-            *(f"{OBJECTS}(integerExample = 30000 and integerExampleInt32 = 22)", f"{OBJECTS}(integerExampleInt32 < 2)"),
-            f"{OBJECTS}(integerExample = 777) and {OBJECTS}(integerExampleInt32 = 22)",
-            f"{OBJECTS}(integerExample = 5 or integerExampleInt32 = 22)",
-            f"{OBJECTS}(not(integerExample = 777) and integerExampleInt32 > 1)",
-            f"{OBJECTS}(integerExample != 777)",
-            f"not({OBJECTS}(integerExample = 777 and integerExampleInt32 = 22))",
-            f"{OBJECTS}(integerExample in (777, 778) and integerExampleInt32 in (0, 1))",
-        ),
-        fails=(
-            *(f"{OBJECTS}(integerExample = 777 and integerExampleInt32 = 22)", f"{OBJECTS}(integerExample = 22)"),
-            *(f"{OBJECTS}(integerExample > 700 and integerExampleInt32 > 22)", f"{OBJECTS}(integerExample < 777)"),
-            f"{OBJECTS}(integerExample = 777 and integerExample = 30000)",
-            f"{OBJECTS}(not(integerExample > 700))",
-            f"not({OBJECTS}(integerExample = 777))",
-            f"{OBJECTS}(integerExample in (777) and integerExampleInt32 in (2, 22))",
-        ),
-    ),
-)
-def one_element_fulfils_the_whole_condition(world: World, row: Row) -> None:
-    expect_row(world, row)
 
 
 @check("Q-19", needs=["Q-12"], cases=range(6))

@@ -16,42 +16,6 @@ from sample_resource_testkit.checks.names import FLOATS, INTEGERS, OBJECTS, SORT
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
-BROKEN = {
-    "no value": "version =",
-    "no operator": "version",
-    "no field": "= 1",
-    "an open parenthesis": "(version = 1",
-    "a parenthesis too many": "version = 1)",
-    "nothing in parentheses": "()",
-    "nothing to negate": "not()",
-    "not without parentheses": "not version = 1",
-    "a keyword alone": "and",
-    "and at the end": "version = 1 and",
-    "or at the beginning": "or version = 1",
-    "and twice": "version = 1 and and version = 1",
-    "two conditions without a word between": 'version = 1 key = "a"',
-    "a broken operator": "version ! 1",
-    "an open string": 'key = "a',
-    "a word as a value": "key = abc",
-    "an empty list": "version in ()",
-    "a comma at the end": "version in (1,)",
-    "an open list": "version in (1, 2",
-    "a colon without a name": "key = :",
-    "a path with dots": "objectTypeProperty.arrayOfIntExample = 1",
-    "an open backtick": "`key = 1",
-    "a number that is none": "version = 1.",
-    "a minus alone": "version = -",
-    "a field after the operator": "1 = version",
-    "a semicolon": "version = 1;",
-    "null": "key = null",
-}
-
-
-@check("Q-39", needs=["Q-1"], cases=BROKEN)
-def what_is_no_predicate_is_a_syntax_error(world: World, predicate: str) -> None:
-    refused(where(world, predicate), begins="Malformed parameter: where: Syntax error while parsing 'where'.")
-
-
 POSITIONS = {
     'key ilike "kennel"': (1, 6),
     'key like "a"': (1, 5),
@@ -95,24 +59,6 @@ def an_empty_where_after_another_one_is_refused(world: World) -> None:
     refused(where(world, "version = 1", ""))
 
 
-UNKNOWN = {
-    "limit = 5": "limit",
-    "foo is defined": "foo",
-    'foo in ("a")': "foo",
-    "not(foo = 1)": "foo",
-    "Key = 5": "Key",
-    "`no such` = 1": "no such",
-    "foo(bar = 1)": "foo",
-    "en-GB is not defined": "en-GB",
-    "integerExample = 1": "integerExample",
-}
-
-
-@check("Q-42", needs=["Q-1"], cases=with_names(UNKNOWN))
-def an_unknown_field_is_named(world: World, predicate: str, name: str) -> None:
-    refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not exist.")
-
-
 INSIDE = {
     "objectTypeProperty(foo = 1)": "foo",
     f"{OBJECTS}(foo = 1)": "foo",
@@ -128,21 +74,6 @@ def an_unknown_member_is_named(world: World, predicate: str, name: str) -> None:
     answer = refused(where(world, predicate))
     pattern = re.compile(rf"The field '[^']*\b{name}' does not exist\.")
     answer.expect(any(map(pattern.search, messages_of(answer))), f"a message with {pattern.pattern}")
-
-
-RESEMBLING = {
-    'kye = "a"': "key",
-    "verison = 1": "version",
-    "createAt is defined": "createdAt",
-    "arrayOfIntExampel = 1": INTEGERS,
-    'somePropertie = "a"': "someProperty",
-    f"{OBJECTS}(integerExmple = 1)": "integerExample",
-}
-
-
-@check("Q-52", needs=["Q-1"], cases=with_names(RESEMBLING))
-def a_known_field_that_resembles_it_is_named_too(world: World, predicate: str, name: str) -> None:
-    refused(where(world, predicate), "InvalidInput", f"Did you mean '{name}'?")
 
 
 NUMBER, TEXT, TIME = ("number", "integer"), ("text", "string"), ("date", "time")
@@ -202,30 +133,6 @@ def expect_wrong_type(world: World, predicate: str, name: str, takes: tuple[str,
     named = re.compile(rf"\b{name}\b.*\b\w*({'|'.join(takes)})", re.DOTALL)
     told = any(map(named.search, messages_of(answer)))
     answer.expect(told, f"a message that names {name} and says that it takes a {takes[0]}", messages_of(answer))
-
-
-UNSUPPORTED = {
-    'createdBy = "x"': "createdBy",
-    'createdBy in ("x")': "createdBy",
-    "lastModifiedBy is empty": "lastModifiedBy",
-    'key contains any ("a")': "key",
-    "version contains all (1)": "version",
-    "version is empty": "version",
-    "key is not empty": "key",
-    "createdAt is empty": "createdAt",
-    'key(id = "x")': "key",
-    f"{INTEGERS}(integerExample = 1)": INTEGERS,
-    "objectTypeProperty = 1": "objectTypeProperty",
-    f"{OBJECTS} = 1": OBJECTS,
-    f"{OBJECTS} contains any (1)": OBJECTS,
-    f"{OBJECTS} != 1": OBJECTS,
-    f"{OBJECTS} < 1": OBJECTS,
-}
-
-
-@check("Q-44", needs=["Q-1"], cases=with_names(UNSUPPORTED))
-def an_operator_that_the_field_does_not_have_is_refused(world: World, predicate: str, name: str) -> None:
-    refused(where(world, predicate), "InvalidInput", f"The field '{name}' does not support this expression.")
 
 
 def deep(levels: int) -> str:
@@ -303,41 +210,3 @@ def all_faults_are_told(world: World, predicates: list[str], named: list[str]) -
     for name in named:
         holds = any(re.search(rf"\b{name}\b", text) for text in messages)
         answer.expect(holds, f"an entry of errors that names {name}", messages)
-
-
-@check(
-    "Q-48",
-    needs=["Q-6"],
-    cases=(
-        *('key in "a"', 'key not in "a"', "version in 1", f"{INTEGERS} contains any 1", f"{INTEGERS} contains all 1"),
-        *(f'{TEXTS} contains any "a"', "key in key", "key in", 'key in "a", "b"'),
-    ),
-)
-def a_list_needs_parentheses(world: World, predicate: str) -> None:
-    refused(where(world, predicate))
-
-
-@check(
-    "Q-49",
-    needs=["Q-1"],
-    cases=[
-        f"{name} within circle(13.37770, 52.51627, 1000)" for name in ("key", FLOATS, "objectTypeProperty", "point")
-    ],
-)
-def there_is_no_within_circle(world: World, predicate: str) -> None:
-    refused(where(world, predicate))
-
-
-@check(
-    "Q-50",
-    needs=["Q-1"],
-    cases=(
-        *('key like "a"', 'key ilike "a"', 'key contains "x"', f'{TEXTS} contains "x"', 'key starts with "a"'),
-        *("version == 1", 'key =~ "a"', 'key ~ "a"', "version between 1 and 2", "version = 1 && version = 1"),
-        *("version = 1 || version = 1", "!(version = 1)", "version = 1 xor version = 2", "version is null"),
-        *("version + 1 = 2", "version => 1", "version =! 1", "version mod 2", 'key has "a"', "key exists"),
-        *('key is "a"', 'key matches "a"', "version = 1, version = 1"),
-    ),
-)
-def nothing_else_is_an_operator(world: World, predicate: str) -> None:
-    refused(where(world, predicate))

@@ -226,10 +226,7 @@ def of_an_update_and_a_delete_one_succeeds(world: World, request: Callable[[Worl
     requests = [
         one
         for made in all_made
-        for one in (
-            request(world, made),
-            world.request("DELETE", f"/{made.id}", query={"version": made.version}),
-        )
+        for one in (request(world, made), world.request("DELETE", f"/{made.id}", query={"version": made.version}))
     ]
     answers = world.race(requests)
     for updated, deleted in zip(answers[::2], answers[1::2], strict=True):
@@ -326,7 +323,7 @@ def a_read_sees_all_actions_of_an_update_or_none(world: World) -> None:
         ]
     )
     for answer in answers:
-        found = (answer.json.get("version"), answer.json.get("someProperty")) if answer.status == 200 else None
+        found = (answer.members.get("version"), answer.members.get("someProperty")) if answer.status == 200 else None
         wanted = [(made.version, None), (made.version + 1, "step 49")]
         answer.expect(found in wanted, "all actions of the update or none", found)
 

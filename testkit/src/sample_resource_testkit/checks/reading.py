@@ -165,28 +165,6 @@ def something_like_a_key_is_not_found(world: World, like: str) -> None:
     refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
 
 
-@check(
-    "4.3-3",
-    cases={
-        "empty": "",
-        "one letter": "a",
-        "a blank": "a%20b",
-        "a blank as a plus": "a+b",
-        "257 characters": "k" * 257,
-        "an umlaut": "k%C3%A4se",
-        "an emoji": "%F0%9F%90%99",
-        "a dot": "a.b",
-        "another equals sign": "a=b",
-        "an encoded slash": "a%2Fb",
-        "a wildcard": "%25",
-        "quotes": "%22ab%22",
-        "a line feed": "ab%0A",
-    },
-)
-def a_key_that_no_resource_can_have_is_not_found(world: World, segment: str) -> None:
-    refused(world.get(f"/key={segment}"), 404, "ResourceNotFound")
-
-
 @check("4.3-4", needs=["4.3-1"], cases=["upper", "lower", "swapped"])
 def keys_are_compared_in_their_letter_case(world: World, how: str) -> None:
     made = keyed(world, key=f"Key-{world.word()}")

@@ -169,7 +169,7 @@ def a_resource_has_its_key(world: World, method: str) -> None:
 @check("2.2-7")
 def a_resource_without_a_key_has_none(world: World) -> None:
     answer = world.post("", {"objectTypeProperty": {}}).expect_success()
-    answer.expect(answer.json.get("key") is None, "no key", answer.json.get("key"))
+    answer.expect(answer.members.get("key") is None, "no key", answer.members.get("key"))
 
 
 @check("2.2-8")
@@ -254,7 +254,7 @@ def contains_word(world: World) -> str:
 @check("2.2-10", cases=CREATIONS)
 def a_created_resource_has_no_other_members(world: World, create: Callable[[World], Answer]) -> None:
     answer = create(world).expect_success()
-    others = sorted(set(answer.json) - MEMBERS)
+    others = sorted(set(answer.members) - MEMBERS)
     answer.expect(not others, "no member that the interface and its additions lack", others)
 
 
@@ -262,7 +262,7 @@ def a_created_resource_has_no_other_members(world: World, create: Callable[[Worl
 def a_resource_that_is_read_has_no_other_members(world: World, read: Callable[[World, Made], Answer]) -> None:
     made = world.update(keyed(world), change("a"))
     answer = read(world, made).expect_status(200)
-    others = sorted(set(answer.json) - MEMBERS)
+    others = sorted(set(answer.members) - MEMBERS)
     answer.expect(not others, "no member that the interface and its additions lack", others)
 
 

@@ -19,7 +19,6 @@ OBJECT_TYPE = {TEXTS, INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, "arrayOfObjectTyp
 
 Ask = Callable[..., Answer]
 
-BOTH = {"4.9": complex_path("a", "b"), "4.13": LINKS}
 
 QUERIES: dict[str, dict[str, Any]] = {
     "no parameters": {},
@@ -47,8 +46,6 @@ def all_options_answers_a_flat_objecttype(world: World, name: str) -> None:
 def links_answers_a_flat_objecttype(world: World, name: str) -> None:
     expect_flat(world.post(LINKS, whole_record(), query=QUERIES[name]))
 
-
-Filled = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 
 NAMES = {"firstName": "Grace", "lastName": "Hopper"}
 
@@ -120,7 +117,7 @@ NUMBER_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, list[Any
 
 def numbers_of(answer: Answer) -> dict[str, Any]:
     """The arrays of numbers in a body, without those that are empty."""
-    return {name: answer.json[name] for name in (NUMBERS, FLOATS, INTEGERS, UNIQUE) if answer.json.get(name)}
+    return {name: answer.members[name] for name in (NUMBERS, FLOATS, INTEGERS, UNIQUE) if answer.members.get(name)}
 
 
 def without_blanks(text: str) -> str:
@@ -192,7 +189,7 @@ ALONE: dict[str, tuple[dict[str, Any], dict[str, Any], set[str]]] = {
 def fields_that_would_hold_nothing_are_left_out(world: World, name: str) -> None:
     query, record, wanted = ALONE[name]
     answer = world.post(complex_path(), record, query=query).expect_success()
-    answer.expect(set(answer.json) == wanted, f"the fields {sorted(wanted)} alone", sorted(answer.json))
+    answer.expect(set(answer.members) == wanted, f"the fields {sorted(wanted)} alone", sorted(answer.members))
 
 
 def expect_nothing_kept(world: World, path: str) -> None:

@@ -10,35 +10,11 @@ from sample_resource_testkit.checks.finding import (
     expect_page,
     ids_of,
     make,
-    refused,
     stage,
 )
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, SEARCH, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
-
-PARAMETERS = {
-    "none": (),
-    "fuzzy=true": (("fuzzy", True), ("text.en", "kennels")),
-    "fuzzy=false": (("fuzzy", False), ("text.en", "kennels")),
-    "fuzzyLevel": (("fuzzyLevel", 1), ("fuzzy", True), ("text.en", "kennels")),
-    "staged=true": (("staged", True),),
-    "staged=false": (("staged", False),),
-    "filter": (("filter", "version:1"),),
-    "filter.facets": (("filter.facets", "version:1"), ("facet", "version")),
-    "filter.query": (("filter.query", "version:1"),),
-    "facet": (("facet", "version"),),
-    "text.en": (("text.en", "kennel"),),
-    "all": (
-        *(("fuzzy", True), ("fuzzyLevel", 2), ("staged", False), ("filter", "version:1"), ("facet", "version")),
-        *(("filter.query", "version:1"), ("filter.facets", "version:1"), ("text.de-AT", "Vogelhaus")),
-    ),
-}
-
-
-@check("4.4-1", cases=PARAMETERS)
-def a_search_takes_its_parameters(world: World, parameters: Searched) -> None:
-    world.get(SEARCH, query=parameters).expect_status(200)
 
 
 def expect_text_parameter(world: World, name: str) -> None:
@@ -78,30 +54,6 @@ def a_name_with_a_language_is_a_text(world: World, name: str) -> None:
 )
 def the_dot_of_the_name_is_any_character(world: World, name: str) -> None:
     expect_text_parameter(world, name)
-
-
-@check(
-    "4.4-3",
-    needs=["4.4-2"],
-    cases=(
-        *(
-            "text.english",
-            "text.EN",
-            "text.de-at",
-            "text.e",
-            "texten",
-            "text.",
-            "text",
-            "Text.en",
-            "text.en-",
-            "text.En",
-        ),
-        *("text.en-USA", "text.en-US-x", "xtext.en", "text.en_US", "text..en", "text.en%0A", "text.ée", "text.en-U"),
-        *("%20text.en", "text.12"),
-    ),
-)
-def another_name_is_undeclared(world: World, name: str) -> None:
-    refused(world.get(f"{SEARCH}?{name}=dog"))
 
 
 @check(
@@ -167,11 +119,7 @@ def a_result_is_flat(world: World, fields: Fields, staged: bool) -> None:
 @check(
     "4.4-6",
     needs=["4.4-1"],
-    cases={
-        "3 for a long word": (3, "kennels"),
-        "10 for a long word": (10, "kennels"),
-        "3 for a short word": (3, "ox"),
-    },
+    cases={"3 for a long word": (3, "kennels"), "10 for a long word": (10, "kennels"), "3 for a short word": (3, "ox")},
 )
 def a_level_above_the_default_is_refused(world: World, level: int, text: str) -> None:
     for fuzzy in (True, False):
@@ -212,19 +160,3 @@ def a_search_takes_with_total(world: World) -> None:
     made = world.make()
     world.get(SEARCH, query=[among(made), ("withTotal", False)]).expect_status(200).expect_absent("total")
     world.get(SEARCH, query=[among(made), ("withTotal", True)]).expect_status(200).expect_json("total", 1)
-
-
-@check(
-    "4.4-7",
-    needs=["4.4-4"],
-    cases={
-        "where": "where=version%20%3D%201",
-        "expand": "expand=createdBy",
-        "a variable": "var.a=x",
-        "limit above 500": "limit=501",
-        "offset above 10000": "offset=10001",
-        "sort by another field": "sort=arrayOfIntExample",
-    },
-)
-def a_search_takes_nothing_else_of_the_sorted_list(world: World, query: str) -> None:
-    refused(world.get(f"{SEARCH}?{query}"))

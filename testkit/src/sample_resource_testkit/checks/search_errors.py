@@ -12,7 +12,7 @@ from sample_resource_testkit.checks.finding import (
     search,
     with_names,
 )
-from sample_resource_testkit.checks.names import FLOATS, FORM_SEARCH, INTEGERS, OBJECTS, TEXTS
+from sample_resource_testkit.checks.names import FORM_SEARCH, OBJECTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -92,26 +92,6 @@ def a_syntax_error_of_a_facet_is_told_with_its_position(world: World) -> None:
     expect_caret(search(world, ("facet", "version as a b")), "version as a b", 1, 14)
 
 
-UNKNOWN = {
-    'colour:"red"': "colour",
-    "colour:exists": "colour",
-    "colour:range(1 to 2)": "colour",
-    'Key:"a"': "Key",
-    'createdBy.name:"a"': "createdBy.name",
-    f"{OBJECTS}.foo:1": f"{OBJECTS}.foo",
-    'objectTypeProperty.foo:"a"': "objectTypeProperty.foo",
-    'objectTypeProperty.key:"a"': "objectTypeProperty.key",
-    'key.en:"a"': "key.en",
-    'variants.sku:"a"': "variants.sku",
-}
-
-
-@check("S-49", needs=["S-14"], cases=with_names(UNKNOWN))
-def an_unknown_path_of_a_filter_is_named(world: World, condition: str, path: str) -> None:
-    for name in FILTERS:
-        refused(search(world, (name, condition)), "InvalidInput", f"The field '{path}' does not exist.")
-
-
 @check(
     "S-50",
     needs=["S-28"],
@@ -128,41 +108,6 @@ def an_unknown_path_of_a_filter_is_named(world: World, condition: str, path: str
 def an_unknown_path_of_a_facet_is_not_found(world: World, expression: str) -> None:
     path = re.split(r"[: ]", expression)[0]
     refused(search(world, ("facet", expression)), "SearchFacetPathNotFound", begins=f"Facet path {path} not found.")
-
-
-@check(
-    "S-51",
-    needs=["S-14"],
-    cases=(
-        *('version:"2"', "key:5", "key:true", 'version:1,"2"', 'createdAt:"today"', "createdAt:5", f'{INTEGERS}:"1"'),
-        *(f"{TEXTS}:1", f'{FLOATS}:range("a" to "b")', 'version:range(1 to "2")', "key:range(1 to 2)"),
-        *('createdAt:range("x" to *)', f'{OBJECTS}.integerExample:"1"', "createdBy.id:5", 'createdAt:"2021-02-29"'),
-    ),
-)
-def a_literal_of_another_type_is_refused_in_a_filter(world: World, condition: str) -> None:
-    for name in FILTERS:
-        refused(search(world, (name, condition)))
-
-
-@check(
-    "S-51",
-    needs=["S-35", "S-36"],
-    cases=(
-        *('version:"2"', "key:5", f'{INTEGERS}:1,"2"', 'createdAt:"today"', f"{TEXTS}:true"),
-        *('version:range("1" to *)', "createdAt:range(1 to 2)", f'{OBJECTS}.integerExample:"1"'),
-    ),
-)
-def a_literal_of_another_type_is_refused_in_a_facet(world: World, expression: str) -> None:
-    refused(search(world, ("facet", expression)))
-
-
-@check(
-    "S-52",
-    needs=["S-14"],
-    cases=('key:subtree("x")', 'key: subtree("x"),subtree("y")', 'key:subtree("x"),"y"', f'{TEXTS}:subtree("a")'),
-)
-def there_are_no_subtrees(world: World, condition: str) -> None:
-    refused(search(world, ("filter", condition)))
 
 
 OBJECT_PATHS = ("createdBy", "lastModifiedBy", "objectTypeProperty", OBJECTS, f"objectTypeProperty.{OBJECTS}")

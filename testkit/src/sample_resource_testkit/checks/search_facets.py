@@ -326,20 +326,6 @@ def the_count_of_products_is_that_of_resources(world: World, expression: str, pa
     answer.expect_json("facets", INTEGERS, *path, "productCount", count).expect(same(count, 2), "the count 2", count)
 
 
-@check(
-    "S-42",
-    needs=["S-36"],
-    cases=(
-        'key:range("a" to "b")',
-        f'{TEXTS}:range("a" to *)',
-        'someProperty:range(* to "b")',
-        'createdBy.id:range("a" to "b")',
-    ),
-)
-def ranges_of_texts_are_refused(world: World, expression: str) -> None:
-    refused(search(world, ("facet", expression)))
-
-
 @check("S-42", needs=["S-36"], cases=("version", INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, f"{OBJECTS}.integerExample"))
 def numbers_have_ranges(world: World, path: str) -> None:
     facet(world, f"{path}:range(1 to 2)", among(world.make())).expect_json("facets", path, "type", "range")

@@ -1,6 +1,6 @@
 """Filters of searches: the profile ``search``."""
 
-from sample_resource_testkit.checks.finding import Fields, Row, among, expect_ids, expect_search_row, make, rows, search
+from sample_resource_testkit.checks.finding import Fields, among, expect_ids, make, search
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
@@ -81,33 +81,6 @@ def a_filter_with_values_looks_at_keys_and_ids(world: World) -> None:
     expect_ids(answer, [made, other], "what has one of the values")
 
 
-@check(
-    "S-15",
-    needs=["S-23"],
-    cases={
-        **rows(
-            {INTEGERS: [7]},
-            holds=(
-                *(f"{INTEGERS}:range(1 to 9)", f"{INTEGERS}:range(7 to 9)", f"{INTEGERS}:range(1 to 7)"),
-                *(f"{INTEGERS}:range(7 to 7)", f"{INTEGERS}:range(7 to *)", f"{INTEGERS}:range(* to 7)"),
-                *(f"{INTEGERS}:range(* to *)", f"{INTEGERS}:range(1 to 5),(6 to 8)", f"{INTEGERS}:range(6.5 to 7.5)"),
-                *(f"{INTEGERS}:range(1 to 2),(3 to 4),(5 to *)", f"{INTEGERS}:range(-9 to 1e1)"),
-            ),
-            fails=(
-                *(f"{INTEGERS}:range(8 to 9)", f"{INTEGERS}:range(1 to 6)", f"{INTEGERS}:range(8 to *)"),
-                *(f"{INTEGERS}:range(* to 6)", f"{INTEGERS}:range(1 to 6),(8 to *)", f"{INTEGERS}:range(7.1 to 7.9)"),
-                f"{INTEGERS}:range(9 to 1)",
-            ),
-        ),
-        **rows({}, holds=("version:range(1 to 1)", "version:range(* to 10)"), fails=("version:range(2 to 10)",)),
-        **rows({FLOATS: [0.82]}, holds=(f"{FLOATS}:range(0.82 to 1)",), fails=(f"{FLOATS}:range(0.821 to 1)",)),
-        **rows({}, fails=(f"{INTEGERS}:range(* to *)",)),
-    },
-)
-def both_bounds_belong_to_a_range(world: World, row: Row) -> None:
-    expect_search_row(world, row)
-
-
 @check("S-15", needs=["S-23"], cases=range(4))
 def ranges_of_chance_hold_for_one_of_them(world: World, _: int) -> None:
     number = world.random.randrange(20)
@@ -120,28 +93,6 @@ def ranges_of_chance_hold_for_one_of_them(world: World, _: int) -> None:
 
 
 ABSENT = (INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, TEXTS, OBJECTS)
-
-
-@check(
-    "S-16",
-    needs=["S-23"],
-    cases={
-        **rows(
-            {},
-            holds=("key:exists", "id:exists", "version:exists", "createdAt:exists", "someProperty:missing"),
-            fails=("key:missing", "id:missing", "version:missing", "createdAt:missing", "someProperty:exists"),
-        ),
-        **rows({"someProperty": "x"}, holds=("someProperty:exists",), fails=("someProperty:missing",)),
-        **rows({"someProperty": ""}, holds=("someProperty:exists",), fails=("someProperty:missing",)),
-        **rows(
-            {OBJECTS: [{"integerExample": 1}, {}]},
-            holds=(f"{OBJECTS}.integerExample:exists", f"{OBJECTS}.integerExampleInt32:missing", f"{OBJECTS}:exists"),
-            fails=(f"{OBJECTS}.integerExample:missing", f"{OBJECTS}.integerExampleInt32:exists", f"{OBJECTS}:missing"),
-        ),
-    },
-)
-def exists_asks_for_a_value(world: World, row: Row) -> None:
-    expect_search_row(world, row)
 
 
 ARRAYS: dict[str, tuple[Fields, bool]] = {
@@ -163,27 +114,6 @@ def an_array_exists_if_it_has_an_element(world: World, case: tuple[str, Fields, 
 
 
 SEVERAL = {INTEGERS: [1, 10], FLOATS: [0.5, 9.5], TEXTS: ["bird", "Dog"], OBJECTS: [{"integerExample": 2}, {}]}
-
-
-@check(
-    "S-17",
-    needs=["S-15"],
-    cases=rows(
-        SEVERAL,
-        holds=(
-            *(f"{INTEGERS}:10", f"{INTEGERS}:range(10 to 12)", f"{INTEGERS}:range(0 to 1)", f"{FLOATS}:range(9 to *)"),
-            *(f'{TEXTS}:"Dog"', f'{TEXTS}:"x","bird"', f"{INTEGERS}:range(2 to 3),(9 to 11)"),
-            *(f"{OBJECTS}.integerExample:2", f"{OBJECTS}.integerExample:range(1 to 3)"),
-        ),
-        fails=(
-            *(f"{INTEGERS}:range(2 to 9)", f"{INTEGERS}:range(1.5 to 9.5)", f"{FLOATS}:range(1 to 9)"),
-            *(f'{TEXTS}:"birdDog"', f"{INTEGERS}:range(2 to 3),(8 to 9)", f'{TEXTS}:range("E" to "a")'),
-            f"{OBJECTS}.integerExample:range(3 to *)",
-        ),
-    ),
-)
-def one_element_of_an_array_fulfils_the_filter(world: World, row: Row) -> None:
-    expect_search_row(world, row)
 
 
 @check("S-17", needs=["S-15"], cases=range(4))
@@ -220,105 +150,11 @@ def a_text_is_in_double_quotes(world: World, text: str) -> None:
 
 @check(
     "S-18",
-    needs=["S-23"],
-    cases=rows(
-        {INTEGERS: [40], TEXTS: ["40"], FLOATS: [-2.5]},
-        holds=(
-            "version:1",
-            "version:3,2,1",
-            f"{FLOATS}:-2.5",
-            f"{FLOATS}:1,-25e-1",
-            f"{INTEGERS}:40",
-            f'{TEXTS}:"40"',
-            f"{INTEGERS}:4e1",
-            f"{INTEGERS}:40.0",
-            'createdAt:"{createdAt}"',
-        ),
-        fails=(f"{INTEGERS}:-40", f'{TEXTS}:"40.0"', f"{INTEGERS}:4", "version:2,3", f"{FLOATS}:2.5"),
-    ),
-)
-def a_number_is_not_in_quotes(world: World, row: Row) -> None:
-    expect_search_row(world, row)
-
-
-@check(
-    "S-18",
     needs=["S-14"],
     cases=(f"{TEXTS}:dog", f"{TEXTS}:'dog'", "createdAt:2020-01-01", f'{TEXTS}:"dog', f"{TEXTS}:dog,cat"),
 )
 def a_text_without_double_quotes_is_refused(world: World, condition: str) -> None:
     search(world, ("filter", condition)).expect_status(400)
-
-
-@check(
-    "S-19",
-    needs=["S-15"],
-    cases={
-        **rows(
-            {"someProperty": "Z"},
-            holds=(
-                *('someProperty:range("A" to "a")', 'someProperty:range("Z" to "Z")', 'someProperty:range(* to "a")'),
-                'someProperty:range("9" to *)',
-            ),
-            fails=('someProperty:range("a" to "z")', 'someProperty:range("ZZ" to *)', 'someProperty:range("A" to "Y")'),
-        ),
-        **rows(
-            {TEXTS: ["é", "\U0001f600"]},
-            holds=(f'{TEXTS}:range("z" to "ê")', f'{TEXTS}:range("\uffee" to *)'),
-            fails=(f'{TEXTS}:range("a" to "z")',),
-        ),
-        **rows(
-            {},
-            holds=(
-                *('createdAt:range("2020-01-01" to *)', 'createdAt:range(* to "9999-12-31")'),
-                *('createdAt:range("{createdAt}" to "{createdAt}")', 'key:range("K" to *)', 'id:range(* to "g")'),
-                'createdAt:range("2020-01-01T00:00:00+02:00" to "9999-01-01T00:00:00.000Z")',
-                'createdAt:range("2019-01-01" to "2020-01-01"),("2021-01-01" to *)',
-            ),
-            fails=('createdAt:range(* to "2020-01-01")', 'createdAt:range("9999-12-31" to *)', 'key:range(* to "K")'),
-        ),
-    },
-)
-def texts_and_times_have_ranges(world: World, row: Row) -> None:
-    expect_search_row(world, row)
-
-
-@check(
-    "S-20",
-    needs=["S-15", "S-16"],
-    cases=rows(
-        {INTEGERS: [25], TEXTS: ["b"]},
-        holds=(
-            *(f"{INTEGERS}: RANGE (20 TO 30)", f"{INTEGERS}:Range(20 To 30),(1 tO 2)", f"{INTEGERS}:EXISTS"),
-            *("someProperty:MISSING", f"{TEXTS}:Exists", f'{TEXTS}:RANGE("a" TO "c")', "someProperty:Missing"),
-        ),
-        fails=(f"{INTEGERS}: RANGE (30 TO 40)", f"{INTEGERS}:MISSING", "someProperty:EXISTS"),
-    ),
-)
-def words_of_filters_may_have_any_letter_case(world: World, row: Row) -> None:
-    expect_search_row(world, row)
-
-
-ELEMENTS = {OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}, {"integerExample": 5}]}
-
-
-@check(
-    "S-21",
-    needs=["S-23"],
-    cases=rows(
-        ELEMENTS,
-        holds=(
-            *(f"{OBJECTS}.integerExample:5", f"{OBJECTS}.integerExampleInt32:1", 'createdBy.typeId:"api-client"'),
-            *('createdBy.id:"{creator}"', 'lastModifiedBy.typeId:"api-client"', 'lastModifiedBy.id:"{creator}"'),
-        ),
-        fails=(
-            *(f"{OBJECTS}.integerExample:1", f"{OBJECTS}.integerExampleInt32:777", 'createdBy.typeId:"customer"'),
-            *('createdBy.id:"{id}"', 'lastModifiedBy.typeId:"x"', 'lastModifiedBy.id:"{id}"'),
-        ),
-    ),
-)
-def paths_have_dots(world: World, row: Row) -> None:
-    expect_search_row(world, row)
 
 
 NAMED: dict[str, tuple[Fields, str, str]] = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import permutations
-from typing import NamedTuple
 
 from sample_resource_testkit.checks.finding import Fields, among, expect_ids, make, refused, search, stage
 from sample_resource_testkit.checks.names import INTEGERS, TEXTS
@@ -12,35 +11,6 @@ from sample_resource_testkit.world import Made, World
 Texts = tuple[tuple[str, str], ...]
 
 Change = Callable[[str], str]
-
-
-class Text(NamedTuple):
-    """A search by texts, and whether it finds a resource with a field.
-
-    :param stored: the text in ``arrayOfStringExample``.
-    :param searched: names and values of parameters.
-    """
-
-    stored: str
-    searched: tuple[tuple[str, object], ...]
-    found: bool
-
-    @property
-    def name(self) -> str:
-        """The case in words."""
-        shown = "&".join(f"{name}={value}" for name, value in self.searched)
-        return f"{shown} {'finds' if self.found else 'does not find'} {self.stored}"
-
-
-def named(*listed: Text) -> dict[str, Text]:
-    """Cases with names."""
-    return {one.name: one for one in listed}
-
-
-def expect_text(world: World, text: Text) -> None:
-    """Make the resource of a case, and expect that its texts find it, or do not; all others are left out."""
-    made = world.make({TEXTS: [text.stored]})
-    expect_texts(world, text.searched, [made] if text.found else [], made)
 
 
 def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted: list[Made], *made: Made) -> None:
@@ -154,73 +124,6 @@ def letter_case_of_a_text_does_not_matter(world: World, changed: Change) -> None
     expect_ids(answer, [first, second], "what has the word in any letters")
 
 
-@check(
-    "S-4",
-    needs=["S-23", "S-2"],
-    cases=named(
-        Text("Vögel", (("text.en", "VÖGEL"),), True),
-        Text("ΑΒΓΔ", (("text.en", "αβγδ"),), True),
-        Text("жук", (("text.en", "ЖУК"),), True),
-    ),
-)
-def letter_case_of_other_alphabets_does_not_matter(world: World, text: Text) -> None:
-    expect_text(world, text)
-
-
-@check(
-    "S-5",
-    needs=["S-23", "S-2"],
-    cases=named(
-        Text("dog", (("text.en", "dogs"),), True),
-        Text("dogs", (("text.en", "dog"),), True),
-        Text("the running man", (("text.en", "run"),), True),
-        Text("houses", (("text.en-GB", "house"),), True),
-        Text("dog", (("text.en", "cats"),), False),
-        Text("Vögel", (("text.de", "Vogel"),), True),
-        Text("Ein Hund", (("text.de", "Hunde"),), True),
-        Text("Hunde", (("text.de-AT", "Hund"),), True),
-        Text("chats", (("text.fr", "chat"),), True),
-        Text("gatos", (("text.es", "gato"),), True),
-    ),
-)
-def a_word_finds_its_other_forms(world: World, text: Text) -> None:
-    expect_text(world, text)
-
-
-@check(
-    "S-6",
-    needs=["S-23", "S-2"],
-    cases=named(
-        Text("dogs", (("text.xx", "dogs"),), True),
-        Text("dog", (("text.xx", "dogs"),), False),
-        Text("dogs", (("text.xx", "dog"),), False),
-        Text("Vögel", (("text.zz", "Vogel"),), False),
-        Text("dogs", (("text.xx-YY", "dogs"),), True),
-        Text("dog", (("text.xx-YY", "dogs"),), False),
-    ),
-)
-def without_known_forms_a_word_finds_itself(world: World, text: Text) -> None:
-    expect_text(world, text)
-
-
-@check(
-    "S-7",
-    needs=["S-23", "S-5"],
-    cases=named(
-        Text("dogs", (("text.en", "the dogs"),), True),
-        Text("dogs", (("text.en", "THE dogs of"),), True),
-        Text("cats", (("text.en", "the dogs"),), False),
-        Text("the dogs", (("text.en", "the"),), False),
-        Text("the and of", (("text.en", "the and of"),), False),
-        Text("the", (("text.en", "The"),), False),
-        Text("Hund", (("text.de", "der Hund"),), True),
-        Text("der Hund", (("text.de", "der"),), False),
-    ),
-)
-def stop_words_are_ignored(world: World, text: Text) -> None:
-    expect_text(world, text)
-
-
 @check("S-7", needs=["S-23", "S-5"])
 def a_text_of_stop_words_finds_nothing_beside_another_text(world: World) -> None:
     made = world.make({TEXTS: ["the dogs"]})
@@ -265,43 +168,6 @@ def all_words_of_a_fuzzy_text_must_match(world: World) -> None:
     expect_ids(answer, [made], "what has all words but for an edit in each")
 
 
-def fuzzy(stored: str, searched: str, found: bool, level: object = None) -> Text:
-    """A fuzzy search by one text, in a language without forms."""
-    more = () if level is None else (("fuzzyLevel", level),)
-    return Text(stored, (("text.xx", searched), ("fuzzy", True), *more), found)
-
-
-@check(
-    "S-10",
-    needs=["S-23", "S-6", "S-9"],
-    cases=named(
-        *(fuzzy("q", "q", True), fuzzy("q", "x", False), fuzzy("qz", "qz", True), fuzzy("qz", "qx", False)),
-        *(fuzzy("qzx", "qz", False), fuzzy("q", "qz", False), fuzzy("qzx", "qzv", True), fuzzy("qz", "qzx", True)),
-        *(fuzzy("qzxw", "qzx", True), fuzzy("qzx", "qvw", False), fuzzy("qzxwv", "qzx", False)),
-        *(fuzzy("qzxwv", "qzxwk", True), fuzzy("qzxwv", "qzxkk", False), fuzzy("qzxwvj", "qzxwv", True)),
-        *(fuzzy("qzxwvjk", "qzxwv", False), fuzzy("qzxwvj", "qzxwkk", True), fuzzy("qzxwvj", "qzxkkk", False)),
-        *(fuzzy("qzxw", "qzxwvj", True), fuzzy("qzx", "qzxwvj", False), fuzzy("qzxwvjkk", "qzxwvj", True)),
-        *(fuzzy("qzxwvjkkk", "qzxwvj", False), fuzzy("qzxwvjkh", "xqzxwvjk", True)),
-        # Characters are counted, not bytes.
-        *(
-            fuzzy("äö", "äü", False),
-            fuzzy("äöü", "äöß", True),
-            fuzzy("äöüß", "äöéè", False),
-            fuzzy("日本語", "日本人", True),
-        ),
-        # Each word has the edits of its own length.
-        *(fuzzy("qzxwvj qz", "qzxwkk qz", True), fuzzy("qzxwvj qz", "qzxwvj qx", False)),
-        fuzzy("qzxwvj qzx", "qzxwvj qkk", False),
-        # Two neighbours that are swapped are one edit.
-        *(fuzzy("qzx", "qxz", True), fuzzy("qzx", "xzq", False), fuzzy("qzxwv", "zqxwv", True)),
-        *(fuzzy("qzxwv", "zqxvw", False), fuzzy("qzxwvj", "zqxwjv", True), fuzzy("qzxwvj", "zqwxjv", False)),
-        *(fuzzy("qzxwvj", "qxzwvk", True), fuzzy("qzxwv", "zqxwvj", True), fuzzy("äöü", "äüö", True)),
-    ),
-)
-def a_word_allows_edits_by_its_length(world: World, text: Text) -> None:
-    expect_text(world, text)
-
-
 REPLACED = {
     f"{edits} of {size} letters": (size, edits) for size, edits in ((4, 1), (4, 2), (5, 2), (7, 2), (7, 3), (9, 3))
 }
@@ -314,24 +180,9 @@ def letters_of_chance_are_replaced(world: World, size: int, edits: int) -> None:
     letters = list(word)
     for position in world.random.sample(range(size), edits):
         letters[position] = world.random.choice("nopqrstuvwxyz")
-    expect_text(world, fuzzy(word, "".join(letters), edits <= (1 if size <= 5 else 2)))
-
-
-@check(
-    "S-11",
-    needs=["S-23", "S-6", "S-9"],
-    cases=named(
-        *(fuzzy("qzxwvj", "qzxwvj", True, 0), fuzzy("qzxwvj", "qzxwvk", False, 0), fuzzy("qzx", "qzv", False, 0)),
-        *(fuzzy("qzxwvj", "qzxwvk", True, 1), fuzzy("qzxwvj", "qzxwkk", False, 1), fuzzy("qzxwvj", "qzxwkk", True, 2)),
-        *(fuzzy("qzxwvj", "qzxwvk", True, "1.0"), fuzzy("qzxwvj", "qzxwkk", False, "1.0"), fuzzy("qz", "qz", True, 0)),
-        *(fuzzy("qzxwvj qzx", "qzxwkk qzx", False, 1), fuzzy("qzxwvj qzx", "qzxwvk qzv", True, 1)),
-        # A level that some words exceed by their own default raises nothing.
-        *(fuzzy("qzxwvj qzx", "qzxwvj qkk", False, 2), fuzzy("qzxwvj qz", "qzxwvj qk", False, 1)),
-        *(fuzzy("qzxwvj", "qzwxvj", True, 1), fuzzy("qzxwvj", "zqwxvj", False, 1)),
-    ),
-)
-def a_level_lowers_the_edits_of_all_words(world: World, text: Text) -> None:
-    expect_text(world, text)
+    made = world.make({TEXTS: [word]})
+    wanted = [made] if edits <= (1 if size <= 5 else 2) else []
+    expect_texts(world, (("text.xx", "".join(letters)), ("fuzzy", True)), wanted, made)
 
 
 @check("S-12", needs=["S-9"], cases=("-1", "3", "2.5", "2.0001", "3.5", "100", "x", "true", "1e1", "-0.5", "AUTO"))
@@ -342,18 +193,6 @@ def another_level_is_refused(world: World, level: str) -> None:
 @check("S-12", needs=["S-9"], cases=("-1", "-0.5", "x", "AUTO", "3", "2.5"))
 def another_level_is_refused_without_fuzzy_too(world: World, level: str) -> None:
     refused(search(world, ("text.en", "kennels"), ("fuzzyLevel", level)))
-
-
-@check(
-    "S-12",
-    needs=["S-11"],
-    cases=named(
-        *(fuzzy("qzxwvj", "qzxwvk", False, "0.9"), fuzzy("qzxwvj", "qzxwvk", True, "1.5")),
-        *(fuzzy("qzxwvj", "qzxwkk", False, "1.99"), fuzzy("qzxwvj", "qzxwkk", True, "2.0")),
-    ),
-)
-def a_fraction_is_rounded_down(world: World, text: Text) -> None:
-    expect_text(world, text)
 
 
 LEVELS: dict[str, tuple[int, Texts]] = {
@@ -371,18 +210,6 @@ LEVELS: dict[str, tuple[int, Texts]] = {
 def a_level_up_to_two_is_accepted(world: World, level: int, texts: Texts) -> None:
     for more in ((("fuzzy", True),), (("fuzzy", False),), ()):
         search(world, *texts, ("fuzzyLevel", level), ("limit", 1), *more).expect_status(200)
-
-
-@check(
-    "S-12",
-    needs=["S-11"],
-    cases=named(
-        *(fuzzy("qzxwv", "qzxkk", False, 2), fuzzy("qzxwv", "qzxwk", True, 2), fuzzy("qz", "qx", False, 1)),
-        *(fuzzy("äö", "äü", False, 2), fuzzy("q", "q", True, 2)),
-    ),
-)
-def a_level_above_a_words_default_means_that_default(world: World, text: Text) -> None:
-    expect_text(world, text)
 
 
 RANKED = ("dogs", "dog", "dots")

@@ -17,8 +17,7 @@ def with_texts(world: World, texts: Sequence[str | None]) -> list[Made]:
     """Resources with these texts as ``someProperty``, in this order; None: without it, but with the same version."""
     return [
         world.update(
-            world.make(),
-            "doSomeThing" if text is None else {"action": "changeSomeProperty", "someProperty": text},
+            world.make(), "doSomeThing" if text is None else {"action": "changeSomeProperty", "someProperty": text}
         )
         for text in texts
     ]

@@ -60,19 +60,6 @@ def expect_found(answer: Answer, *wanted: Made) -> Answer:
     return answer.expect(sorted(found) == sorted(made.id for made in wanted), f"{len(wanted)} of the made", found)
 
 
-def expect_finds(answer: Answer, wanted: Made, other: Made) -> Answer:
-    """Expect 200, one resource among the results, and another not."""
-    answer.expect_status(200)
-    found = ids_in(answer)
-    answer.expect(wanted.id in found, f"{wanted.id} among the results", found)
-    return answer.expect(other.id not in found, f"no {other.id} among the results", found)
-
-
-def unchanged(world: World, made: Made) -> None:
-    """Expect that a resource is as it was when it was made."""
-    world.get(f"/{made.id}").expect_status(200).expect_json(made.body)
-
-
 def as_read(world: World, made: Made) -> dict[str, Any]:
     """What a read answers now.
 

@@ -20,7 +20,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sample_resource_testkit.client.messages import KINDS, Returned, Unsupported, Wrong, as_json, shortened
+from sample_resource_testkit.client.messages import KINDS, LONGEST, Returned, Unsupported, Wrong, as_json, shortened
 
 PROTOCOL = 1
 
@@ -42,7 +42,12 @@ Trace = Callable[[str], None]
 
 
 class AdapterFailed(Exception):
-    """The adapter is of no use any more: it died, is late, or said what makes no sense. The message says which."""
+    """The adapter is of no use any more: it died, is late, or said what makes no sense. The message says which.
+
+    :ivar log: of one that said no hello, what it wrote to stderr.
+    """
+
+    log = ""
 
 
 class AdapterLate(AdapterFailed):
@@ -108,11 +113,7 @@ class Adapter:
         self._complaint: str | None = None
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(  # noqa: S603 -- the program that the user names
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
         greeting = self._send({"do": "hello", "protocol": PROTOCOL}, "hello")
         self._log_reader = threading.Thread(target=self._read_log, daemon=True)
@@ -121,14 +122,19 @@ class Adapter:
             threading.Thread(target=target, daemon=True).start()
         try:
             self.hello = Hello.of(self._wait(greeting, "hello", "hello", start_timeout_s))
-        except AdapterFailed:
+        except AdapterFailed as failed:
             self.kill()
+            failed.log = self.log
             raise
 
     @property
     def log(self) -> str:
-        """The end of what it wrote to stderr."""
-        return "\n".join(self._log)
+        """The end of what it wrote to stderr since the log was forgotten."""
+        return "\n".join(self._log)[-LONGEST:]
+
+    def forget_log(self) -> None:
+        """Begin the log anew: what comes from now on is of another scenario."""
+        self._log.clear()
 
     @property
     def complaint(self) -> str | None:

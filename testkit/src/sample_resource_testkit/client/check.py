@@ -1,13 +1,18 @@
-"""``--check``: goes through the protocol with an adapter, for its author. It judges the adapter, and not the client."""
+"""``--check``: goes through the protocol with an adapter, for its author. It judges the adapter, and not the client.
+
+What the client does wrong is told and does not count: requests that mean something else than their call, and what it
+lacks.
+"""
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TextIO
 
 from sample_resource_testkit.client.adapter import Adapter, AdapterFailed, AdapterLate
 from sample_resource_testkit.client.done import Done
-from sample_resource_testkit.client.messages import Unsupported, Wrong
+from sample_resource_testkit.client.messages import Unsupported, Wrong, shortened
 from sample_resource_testkit.client.operations import Call, operations
 from sample_resource_testkit.client.runner import Cast, start
 from sample_resource_testkit.client.stage import Shared, Stage
@@ -40,12 +45,14 @@ def _calls(stage: Stage) -> None:
     _expect_result(done)
     found = done.returned.result
     if not isinstance(found, dict) or "objectTypeProperty" not in found:
-        raise done.wrong("result has to be the resource as a JSON object with the interface's names of members")
+        raise done.answered_wrong(
+            "result has to be the resource as a JSON object with the interface's names of members"
+        )
 
 
 def _expect_result(done: Done) -> None:
     if done.returned.error is not None:
-        raise done.wrong("the call succeeded, and the adapter answered with an error")
+        raise done.answered_wrong("the call succeeded, and the adapter answered with an error")
 
 
 def _takes_null(stage: Stage) -> None:
@@ -60,7 +67,7 @@ def _takes_unicode(stage: Stage) -> None:
     _expect_result(done)
     found = done.returned.result
     if not isinstance(found, dict) or found.get("objectTypeProperty", {}).get("arrayOfStringExample") != [text]:
-        raise done.wrong("a text came back changed: lines are UTF-8 in both directions")
+        raise done.answered_wrong("a text came back changed: lines are UTF-8 in both directions")
 
 
 def _takes_long_lines(stage: Stage) -> None:
@@ -79,7 +86,7 @@ def _existence(stage: Stage) -> None:
     for wanted in (False, True):
         done = client.call("checkResources")
         if done.returned.result is not wanted:
-            raise done.wrong(f"the result of HEAD is {'true for 200' if wanted else 'false for 404'}")
+            raise done.answered_wrong(f"the result of HEAD is {'true for 200' if wanted else 'false for 404'}")
         stage.make()
 
 
@@ -87,14 +94,14 @@ def _tells_errors(stage: Stage) -> None:
     done = stage.client().call("getResourceById", {"id": ID})
     error = done.returned.error
     if error is None or error["kind"] != "http" or error.get("status") != 404:
-        raise done.wrong('a 404 is {"error": {"kind": "http", "status": 404, ...}}')
+        raise done.answered_wrong('a 404 is {"error": {"kind": "http", "status": 404, ...}}')
 
 
 def _tells_lost_connections(stage: Stage) -> None:
     stage.rules({"connection": "close"})
     done = stage.client().call("getResourceById", {"id": ID})
     if done.returned.error is None or done.returned.error["kind"] not in ("network", "other"):
-        raise done.wrong('a connection that is closed without an answer is {"error": {"kind": "network"}}')
+        raise done.answered_wrong('a connection that is closed without an answer is {"error": {"kind": "network"}}')
 
 
 def _keeps_time(stage: Stage) -> None:
@@ -136,10 +143,35 @@ STEPS: dict[str, Step] = {
 }
 
 
-_LOG = "\n       | "
-
 _NO_LIMIT = "the client has none, so scenarios of time limits will fail, and the kit ends the adapter each time"
 """A client may have no time limit. That is no fault of its adapter, which adds no clock of its own."""
+
+_SHOWN = 600
+"""Characters of a text that is shown; a call may have hundreds of thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Complaint:
+    """What is wrong with a step.
+
+    :param log: what the adapter wrote to stderr meanwhile.
+    :param is_clients: whether the client is wrong, or lacks something, and not the adapter.
+    """
+
+    text: str
+    log: str = ""
+    is_clients: bool = False
+
+    def told(self, log_before: str) -> str:
+        """The complaint for a reader.
+
+        :param log_before: of the complaint before: it is not shown again.
+        """
+        if not self.log:
+            return self.text
+        if self.log == log_before:
+            return f"{self.text}, with the same log"
+        return self.text + "".join(f"\n       | {line}" for line in self.log.splitlines()[-12:])
 
 
 def check(cast: Cast, out: TextIO) -> int:
@@ -153,57 +185,56 @@ def check(cast: Cast, out: TextIO) -> int:
         out.write(f"{cast.command[0]} cannot be started: {error.strerror or error}\n")
         return NOT_CHECKED
     except AdapterFailed as error:
-        out.write(f"no   hello is answered: {error}\n")
+        out.write(f"no   hello is answered: {_Complaint(str(error), error.log).told('')}\n")
         return NOT_AS_EXPECTED
     hello = adapter.hello
     features = ", ".join(sorted(hello.features)) or "no features"
     out.write(f"ok   hello is answered: {hello.client} {hello.version}, {features}\n")
-    faults, log = 0, ""
+    faults, of_client, log = 0, 0, ""
     for text, step in STEPS.items():
         complaint, adapter = _try(step, adapter, cast)
-        told, _, shown = (complaint or "").partition(_LOG)
-        if shown and shown == log:
-            complaint = f"{told}, with the same log"
-        log = shown or log
-        is_fault = complaint is not None and not complaint.startswith(("unsupported: ", _NO_LIMIT))
-        faults += is_fault
-        mark = "ok" if complaint is None else "no" if is_fault else "--"
-        out.write(f"{mark:4} {text}{'' if complaint is None else f': {complaint}'}\n")
+        if complaint is None:
+            out.write(f"ok   {text}\n")
+        else:
+            faults += not complaint.is_clients
+            of_client += complaint.is_clients
+            out.write(f"{'--' if complaint.is_clients else 'no'}   {text}: {complaint.told(log)}\n")
+            log = complaint.log or log
         out.flush()
         if adapter is None:
             return NOT_AS_EXPECTED
     ends = adapter.ends_by_itself()
     out.write(f"{'ok' if ends else 'no'}   it ends when its input ends{'' if ends else ': it had to be killed'}\n")
     faults += not ends
+    if of_client:
+        out.write(f"\n{of_client} are about the client (--), and no fault of its adapter.\n")
     out.write(f"\n{'It keeps to the protocol.' if not faults else f'{faults} of {len(STEPS) + 2} do not hold.'}\n")
     return NOT_AS_EXPECTED if faults else AS_EXPECTED
 
 
-def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[str | None, Adapter | None]:
+def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[_Complaint | None, Adapter | None]:
     """What is wrong with a step, if anything; and the adapter for the next one, or None if there is none any more."""
     stage = cast.stage("check", adapter, Shared())
-    complaint: str | None = None
+    complaint: _Complaint | None = None
+    adapter.forget_log()
     try:
         step(stage)
         stage.close_sessions()
     except Unsupported as unsupported:
-        complaint = f"unsupported: {unsupported}"
+        complaint = _Complaint(shortened(f"unsupported: {unsupported}", _SHOWN), is_clients=True)
     except Wrong as wrong:
-        shown = [
-            f"\n       {name}: {text}" for name, text in (("call", wrong.call), ("answer", wrong.returned)) if text
-        ]
-        complaint = wrong.reason + "".join(shown)
+        texts = {"call": wrong.call, "sent": wrong.sent if wrong.is_request else "", "answer": wrong.returned}
+        shown = [f"\n       {name}: {shortened(text, _SHOWN)}" for name, text in texts.items() if text]
+        reason = shortened(wrong.reason, _SHOWN) + "".join(shown)
+        complaint = _Complaint(reason, adapter.log, wrong.is_request)
     except AdapterFailed as failed:
-        if isinstance(failed, AdapterLate) and step is _keeps_time:
-            complaint = _NO_LIMIT
-        else:
-            log = "".join(f"{_LOG}{line}" for line in adapter.log.splitlines()[-12:])
-            complaint = f"{failed}{log}"
         adapter.kill()
+        has_no_limit = isinstance(failed, AdapterLate) and step is _keeps_time
+        complaint = _Complaint(_NO_LIMIT, "", True) if has_no_limit else _Complaint(str(failed), adapter.log)
         try:
             adapter = start(cast)
         except (AdapterFailed, OSError) as error:
-            return f"{complaint}\n       and it does not start again: {error}", None
+            return _Complaint(f"{complaint.text}\n       and it does not start again: {error}", adapter.log), None
     finally:
         with contextlib.suppress(SandboxError):
             stage.end()

@@ -18,7 +18,7 @@ from sample_resource_testkit.client.adapter import AdapterFailed
 from sample_resource_testkit.client.check import check
 from sample_resource_testkit.client.registry import THEMES, Scenario, scenarios
 from sample_resource_testkit.client.report import OF_CLIENTS, as_client_json, verdict_of
-from sample_resource_testkit.client.runner import Cast, Trace, run, start, with_needs
+from sample_resource_testkit.client.runner import Cast, Trace, run, start
 from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.options import (
     AS_EXPECTED,
@@ -26,6 +26,7 @@ from sample_resource_testkit.options import (
     NOT_CHECKED,
     Parser,
     add_shared,
+    chosen_of,
     exit_with,
     expected_failures,
     integer,
@@ -46,7 +47,8 @@ Without --url the service that is installed is started for the run, with its san
 that needs one.
 
 Exit codes: 0 if no scenario fails that is not in the file of expected failures, and none passes that is; 1 otherwise,
-and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, or nothing was run.
+and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, nothing was run, or
+the kit made a mistake.
 
 Examples:
   %(prog)s -- python adapter.py
@@ -122,7 +124,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, program: 
     if options.init:
         return _init(options.init)
     known = scenarios()
-    chosen = _chosen(parser, options, known)
+    chosen = chosen_of(parser, options, {number: each.as_clause() for number, each in known.items()}, OF_CLIENTS)
     if options.list:
         for each in (known[name] for name in chosen):
             feature = f" ({each.feature})" if each.feature else ""
@@ -137,25 +139,6 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, program: 
     except SandboxError as error:
         sys.stderr.write(f"{NAME}: {error}\n")
         return NOT_CHECKED
-
-
-def _chosen(parser: argparse.ArgumentParser, options: argparse.Namespace, known: dict[str, Scenario]) -> list[str]:
-    """The scenarios that were asked for, in their order."""
-    for name in options.profile or ():
-        if name not in THEMES:
-            parser.error(f"argument --profile: there is no theme {name!r}: choose from {', '.join(THEMES)}")
-    for name in options.scenario or ():
-        if name not in known:
-            parser.error(f"argument --scenario: there is no scenario {name!r}")
-    found = [
-        name
-        for name, each in known.items()
-        if (options.profile is None or each.theme in options.profile)
-        and (options.scenario is None or name in options.scenario)
-    ]
-    if not found:
-        parser.error("--profile and --scenario leave no scenario")
-    return found
 
 
 @contextmanager
@@ -204,12 +187,13 @@ def _judge(
         sys.stderr.write(f"{NAME}: {program[0]} cannot be started: {error.strerror or error}\n")
         return NOT_CHECKED
     except AdapterFailed as error:
-        sys.stderr.write(f"{NAME}: no hello from the adapter: {error}\n")
+        log = "".join(f"\n  | {line}" for line in error.log.splitlines())
+        sys.stderr.write(f"{NAME}: no hello from the adapter: {error}{log}\n")
         return NOT_AS_EXPECTED
     hello = adapter.hello
     began, started = datetime.now(UTC), time.monotonic()
     try:
-        found = run(cast, with_needs(known, chosen), options.jobs, adapter)
+        found = run(cast, known, chosen, options.jobs, adapter)
     finally:
         progress.end()
     results = {name: found[name] for name in chosen}

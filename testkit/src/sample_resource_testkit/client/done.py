@@ -66,9 +66,11 @@ class Done:
             returned=self.returned.told(),
         )
 
-    def _answered_wrong(self, reason: str, cause: str, wanted: str = "") -> Wrong:
+    def answered_wrong(self, reason: str, cause: str = "", wanted: str = "") -> Wrong:
         """The exception for an answer that came to something else: to another request than the call's, it is none."""
         request = expected(self.call, self._project)
+        if self._token is not None and not self.sent and (self.returned.error or {}).get("kind") == "other":
+            return self._sent_nothing(request)
         # Of calls at the same time the requests of all stand here: those with the path of this one are looked at, and
         # one that is right is enough.
         own = [sent for sent in self.sent if meaning.has_path(request, sent)] or self.sent
@@ -94,15 +96,26 @@ class Done:
         """Expect one request that means what the call says."""
         wanted = expected(self.call, self._project)
         if not self.sent:
-            reason = "no request was sent"
-            if self.returned.error is not None:
-                reason += f": the client raised {as_json(dict(self.returned.error))}"
-            cause = f"{self.call.operation}: no request is sent"
-            raise self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
+            raise self._sent_nothing(wanted)
         for sent in self.sent:
             found = self._fault_of(wanted, sent) if sent.status == REFUSED else meaning.of_request(wanted, sent)
             if found is not None:
                 raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause, is_request=True)
+        return self
+
+    def _sent_nothing(self, wanted: Expected) -> Wrong:
+        error = self.returned.error
+        reason = "no request was sent" + ("" if error is None else f": the client raised {as_json(dict(error))}")
+        cause = f"{self.call.operation}: no request is sent"
+        return self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
+
+    def expect_no_null(self) -> "Done":
+        """Expect that no member of the bodies is null. A null is as if absent (4-18), so that it changes nothing."""
+        wanted = expected(self.call, self._project)
+        for sent in self.sent:
+            found = meaning.nulls_of(wanted, sent)
+            if found is not None:
+                raise self.wrong(found.text, wanted=wanted.told(), sent=sent, cause=found.cause)
         return self
 
     def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
@@ -140,6 +153,22 @@ class Done:
 
     # The answer
 
+    def at(self, *path: str) -> Any:
+        """A value within the result. Within a list, those of all its items.
+
+        :raises Wrong: if there is none.
+        """
+        found = self.expect_success().returned.result
+        for position, name in enumerate(path):
+            items = found if isinstance(found, list) else [found]
+            if not all(isinstance(item, dict) and name in item for item in items):
+                place = ".".join(path[: position + 1])
+                raise self.answered_wrong(
+                    f"the result has no {place}: {as_json(found)}", f"results: {place} is missing"
+                )
+            found = [item[name] for item in items] if isinstance(found, list) else items[0][name]
+        return found
+
     def expect_success(self) -> "Done":
         """Expect that the client raised nothing."""
         error = self.returned.error
@@ -153,7 +182,7 @@ class Done:
         else:
             after = f" after an answer of {last.status}" if error["kind"] == "http" else ""
             why, cause = f"gave up{after}", f"gives up{after or ' after a lost answer'}"
-        raise self._answered_wrong(f"the client {why}: {as_json(dict(error))}", cause)
+        raise self.answered_wrong(f"the client {why}: {as_json(dict(error))}", cause)
 
     def expect_result(self, wanted: Any = UNSET) -> "Done":
         """Expect that the result means what the answer said, or another value.
@@ -179,7 +208,7 @@ class Done:
         difference = meaning.of_value(found, wanted, result=True)
         if difference is not None:
             reason = f"the client returned something else than the answer: {difference.text}"
-            raise self._answered_wrong(reason, f"results: {difference.cause}", as_json(wanted))
+            raise self.answered_wrong(reason, f"results: {difference.cause}", as_json(wanted))
 
     def _expect_meta(self, last: Sent) -> None:
         headers = {name.lower(): value for name, value in last.answer_headers}
@@ -202,18 +231,18 @@ class Done:
         wanted = as_json({"error": {"kind": kind.replace(" ", " or "), **members}})
         if error is None:
             told = as_json(self.returned.result)
-            raise self._answered_wrong(f"the client reported success, and returned {told}", self._success_for(), wanted)
+            raise self.answered_wrong(f"the client reported success, and returned {told}", self._success_for(), wanted)
         found = error["kind"]
         if found not in kind.split():
             reason = f"the kind of the error is {found}, and not {kind.replace(' ', ' or ')}"
-            raise self._answered_wrong(reason, f"errors of the kind {found} in place of {kind}", wanted)
+            raise self.answered_wrong(reason, f"errors of the kind {found} in place of {kind}", wanted)
         for name, value in members.items():
             if error.get(name) is None:
-                raise self._answered_wrong(f"the error does not show {name}", f"errors without {name}", wanted)
+                raise self.answered_wrong(f"the error does not show {name}", f"errors without {name}", wanted)
             difference = meaning.of_value(error[name], value, result=True)
             if difference is not None:
                 reason = f"{name} of the error is wrong: {difference.text}"
-                raise self._answered_wrong(reason, f"errors with another {name}", wanted)
+                raise self.answered_wrong(reason, f"errors with another {name}", wanted)
         return self
 
     def _success_for(self) -> str:

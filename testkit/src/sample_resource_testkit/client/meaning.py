@@ -1,8 +1,9 @@
 """Whether two requests, or two values, mean the same. Each function tells the first difference, or nothing.
 
 What may differ: percent-encoding that decodes to the same, the order of different parameters, of headers and of
-members, ``1`` and ``1.0``, a parameter's default in place of its absence, and how an instant is spelt. What may not:
-the order of repeated values, the value of a number, the text of a string.
+members, ``1`` and ``1.0``, a parameter's default in place of its absence, null in place of a member that a body does
+not have (4-18), and how an instant is spelt. What may not: the order of repeated values, the value of a number, the
+text of a string.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
 from sample_resource_testkit.client.messages import Sent, as_json
-from sample_resource_testkit.client.operations import FAMILIES, FORM, Expected
+from sample_resource_testkit.client.operations import ANY_VALUE, FAMILIES, FORM, Expected
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -42,13 +43,18 @@ def of_request(wanted: Expected, sent: Sent) -> Difference | None:
     return next(_of_request(wanted, sent), None)
 
 
+def nulls_of(wanted: Expected, sent: Sent) -> Difference | None:
+    """The first null of a body that stands for what is absent; in a request that else means what it should."""
+    return of_value(loads(sent.body.decode()), wanted.body, instants=True)
+
+
 def _of_request(wanted: Expected, sent: Sent) -> Iterator[Difference]:
     of = wanted.operation
     if sent.method != wanted.method:
         yield Difference(f"the method is {sent.method} and not {wanted.method}", f"{of}: another method")
     path, _, query = sent.target.partition("?")
     yield from _of_path(wanted, path)
-    yield from _of_pairs(wanted, wanted.query, _pairs(query), "the query", wanted.defaults)
+    yield from _of_pairs(wanted, wanted.query, _pairs(query), "the query")
     for name, value in wanted.headers.items():
         found = sent.header(name)
         if found != [value]:
@@ -93,11 +99,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _of_pairs(
-    request: Expected,
-    wanted: tuple[tuple[str, str], ...],
-    found: list[tuple[str, str]],
-    where: str,
-    defaults: tuple[tuple[str, str], ...] = (),
+    request: Expected, wanted: tuple[tuple[str, str], ...], found: list[tuple[str, str]], where: str
 ) -> Iterator[Difference]:
     of = f"{request.operation}: "
     present = [name for name, _ in found]
@@ -105,7 +107,7 @@ def _of_pairs(
     for name in dict.fromkeys([*(name for name, _ in wanted), *present]):
         expected = [value for each, value in wanted if each == name]
         values = [value for each, value in found if each == name]
-        if not expected and len(values) == 1 and (name, values[0]) in defaults:
+        if not expected and len(values) == 1 and _is_default(request, name, values[0]):
             continue
         if not expected:
             text = f"{where} has {name}={values[0]!r}, though the call does not have it"
@@ -124,6 +126,14 @@ def _of_pairs(
                     is_moved = value in expected and sorted(values) == sorted(expected)
                     yield Difference(text, order if is_moved else _other_text(kind, where, value, other))
                     break
+
+
+def _is_default(request: Expected, name: str, value: str) -> bool:
+    """Whether a parameter, or a field of a form, says just what its absence means."""
+    default = request.defaults.get(name)
+    if request.has_form and name in dict((*request.query, *(request.body or ()))):
+        return False  # a parameter stands in the query or in the form
+    return default is not None and _same_text("boolean" if default in ("true", "false") else "number", value, default)
 
 
 def _other_name(name: str, present: list[str]) -> str | None:
@@ -200,7 +210,7 @@ def _same_text(kind: str | None, found: str, wanted: str) -> bool:
         return _NUMBER.fullmatch(found) is not None and of_value(_number(found), _number(wanted)) is None
     if kind == "json":
         try:
-            return of_value(loads(found), loads(wanted)) is None
+            return of_value(loads(found), loads(wanted), nulls=True) is None
         except ValueError:
             return False
     return found == wanted
@@ -213,7 +223,8 @@ def _number(text: str) -> int | float:
 def _of_body(wanted: Expected, sent: Sent) -> Iterator[Difference]:
     of = wanted.operation
     if wanted.media_type is None:
-        if sent.body:
+        pairs = _pairs(sent.body.decode("utf-8", "replace"))
+        if sent.body and not (wanted.has_form and all(_is_default(wanted, *pair) for pair in pairs)):
             yield Difference("there is a body, though the call has none", f"{of}: a body that nobody asked for")
         return
     types = sent.header("Content-Type")
@@ -238,7 +249,7 @@ def _of_body(wanted: Expected, sent: Sent) -> Iterator[Difference]:
         told = "empty" if not text else f"no JSON ({error})"
         yield Difference(f"the body is {told}", f"{of}: a body that is {'empty' if not text else 'no JSON'}")
         return
-    found = of_value(value, wanted.body, instants=True)
+    found = of_value(value, wanted.body, instants=True, nulls=True)
     if found is not None:
         yield Difference(f"the body is not what the call says: {found.text}", f"bodies: {found.cause}")
 
@@ -262,28 +273,46 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def of_value(found: Any, wanted: Any, *, result: bool = False, instants: bool = False) -> Difference | None:
+@dataclass(frozen=True, slots=True)
+class _May:
+    """In what values may differ.
+
+    :param nulls: a member that is null is absent, and so is ``staged`` of an action that is false.
+    :param instants: instants may be spelt in other ways, ``in_utc``: in UTC alone.
+    :param result: what is null is missing where a value is wanted.
+    """
+
+    nulls: bool = False
+    instants: bool = False
+    in_utc: bool = False
+    result: bool = False
+
+
+def of_value(
+    found: Any, wanted: Any, *, result: bool = False, instants: bool = False, nulls: bool = False
+) -> Difference | None:
     """What in a JSON value differs from another.
 
     :param result: the value is what a client returned: a member that is null is absent, since that is how many
         languages show what is absent, and instants may be spelt in other ways, in UTC.
     :param instants: instants may be spelt in other ways, at any offset.
+    :param nulls: a member that is null is absent, but for one within a field that takes any JSON value.
     """
-    return next(_of_value(found, wanted, "", result or (None if instants else False)), None)
+    return next(_of_value(found, wanted, "", _May(nulls or result, instants or result, result, result)), None)
 
 
-def _of_value(found: Any, wanted: Any, path: str, result: bool | None, name: str = "") -> Iterator[Difference]:
+def _of_value(found: Any, wanted: Any, path: str, may: _May, name: str = "") -> Iterator[Difference]:
     if isinstance(wanted, dict):
-        yield from _of_object(found, cast("dict[str, Any]", wanted), path, result)
+        yield from _of_object(found, cast("dict[str, Any]", wanted), path, may)
     elif isinstance(wanted, list):
-        yield from _of_array(found, cast("list[Any]", wanted), path, result)
+        yield from _of_array(found, cast("list[Any]", wanted), path, may)
     elif isinstance(wanted, bool) or wanted is None or isinstance(found, bool):
         if found is not wanted:
             yield _other(path, found, wanted)
     elif isinstance(wanted, int | float):
         if not isinstance(found, int | float) or not _same_number(found, wanted):
             yield _other(path, found, wanted)
-    elif found != wanted and not (name in INSTANTS and _is_same_instant(found, wanted, result)):
+    elif found != wanted and not (may.instants and name in INSTANTS and same_instant(found, wanted, in_utc=may.in_utc)):
         yield _other(path, found, wanted)
 
 
@@ -303,7 +332,7 @@ def _general(path: str) -> str:
     return re.sub(r"\[[0-9]+\]", "[]", path) or "the value"
 
 
-def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool | None) -> Iterator[Difference]:
+def _of_object(found: Any, wanted: dict[str, Any], path: str, may: _May) -> Iterator[Difference]:
     if not isinstance(found, dict):
         text = f"{path or 'the value'} is {as_json(found)}, and not an object"
         yield Difference(text, f"{_general(path)} of another type")
@@ -312,17 +341,25 @@ def _of_object(found: Any, wanted: dict[str, Any], path: str, result: bool | Non
     for name in dict.fromkeys([*wanted, *members]):
         step = f"{path}.{name}" if path else name
         if name not in wanted:
-            if not (result and members[name] is None):
+            if not _is_permitted(name, members, path, may):
                 text = f"{step} is {as_json(members[name])}, and should be absent"
                 null = "null for what is absent"
                 yield Difference(text, null if members[name] is None else f"{_general(step)} that should be absent")
-        elif name not in members or (result and members[name] is None and wanted[name] is not None):
+        elif name not in members or (may.result and members[name] is None and wanted[name] is not None):
             yield Difference(f"{step} is missing", f"{_general(step)} is missing")
         else:
-            yield from _of_value(members[name], wanted[name], step, result, name)
+            yield from _of_value(members[name], wanted[name], step, may, name)
 
 
-def _of_array(found: Any, wanted: list[Any], path: str, result: bool | None) -> Iterator[Difference]:
+def _is_permitted(name: str, members: dict[str, Any], path: str, may: _May) -> bool:
+    """Whether a member says just what its absence means."""
+    if not may.nulls or (not may.result and path.partition(".")[0] in ANY_VALUE):
+        return False
+    of_change = name == "staged" and members.get("action") == "changeSomeProperty"
+    return members[name] is None or (members[name] is False and of_change)
+
+
+def _of_array(found: Any, wanted: list[Any], path: str, may: _May) -> Iterator[Difference]:
     at = path or "the value"
     if not isinstance(found, list):
         yield Difference(f"{at} is {as_json(found)}, and not an array", f"{_general(path)} of another type")
@@ -333,7 +370,7 @@ def _of_array(found: Any, wanted: list[Any], path: str, result: bool | None) -> 
         yield Difference(text, f"the number of items in {_general(path)}")
         return
     for position, (item, other) in enumerate(zip(items, wanted, strict=True)):
-        yield from _of_value(item, other, f"{path}[{position}]", result)
+        yield from _of_value(item, other, f"{path}[{position}]", may)
 
 
 def _same_number(found: float, wanted: float) -> bool:
@@ -341,11 +378,6 @@ def _same_number(found: float, wanted: float) -> bool:
     if isinstance(wanted, int) and abs(wanted) < 2**64:
         return found == wanted
     return float(found) == float(wanted)
-
-
-def _is_same_instant(found: Any, wanted: Any, result: bool | None) -> bool:
-    """:param result: True for one in UTC, None for one at any offset, False if only the same text will do."""
-    return result is not False and same_instant(found, wanted, in_utc=result is True)
 
 
 def same_instant(found: Any, wanted: Any, *, in_utc: bool = True) -> bool:

@@ -2,19 +2,19 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 KINDS = ("http", "network", "timeout", "decoding", "other")
 """Of errors that a client raises."""
 
-_LONGEST = 4_000
+LONGEST = 4_000
 """Characters of a text that a report shows."""
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
     """A text of a bearable length."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text)} characters)"
+    return text if len(text) <= longest else f"{text[:longest]} ... ({len(text)} characters)"
 
 
 def as_json(value: Any) -> str:
@@ -86,6 +86,7 @@ class Returned:
         return as_json({"result": self.result, **({"meta": dict(self.meta)} if self.meta else {})})
 
 
+@dataclass(eq=False)
 class Wrong(Exception):
     """The client differs from what the scenario asks for.
 
@@ -97,28 +98,19 @@ class Wrong(Exception):
     :ivar also: what else is wrong, of a scenario that goes on after a call that is wrong.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        cause: str = "",
-        is_request: bool = False,
-        call: str = "",
-        sent: str = "",
-        expected: str = "",
-        answer: str = "",
-        returned: str = "",
-    ) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.cause = cause
-        self.is_request = is_request
-        self.call = call
-        self.sent = sent
-        self.expected = expected
-        self.answer = answer
-        self.returned = returned
-        self.also: tuple[Wrong, ...] = ()
+    reason: str
+    _: KW_ONLY
+    cause: str = ""
+    is_request: bool = False
+    call: str = ""
+    sent: str = ""
+    expected: str = ""
+    answer: str = ""
+    returned: str = ""
+    also: "tuple[Wrong, ...]" = ()
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Unsupported(Exception):

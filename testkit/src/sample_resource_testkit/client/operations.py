@@ -8,7 +8,15 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from sample_resource_testkit.client.messages import shortened
+
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+
+ANY_VALUE = (
+    *("id", "version", "key", "custom", "eigthProperty", "ninthProperty", "tenthProperty", "eleventhPropery"),
+    *("twelthProperty", "thirteenthProperty", "fourteenthProperty", "fifteenthProperty"),
+)
+"""The fields of the record of 4.9 and 4.13 that take any JSON value."""
 
 FAMILIES = {"var.<name>": "var", "text.<language>": "text"}
 """Parameters that are named by a pattern, and the argument that has them as an object."""
@@ -90,7 +98,7 @@ class Call:
         parts = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items()]
         if self.body is not None:
             parts.append(f"body={json.dumps(self.body, ensure_ascii=False)}")
-        return f"{self.operation}({', '.join(parts)})"
+        return shortened(f"{self.operation}({', '.join(parts)})")
 
 
 Pairs = tuple[tuple[str, str], ...]
@@ -103,9 +111,10 @@ class Expected:
     :param segments: of the path, without percent-encoding.
     :param query: pairs, without percent-encoding.
     :param kinds: of the pairs in query and form, by their names, where they are not texts.
-    :param defaults: what the absence of parameters means: a client may send that as well.
+    :param defaults: what the absence of a parameter, or of a field, means: a client may send that as well.
     :param headers: that the call asks for.
     :param body: a JSON value, pairs of a form, or None; ``media_type`` says which.
+    :param has_form: whether the operation takes a form, which the call may not have.
     """
 
     operation: str
@@ -113,10 +122,11 @@ class Expected:
     segments: tuple[str, ...]
     query: Pairs
     kinds: Mapping[str, str]
-    defaults: Pairs
+    defaults: Mapping[str, str]
     headers: Mapping[str, str]
     media_type: str | None
     body: Any
+    has_form: bool = False
 
     def told(self) -> str:
         """The request for a reader, spelt in the usual way."""
@@ -127,7 +137,7 @@ class Expected:
         if self.media_type is not None:
             text = urlencode(self.body) if self.media_type == FORM else json.dumps(self.body, ensure_ascii=False)
             lines += [f"Content-Type: {self.media_type}", "", text]
-        return "\n".join(lines)
+        return shortened("\n".join(lines))
 
 
 def expected(call: Call, project: str) -> Expected:
@@ -161,8 +171,12 @@ def expected(call: Call, project: str) -> Expected:
                 form += pairs(parameter, value)
         media_type, body = (None, None) if body is None else (FORM, tuple(form))
     segments = tuple(segment.format_map(path) for segment in operation.path.removeprefix("/").split("/"))
-    defaults = tuple((each.name, each.default) for each in operation.parameters if each.default is not None)
-    return Expected(operation.id, operation.method, segments, tuple(query), kinds, defaults, headers, media_type, body)
+    described = (*operation.parameters, *operation.fields)
+    defaults = {each.name: each.default for each in described if each.default is not None}
+    return Expected(
+        *(operation.id, operation.method, segments, tuple(query), kinds, defaults, headers, media_type, body),
+        has_form=operation.body == FORM,
+    )
 
 
 def pairs(parameter: Parameter, value: Any) -> Iterator[tuple[str, str]]:

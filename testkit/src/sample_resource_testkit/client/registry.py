@@ -1,14 +1,13 @@
 """The scenarios, each registered under a number that never changes."""
 
-import importlib
-import pkgutil
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from sample_resource_testkit.clauses import LEVELS, Clause, clauses
+from sample_resource_testkit.registry import Case, Check, load_package
 
 if TYPE_CHECKING:
     from sample_resource_testkit.client.stage import Stage
@@ -17,8 +16,6 @@ THEMES = ("requests", "answers", "errors", "behaviour")
 """In the order of reports."""
 
 _THEME_OF = {"req": "requests", "ans": "answers", "err": "errors", "do": "behaviour"}
-
-_NUMBER = re.compile(r"C-(req|ans|err|do)-([1-9][0-9]*)", re.ASCII)
 
 Play = Callable[["Stage"], None]
 
@@ -52,6 +49,10 @@ class Scenario:
         """The scenario in the form of what reports count."""
         return Clause(self.number, self.level, self.theme, ", ".join(self.clauses), self.theme, self.text)
 
+    def as_check(self) -> Check:
+        """The scenario in the form of what is run."""
+        return Check(self.number, self.number, self.needs, False, (Case("", self.play),))
+
 
 BASICS = {
     "createOrUpdateResource": "C-req-1",
@@ -74,48 +75,48 @@ BASICS = {
 AUTHORIZED = "C-req-15"
 """Each request has its token."""
 
-_registered: dict[str, Scenario] = {}
+_registered: dict[str, Play] = {}
 
 
-def scenario(
-    number: str, text: str, of: str, *, level: str = "must", feature: str = "", needs: str = ""
-) -> Callable[[Play], Play]:
-    """Register a function as a scenario.
+def scenario(of: str | Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as what a scenario of ``scenarios.txt`` does, or several.
 
-    :param of: numbers of clauses, with blanks between them, and ``needs``, those of scenarios.
-    :raises ValueError: for a number that is none or is taken, a clause or a level that does not exist.
+    :param of: its number; or the numbers, each with the value that the function gets beside the stage, a tuple as
+        several values.
+    :raises ValueError: for a number that is taken.
     """
 
-    def register(function: Play) -> Play:
-        match = _NUMBER.fullmatch(number)
-        if match is None or number in _registered:
-            raise ValueError(f"{number} is no number of a scenario, or is taken")
-        unknown = [clause for clause in of.split() if clause not in clauses()]
-        if unknown or not of or level not in LEVELS:
-            raise ValueError(f"{number} names clauses or a level that do not exist: {unknown}, {level}")
-        _registered[number] = Scenario(number, text, tuple(of.split()), level, feature, tuple(needs.split()), function)
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        for number, values in {of: ()}.items() if isinstance(of, str) else of.items():
+            if number in _registered:
+                raise ValueError(f"{number} is taken")
+            _registered[number] = _bound(function, values if isinstance(values, tuple) else (values,))
         return function
 
     return register
 
 
+def _bound(function: Callable[..., None], values: tuple[Any, ...]) -> Play:
+    return lambda stage: function(stage, *values)
+
+
 @cache
 def scenarios() -> dict[str, Scenario]:
-    """All scenarios by their numbers, by theme and count.
+    """All scenarios by their numbers, as ``scenarios.txt`` lists them.
 
-    :raises ValueError: if one needs another that does not exist, or that comes after it.
+    :raises ValueError: for a row that names what does not exist, or comes later, and for a function without a row.
     """
-    package = importlib.import_module("sample_resource_testkit.client.scenarios")
-    for module in sorted(pkgutil.iter_modules(package.__path__, f"{package.__name__}."), key=lambda found: found.name):
-        importlib.import_module(module.name)
-    ordered = {each.number: each for each in sorted(_registered.values(), key=_place)}
-    places = {number: place for place, number in enumerate(ordered)}
-    for each in ordered.values():
-        for need in each.needs:
-            if places.get(need, len(places)) >= places[each.number]:
-                raise ValueError(f"{each.number} needs {need}, which is not before it")
-    return ordered
-
-
-def _place(of: Scenario) -> tuple[int, int]:
-    return THEMES.index(of.theme), int(of.number.rpartition("-")[2])
+    load_package("sample_resource_testkit.client.scenarios")
+    table = (files(__package__ or "") / "scenarios.txt").read_text(encoding="utf-8")
+    made: dict[str, Scenario] = {}
+    for row in table.splitlines():
+        if not row.startswith("#"):
+            number, level, of, feature, needs, text = (cell.strip() for cell in row.split(" | "))
+            each = Scenario(number, text, tuple(of.split()), level, feature, tuple(needs.split()), _registered[number])
+            unknown = [*({*each.clauses} - clauses().keys()), *({*each.needs} - made.keys())]
+            if unknown or not of or level not in LEVELS or number in made:
+                raise ValueError(f"{number} is listed twice, or names what is not before it: {level}, {unknown}")
+            made[number] = each
+    if _registered.keys() != made.keys():
+        raise ValueError(f"not in scenarios.txt: {_registered.keys() - made.keys()}")
+    return made

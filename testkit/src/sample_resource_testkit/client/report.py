@@ -9,7 +9,7 @@ from sample_resource_testkit.client.registry import THEMES
 from sample_resource_testkit.client.runner import Result
 from sample_resource_testkit.expected import Expected
 from sample_resource_testkit.outcomes import Outcome
-from sample_resource_testkit.reports.as_json import member, summary
+from sample_resource_testkit.reports.as_json import member, of_run, summary
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 OF_CLIENTS = Terms(
@@ -18,7 +18,7 @@ OF_CLIENTS = Terms(
     items="scenarios",
     group="theme",
     groups=THEMES,
-    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.UNSUPPORTED, Outcome.NOT_REACHABLE),
+    outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.UNSUPPORTED, Outcome.NOT_REACHABLE, Outcome.ERROR),
     source="Clauses",
     levels={
         "must": "what was called is what is sent, and what was answered is what is returned",
@@ -38,12 +38,7 @@ _TITLES = (
 
 
 def verdict_of(
-    hello: Hello,
-    results: Mapping[str, Result],
-    expected: Expected,
-    began: str,
-    elapsed_s: float,
-    version: str,
+    hello: Hello, results: Mapping[str, Result], expected: Expected, began: str, elapsed_s: float, version: str
 ) -> Verdict:
     """The verdict on a client."""
     clauses = {number: result.as_clause() for number, result in results.items()}
@@ -77,12 +72,7 @@ def as_client_json(verdict: Verdict, hello: Hello, results: Mapping[str, Result]
         "client": hello.client,
         "version": hello.version,
         "features": sorted(hello.features),
-        "began": verdict.began,
-        "elapsedSeconds": round(verdict.elapsed_s, 3),
-        "asExpected": verdict.is_as_expected,
-        "unexpectedFailures": list(verdict.unexpected_failures),
-        "unexpectedPasses": list(verdict.unexpected_passes),
-        "staleExpectations": list(verdict.stale),
+        **of_run(verdict),
         "summary": summary(verdict),
         "causes": [{"cause": cause, "scenarios": numbers} for cause, numbers in verdict.groups if len(numbers) > 1],
         "scenarios": [_told(verdict, result) for result in results.values()],

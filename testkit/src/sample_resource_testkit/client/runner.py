@@ -4,24 +4,19 @@ import contextlib
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sample_resource_testkit.client.adapter import Adapter, AdapterFailed, Hello
 from sample_resource_testkit.client.messages import Unsupported, Wrong
 from sample_resource_testkit.client.registry import AUTHORIZED, Scenario
 from sample_resource_testkit.client.stage import Shared, Stage
-from sample_resource_testkit.outcomes import CaseResult, ClauseResult, NotReachable, Outcome
+from sample_resource_testkit.outcomes import OPEN, CaseResult, ClauseResult, NotReachable, Outcome
+from sample_resource_testkit.runner import Progress, plan, run_with, unseen
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 Trace = Callable[[str, str], None]
 """Gets the number of the scenario, and a line."""
-
-Progress = Callable[[int, int, ClauseResult | None], None]
-
-_OPEN = (Outcome.FAIL, Outcome.NOT_REACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +47,13 @@ class Result:
         """The result of a scenario whose failure is that of another one."""
         return replace(self, outcome=Outcome.NOT_REACHABLE, reason=reason, wrong=None, log="", rests_on_cause=cause)
 
+    def as_case(self) -> CaseResult:
+        """The result in the form of what is run."""
+        return CaseResult(self.scenario.number, self.outcome, 1, self.reason, elapsed_s=self.elapsed_s)
+
     def as_clause(self) -> ClauseResult:
         """The result in the form of what reports count."""
-        case = CaseResult(self.scenario.number, self.outcome, 1, self.reason, elapsed_s=self.elapsed_s)
-        return ClauseResult(self.scenario.as_clause(), [case])
+        return ClauseResult(self.scenario.as_clause(), [self.as_case()])
 
 
 @dataclass
@@ -75,7 +73,7 @@ class Cast:
     start_timeout_s: float
     seed: int = 0
     trace: Trace | None = None
-    progress: Progress | None = None
+    progress: Progress = unseen
     removes: bool = True
 
     def stage(self, number: str, adapter: Adapter, shared: Shared) -> Stage:
@@ -92,47 +90,33 @@ class Cast:
         )
 
 
-def with_needs(known: Mapping[str, Scenario], chosen: Collection[str]) -> list[Scenario]:
-    """The chosen scenarios and those that they rest on, in their order."""
-    wanted, waiting = set[str](), [*chosen]
-    while waiting:
-        number = waiting.pop()
-        wanted.add(number)
-        waiting += [need for need in known[number].needs if need not in wanted]
-    return [each for number, each in known.items() if number in wanted]
-
-
-def run(cast: Cast, wanted: Sequence[Scenario], jobs: int, first: Adapter | None = None) -> dict[str, Result]:
-    """Run scenarios in any order, and say of those that fail what they rest on.
+def run(
+    cast: Cast, known: Mapping[str, Scenario], chosen: Collection[str], jobs: int, first: Adapter | None = None
+) -> dict[str, Result]:
+    """Run scenarios and those that they rest on, and say of those that fail what they rest on.
 
     :param first: an adapter that runs already.
     """
-    waiting = deque(wanted)
-    stopped = threading.Event()
-    found: dict[str, Result] = {}
+    seats = _Seats(cast, first)
+    played: dict[str, Result] = {}
 
-    def work(adapter: Adapter | None) -> None:
-        """One of the threads: an adapter, and one scenario after the other."""
-        seat = _Seat(cast, adapter)
-        try:
-            while not stopped.is_set() and waiting:
-                with contextlib.suppress(IndexError):  # another thread may take the last one meanwhile
-                    scenario = waiting.popleft()
-                    found[scenario.number] = result = play(scenario, seat, cast)
-                    if cast.progress is not None:
-                        cast.progress(len(found), len(wanted), result.as_clause())
-        finally:
-            seat.stop()
+    def one(number: str) -> CaseResult:
+        played[number] = result = play(known[number], seats.own(), cast)
+        return result.as_case()
 
-    with ThreadPoolExecutor(jobs, thread_name_prefix="scenarios") as threads:
-        working = [threads.submit(work, first if number == 0 else None) for number in range(jobs)]
-        try:
-            for each in working:
-                each.result()
-        except BaseException:
-            stopped.set()
-            raise
-    return settled([found[each.number] for each in wanted])
+    planned = plan(
+        {number: each.as_clause() for number, each in known.items()},
+        [each.as_check() for each in known.values()],
+        chosen,
+    )
+    try:
+        found = run_with(lambda check, _: one(check.clause), planned, jobs, cast.progress)
+    finally:
+        seats.stop()
+    return settled(
+        played.get(number) or Result(known[number], Outcome.NOT_REACHABLE, each.reason)
+        for number, each in found.items()
+    )
 
 
 def settled(results: Iterable[Result]) -> dict[str, Result]:
@@ -157,14 +141,14 @@ def settled(results: Iterable[Result]) -> dict[str, Result]:
 
 
 def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str]) -> Result:
-    if result.wrong is None:
+    if result.wrong is None and result.outcome is not Outcome.NOT_REACHABLE:
         return result
     for need in result.scenario.needs:
         found = made.get(need)
-        if found is not None and found.outcome in _OPEN:
-            verb = "fails" if found.outcome is Outcome.FAIL else "is not reachable"
-            cause = result.wrong.cause if found.cause == result.wrong.cause else found.cause
-            return result.resting(f"rests on {need}, which {verb}", cause)
+        if found is not None and found.outcome in OPEN:
+            return result.resting(f"rests on {need}, which {OPEN[found.outcome]}", found.cause)
+    if result.wrong is None:
+        return result
     wrongs = (result.wrong, *result.wrong.also)
     own = [wrong for wrong in wrongs if not wrong.is_request or wrong.cause not in first]
     if not own:
@@ -173,6 +157,29 @@ def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str
     own[0].also = tuple(own[1:])
     more = f" (and {len(own) - 1} more of its calls are wrong)" if len(own) > 1 else ""
     return replace(result, wrong=own[0], reason=own[0].reason + more)
+
+
+@dataclass(slots=True)
+class _Seats:
+    """The seats of the threads, one for each."""
+
+    cast: Cast
+    first: Adapter | None
+    taken: dict[int, "_Seat"] = field(default_factory=dict[int, "_Seat"])
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def own(self) -> "_Seat":
+        """That of this thread."""
+        with self.lock:
+            if threading.get_ident() not in self.taken:
+                self.taken[threading.get_ident()] = _Seat(self.cast, self.first)
+                self.first = None
+            return self.taken[threading.get_ident()]
+
+    def stop(self) -> None:
+        """End all adapters."""
+        for seat in self.taken.values():
+            seat.stop()
 
 
 class _Seat:
@@ -252,6 +259,7 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
     stage: Stage | None = None
     try:
         adapter = seat.take()
+        adapter.forget_log()
         _see_features(scenario, adapter.hello)
         stage = cast.stage(scenario.number, adapter, seat.shared)
         scenario.play(stage)
@@ -267,10 +275,8 @@ def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
     except AdapterFailed as failed:
         outcome, reason, wrong = Outcome.FAIL, str(failed), Wrong(str(failed))
         log = seat.drop()
-    except Exception as error:  # noqa: BLE001 -- an adapter may return what no scenario has thought of
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        reason = f"the scenario cannot make sense of it: {type(error).__name__}: {error} ({place.name}:{place.lineno})"
-        outcome, wrong = Outcome.FAIL, Wrong(reason)
+    except Exception:  # noqa: BLE001 -- a mistake of the kit ends no run
+        outcome, reason = Outcome.ERROR, traceback.format_exc()
     if outcome is Outcome.FAIL:
         log = log or seat.log
     if stage is not None:

@@ -59,10 +59,15 @@ class Reply:
         return "\r\n".join([*lines, "", ""]).encode()
 
 
+TOKEN = Reply(body={"access_token": "token-of-a-script", "token_type": "Bearer", "expires_in": 172_800, "scope": "any"})
+"""What the token endpoint answers."""
+
+
 class Scripted:
     """The server. Each reply is used once, and the last one for all further requests.
 
-    It is for clients that were given a token; one for which the sandbox has a rule is served by the sandbox.
+    A client that asks for a token gets one. What is received is kept as it came, secrets too: unlike the journal of the
+    sandbox, in whose place it stands where a scenario looks for them.
     """
 
     def __init__(self, replies: Sequence[Reply]) -> None:
@@ -101,7 +106,7 @@ class Scripted:
             received = b""
             while (found := _read(connection, received)) is not None:
                 request, body, received = found
-                reply = self._next()
+                reply = TOKEN if b"/oauth/token" in request.target else self._next()
                 self._record(reply, number, request, body)
                 if not self._answer(connection, reply, request.method == b"HEAD"):
                     return
@@ -115,7 +120,7 @@ class Scripted:
         answered = reply.wire != "head-cut"
         sent = Sent(
             number=len(self.received) + 1,
-            operation="",
+            operation="getToken" if reply is TOKEN else "",
             method=request.method.decode(),
             target=request.target.decode("latin-1"),
             headers=tuple((name.decode(), value.decode("latin-1")) for name, value in request.headers.raw_items()),

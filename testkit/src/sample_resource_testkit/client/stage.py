@@ -12,7 +12,7 @@ from sample_resource_testkit.client.adapter import Adapter
 from sample_resource_testkit.client.done import Done
 from sample_resource_testkit.client.messages import Sent, Unsupported, Wrong
 from sample_resource_testkit.client.operations import Call
-from sample_resource_testkit.client.scripted import Reply, Scripted
+from sample_resource_testkit.client.scripted import TOKEN, Reply, Scripted
 from sample_resource_testkit.outcomes import NotReachable
 from sample_resource_testkit.sandbox import SandboxProject, SandboxServer
 
@@ -27,7 +27,7 @@ _MADE_UP = {
     "clientId": "client-of-a-script",
     "clientSecret": "secret-of-a-script",
     "scope": "manage_test:scripted view_test:scripted",
-    "accessToken": "token-of-a-script",
+    "accessToken": TOKEN.body["access_token"],
 }
 """A project that is on no server."""
 

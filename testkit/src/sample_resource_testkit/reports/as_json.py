@@ -15,17 +15,24 @@ def _report(verdict: Verdict) -> dict[str, Any]:
     return {
         "kit": verdict.version,
         "url": verdict.url,
+        **of_run(verdict),
+        "checks": verdict.checks,
+        "cases": verdict.cases,
+        "shell": list(verdict.shell),
+        "summary": summary(verdict),
+        "clauses": [_clause(verdict, number) for number in verdict.results],
+    }
+
+
+def of_run(verdict: Verdict) -> dict[str, Any]:
+    """What is said of a run, of servers and of clients."""
+    return {
         "began": verdict.began,
         "elapsedSeconds": round(verdict.elapsed_s, 3),
         "asExpected": verdict.is_as_expected,
         "unexpectedFailures": list(verdict.unexpected_failures),
         "unexpectedPasses": list(verdict.unexpected_passes),
         "staleExpectations": list(verdict.stale),
-        "checks": verdict.checks,
-        "cases": verdict.cases,
-        "shell": list(verdict.shell),
-        "summary": summary(verdict),
-        "clauses": [_clause(verdict, number) for number in verdict.results],
     }
 
 

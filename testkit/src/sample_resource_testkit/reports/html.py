@@ -14,6 +14,7 @@ _CLASSES = {
     Outcome.SKIPPED: "skip",
     Outcome.UNSUPPORTED: "skip",
     Outcome.NOT_REACHABLE: "open",
+    Outcome.ERROR: "error",
 }
 
 
@@ -38,12 +39,15 @@ def as_html(verdict: Verdict) -> str:
         parts.append(f'<section aria-labelledby="failing"><h2 id="failing">What fails ({len(failing)})</h2>')
         for cause, numbers in verdict.groups:
             if len(numbers) > 1:
-                parts.append(f"<h3>{escape(cause)}: mend this and {len(numbers)} {verdict.terms.items} pass</h3>")
+                parts.append(f"<h3>{escape(cause)}: {len(numbers)} {verdict.terms.items} wait for this one</h3>")
             parts += [_clause(verdict, number, is_open=len(failing) <= 5) for number in numbers]
         if verdict.shell:
             parts.append('<h2>Variables of the curl lines</h2><p class="faint">Paste these first.</p>')
             parts.append(f"<pre>{escape(chr(10).join(verdict.shell))}</pre>")
         parts.append("</section>")
+    if verdict.errors:
+        parts.append(f"<h2>Mistakes of the kit ({len(verdict.errors)})</h2>")
+        parts += [_clause(verdict, number, is_open=True) for number in verdict.errors]
     parts.append('<section aria-labelledby="clauses"><h2 id="clauses">' + f"All {verdict.terms.items}</h2>")
     parts.append(_filter(verdict))
     parts += [_clause(verdict, number) for number in verdict.results]
@@ -131,7 +135,8 @@ def _clause(verdict: Verdict, number: str, *, is_open: bool = False) -> str:
         told = "fail, expected"
     inside = [f'<p class="faint">{verdict.terms.source}: {escape(clause.source)}</p>']
     if result.reason:
-        inside.append(f"<p>{escape(result.reason)}</p>")
+        tag = "pre" if result.outcome is Outcome.ERROR else "p"
+        inside.append(f"<{tag}>{escape(result.reason)}</{tag}>")
     if verdict.expected.get(number):
         inside.append(f"<p>Expected to fail: {escape(verdict.expected[number])}</p>")
     inside += [_failure(failure) for failure in verdict.failures.get(number, ())]

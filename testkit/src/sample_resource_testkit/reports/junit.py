@@ -36,7 +36,7 @@ def _suite(root: ElementTree.Element, profile: str, results: list[ClauseResult],
             ElementTree.SubElement(test, "failure", message="it is listed as an expected failure, and passes")
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
-    suite.set("errors", "0")
+    suite.set("errors", str(len(suite.findall("testcase/error"))))
     suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
     suite.set("time", f"{sum(result.elapsed_s for result in results):.3f}")
 
@@ -52,6 +52,8 @@ def _case(suite: ElementTree.Element, result: ClauseResult, case: CaseResult, ve
             ElementTree.SubElement(test, "skipped", message=reason).text = message
         else:
             ElementTree.SubElement(test, "failure", message=message).text = _clean(_details(result, failure))
+    elif case.outcome is Outcome.ERROR:
+        ElementTree.SubElement(test, "error", message="a mistake of the kit").text = _clean(case.reason)
     elif case.outcome is not Outcome.PASS:
         reason = case.reason or result.reason
         ElementTree.SubElement(test, "skipped", message=_clean(f"{case.outcome}: {reason}"))

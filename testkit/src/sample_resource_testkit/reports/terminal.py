@@ -17,6 +17,7 @@ _MARKS = {
     Outcome.SKIPPED: "33",
     Outcome.UNSUPPORTED: "33",
     Outcome.NOT_REACHABLE: "35",
+    Outcome.ERROR: "31;1",
 }
 
 
@@ -76,7 +77,7 @@ def as_text(verdict: Verdict, *, coloured: bool = False, details: str = "") -> s
     for cause, numbers in verdict.groups:
         fails = [number for number in numbers if number in failing]
         if len(numbers) > 1:
-            told = f"{cause}: mend this and {len(numbers)} {verdict.terms.items} pass"
+            told = f"{cause}: {len(numbers)} {verdict.terms.items} wait for this one"
             lines += [style.paint(told, "1"), ""]
         for position, number in enumerate(fails):
             is_whole = not position and shown < _SHOWN_WHOLE
@@ -121,6 +122,9 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
 def _others(verdict: Verdict, style: Style) -> list[str]:
     """What was not decided, by reasons, and what was expected otherwise."""
     lines: list[str] = []
+    for number in verdict.errors:
+        lines.append(style.paint(f"ERROR {number}: a mistake of the kit", _MARKS[Outcome.ERROR]))
+        lines += [f"  {line}" for line in verdict.results[number].reason.splitlines()]
     grouped = {number for _, numbers in verdict.groups for number in numbers}
     for outcome in (Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.SKIPPED):
         by_reason: dict[str, list[str]] = {}
@@ -164,6 +168,8 @@ def _conclusion(verdict: Verdict, style: Style) -> list[str]:
         told = f"No {terms.item} fails" if not verdict.failing else f"No {terms.item} fails that was not expected to"
         return [*lines, style.paint(f"{told}.", _MARKS[Outcome.PASS])]
     parts = [_fail(unexpected, terms)] if unexpected else []
+    if verdict.errors:
+        parts.append(f"{len(verdict.errors)} could not be judged, by a mistake of the kit")
     if passing:
         parts.append(f"{passing} {'passes that was' if passing == 1 else 'pass that were'} expected to fail")
     return [*lines, style.paint(f"{', '.join(parts)}.", _MARKS[Outcome.FAIL])]

@@ -34,17 +34,10 @@ def terms(**members: Any) -> dict[str, Any]:
     return {"type": "terms", "dataType": "text", "missing": 0, "total": 1, "other": 0, "terms": [], **members}
 
 
-def answered(
-    number: str,
-    text: str,
-    of: str,
-    wanted: Any,
-    reply: Reply | None = None,
-    operation: str = "getResourceById",
-) -> None:
+def answered(number: str, wanted: Any, reply: Reply | None = None, operation: str = "getResourceById") -> None:
     """Register a scenario: a server answers so, and the client returns what it wanted, at least the members in it."""
 
-    @scenario(number, text, of)
+    @scenario(number)
     def play(stage: Stage) -> None:
         stage.script(reply or Reply(body=wanted))
         arguments = {"id": RESOURCE["id"]} if operation.endswith("ById") else {}
@@ -57,24 +50,12 @@ def changed(**members: Any) -> dict[str, Any]:
 
 # Numbers, times and texts as others write them
 
-answered(
-    "C-ans-50",
-    "times keep their milliseconds",
-    "2.2-4",
-    changed(createdAt="2016-12-31T23:59:59.999Z", lastModifiedAt="2017-01-01T00:00:00.001Z"),
-)
-answered("C-ans-51", "times of whole seconds are returned", "2.2-4", changed(createdAt="2016-02-29T00:00:00.000Z"))
-answered(
-    "C-ans-52",
-    "times before 1970 and after 2038 are returned",
-    "2.2-4",
-    changed(createdAt="1969-12-31T23:59:59.999Z", lastModifiedAt="2099-06-30T12:00:00.500Z"),
-)
-answered("C-ans-53", "a version beyond int32 is returned", "9-1", changed(version=2**31 + 1))
+answered("C-ans-50", changed(createdAt="2016-12-31T23:59:59.999Z", lastModifiedAt="2017-01-01T00:00:00.001Z"))
+answered("C-ans-51", changed(createdAt="2016-02-29T00:00:00.000Z"))
+answered("C-ans-52", changed(createdAt="1969-12-31T23:59:59.999Z", lastModifiedAt="2099-06-30T12:00:00.500Z"))
+answered("C-ans-53", changed(version=2**31 + 1))
 answered(
     "C-ans-54",
-    "an integer that is written with a fraction or an exponent is the same number",
-    "2.3-7",
     changed(objectTypeProperty={"arrayOfNumberNoDefaultsExample": [3, 100, 25]}),
     Reply(
         body='{"id": "01a2032c-47e7-7238-9557-4a15aa7b8370", "version": 2, "key": "my-key", '
@@ -86,8 +67,6 @@ answered(
 )
 answered(
     "C-ans-55",
-    "texts that are written with escapes are the same texts",
-    "2.3-16",
     changed(someProperty="é 😀 / \u2028"),
     Reply(
         body=(
@@ -102,59 +81,31 @@ answered(
 )
 answered(
     "C-ans-56",
-    "white space between members makes no difference",
-    "4-1",
     RESOURCE,
     Reply(body=(" \r\n\t" + repr(RESOURCE).replace("'", '"').replace(", ", "\n,\t").replace(": ", " :\r\n ") + "\n\n")),
 )
 
 # How an answer is sent
 
+answered("C-ans-57", changed(someProperty=UNICODE * 50), Reply(body=changed(someProperty=UNICODE * 50), wire="chunked"))
+answered("C-ans-58", changed(someProperty=UNICODE), Reply(body=changed(someProperty=UNICODE), wire="drip"))
 answered(
-    "C-ans-57",
-    "an answer in chunks is returned",
-    "4-1",
-    changed(someProperty=UNICODE * 50),
-    Reply(body=changed(someProperty=UNICODE * 50), wire="chunked"),
+    "C-ans-59", RESOURCE, Reply(body=RESOURCE, headers={"Content-Length": None, "Connection": "close"}, closes=True)
 )
-answered(
-    "C-ans-58",
-    "an answer that comes byte by byte is returned",
-    "4-1",
-    changed(someProperty=UNICODE),
-    Reply(body=changed(someProperty=UNICODE), wire="drip"),
-)
-answered(
-    "C-ans-59",
-    "an answer that ends with its connection is returned",
-    "4-1",
-    RESOURCE,
-    Reply(body=RESOURCE, headers={"Content-Length": None, "Connection": "close"}, closes=True),
-)
-answered(
-    "C-ans-60",
-    "the Content-Type may be spelt in any letter case and without a charset",
-    "4-1",
-    RESOURCE,
-    Reply(body=RESOURCE, headers={"Content-Type": "Application/JSON"}),
-)
+answered("C-ans-60", RESOURCE, Reply(body=RESOURCE, headers={"Content-Type": "Application/JSON"}))
 answered(
     "C-ans-61",
-    "the charset may be in quotation marks",
-    "4-1",
     changed(someProperty=UNICODE),
     Reply(body=changed(someProperty=UNICODE), headers={"Content-Type": 'application/json; charset="UTF-8"'}),
 )
 answered(
     "C-ans-62",
-    "names of headers may be in lower case",
-    "H-22",
     RESOURCE,
     Reply(body=RESOURCE, headers={"Content-Type": None, "content-type": "application/json", "etag": '"2"'}),
 )
 
 
-@scenario("C-ans-63", "a compressed answer is returned, if the client asks for one", "4-1")
+@scenario("C-ans-63")
 def compressed(stage: Stage) -> None:
     body = gzip.compress(Reply(body=RESOURCE).content)
     stage.script(Reply(body=RESOURCE))
@@ -167,67 +118,20 @@ def compressed(stage: Stage) -> None:
 
 # What nobody knows yet
 
-answered(
-    "C-ans-64",
-    "members of a resource that nobody knows do not break it",
-    "2.2-10",
-    RESOURCE,
-    Reply(body={**RESOURCE, "sandboxOfTomorrow": {"a": [1, None]}, "another": None}),
-)
+answered("C-ans-64", RESOURCE, Reply(body={**RESOURCE, "sandboxOfTomorrow": {"a": [1, None]}, "another": None}))
 answered(
     "C-ans-65",
-    "members of an ObjectType that nobody knows do not break it",
-    "2.3-1",
     RESOURCE,
     Reply(body={**RESOURCE, "objectTypeProperty": {**RESOURCE["objectTypeProperty"], "arrayOfTomorrow": [{}]}}),
 )
-answered(
-    "C-ans-66",
-    "members of a page and of its results that nobody knows do not break it",
-    "4.1-2",
-    page(FLAT),
-    Reply(body={**page({**FLAT, "new": True}), "nextCursor": "abc"}),
-    "listResources",
-)
-answered(
-    "C-ans-67",
-    "a kind of reference that nobody knows does not break it",
-    "2.2-5",
-    changed(createdBy={"typeId": "api-client-of-tomorrow", "id": "x"}),
-)
-answered(
-    "C-ans-68",
-    "a dataType of a facet that nobody knows does not break it",
-    "S-33",
-    page(facets={"f": terms(dataType="money")}),
-    operation="searchResources",
-)
-answered(
-    "C-ans-69",
-    "a type of a facet that nobody knows does not break it",
-    "S-30",
-    page(facets={"f": {"type": "histogram", "count": 7}}),
-    operation="searchResources",
-)
-answered(
-    "C-ans-70",
-    "members of a facet that nobody knows do not break it",
-    "S-30",
-    page(facets={"f": terms()}),
-    Reply(body=page(facets={"f": terms(median="x")})),
-    "searchResources",
-)
-answered(
-    "C-ans-71",
-    "totalCapped is returned",
-    "4.12-10",
-    page(FLAT, total=10_000, totalCapped=True),
-    operation="listResources",
-)
+answered("C-ans-66", page(FLAT), Reply(body={**page({**FLAT, "new": True}), "nextCursor": "abc"}), "listResources")
+answered("C-ans-67", changed(createdBy={"typeId": "api-client-of-tomorrow", "id": "x"}))
+answered("C-ans-68", page(facets={"f": terms(dataType="money")}), operation="searchResources")
+answered("C-ans-69", page(facets={"f": {"type": "histogram", "count": 7}}), operation="searchResources")
+answered("C-ans-70", page(facets={"f": terms()}), Reply(body=page(facets={"f": terms(median="x")})), "searchResources")
+answered("C-ans-71", page(FLAT, total=10_000, totalCapped=True), operation="listResources")
 answered(
     "C-ans-72",
-    "terms of a facet are texts or numbers",
-    "S-30",
     page(
         facets={
             "f": terms(terms=[{"term": "1", "count": 2}]),
@@ -238,7 +142,7 @@ answered(
 )
 
 
-@scenario("C-ans-73", "a status of success that nobody expected returns the resource", "4.6-1")
+@scenario("C-ans-73")
 def another_success(stage: Stage) -> None:
     for status in (200, 201):
         stage.script(Reply(status, RESOURCE))

@@ -28,23 +28,23 @@ def drawn_number(stage: Stage) -> float:
     return stage.random.uniform(-1, 1) * 10.0 ** stage.random.randint(-30, 30)
 
 
-def drawn(number: str, text: str, of: str, calls: Callable[[Stage], list[Call]]) -> None:
+def drawn(number: str, calls: Callable[[Stage], list[Call]]) -> None:
     """Register a scenario of calls whose values are drawn by the seed of the run."""
-    scenario(number, text, of)(lambda stage: _send(stage, calls(stage)))
+
+    @scenario(number)
+    def play(stage: Stage) -> None:
+        _send(stage, calls(stage))
 
 
-def sends(number: str, text: str, of: str, *calls: Call, level: str = "must") -> None:
+def sends(number: str, *calls: Call) -> None:
     """Register a scenario: each of the calls becomes one request that means the same, and nothing else.
 
     A call that does not is told with the others that do not: one hides no other.
-
-    :param of: numbers of clauses.
     """
-    scenario(number, text, of, level=level)(_play(calls))
 
-
-def _play(calls: tuple[Call, ...]) -> Callable[[Stage], None]:
-    return lambda stage: _send(stage, calls)
+    @scenario(number)
+    def play(stage: Stage) -> None:
+        _send(stage, calls)
 
 
 def _send(stage: Stage, calls: Iterable[Call]) -> None:
