@@ -17,6 +17,7 @@ from sample_resource_testkit.wire import Origin, Transport
 from sample_resource_testkit.world import Server
 
 from app.database import migrate
+from app.extension import installed_package
 from app.identity import signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.conftest import NOT_DURABLE, open_folder
@@ -63,7 +64,7 @@ def planted_service() -> Iterator[PlantedService]:
     """Start it, on a PostgreSQL of its own."""
     with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as postgres:
         url = postgres.conninfo()
-        migrate.upgrade(url)
+        migrate.upgrade(url, installed_package().migrations)
         with psycopg.connect(url, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
         path = os.pathsep.join(map(str, (HERE.parents[1], HERE, HERE.parent / "src")))
