@@ -22,7 +22,7 @@ from app.sandbox.journal.journal import KEPT, Journal
 
 _HTML = "text/html"
 
-_page, _narrowing, _allowing = orders.PageSchema(), orders.NarrowingSchema(), orders.AllowingSchema()
+_page, _narrowing, _asked = orders.PageSchema(), orders.NarrowingSchema(), orders.ReportQuerySchema()
 
 
 @blueprint.at(f"{PROJECT}/requests")
@@ -128,15 +128,16 @@ class Report(Endpoint):
     """What a client has exercised, and how it dealt with what went wrong."""
 
     @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_allowing, location="query")
+    @blueprint.arguments(_asked, location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
 
         What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
-        the findings. As HTML with `Accept: text/html`.
+        the findings. As HTML with `Accept: text/html`. `gate` says whether it is as good as `min`, `of` and
+        `noFindings` ask for.
         """
         tally = project_of(projectKey).observer.tally()
-        return _report(report({"projectKey": projectKey}, tally, parts().known, query.get("allow", ())))
+        return _report(report({"projectKey": projectKey}, tally, parts().known, query))
 
 
 def _report(made: Mapping[str, Any]) -> Response:
@@ -182,7 +183,7 @@ class RunReport(Endpoint):
     """What the projects of a run have exercised together."""
 
     @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_allowing, location="query")
+    @blueprint.arguments(_asked, location="query")
     def get(self, query: dict[str, Any], run: str) -> Response:
         """Report on a run
 
@@ -190,4 +191,4 @@ class RunReport(Endpoint):
         """
         found = parts().projects.runs.find(run)
         about = {"run": run, "projects": found.projects}
-        return _report(report(about, found.tally(), parts().known, query.get("allow", ())))
+        return _report(report(about, found.tally(), parts().known, query))
