@@ -11,7 +11,7 @@ from app.resource.schemas import ResourceDraft, ResourceDraftSchema
 from app.sandbox.analysis.findings import BY_ID as FINDING_IDS
 from app.sandbox.api.declaring import anything, boolean, items, number, text, whole
 from app.sandbox.api.rules import MatchSchema
-from app.sandbox.journal.journal import KEPT, Narrowing
+from app.sandbox.journal.journal import KEPT
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.orders import NewProject
 from app.sandbox.rules.matching import Match
@@ -277,10 +277,6 @@ class NarrowingSchema(QuerySchema):
     method = Parameter(
         _read_method, {"type": "string", "enum": list(METHODS)}, meaning="only with this method", example="GET"
     )
-
-    def narrowing(self, data: dict[str, Any]) -> Narrowing:
-        """What was asked for."""
-        return Narrowing(data.get("status"), data.get("operation"), data.get("method"))
 
 
 def _read_finding(found: str) -> str:
