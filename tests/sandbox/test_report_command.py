@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -62,7 +63,7 @@ ALLOWED = {
             r"Exercised \d+ % of what can be exercised \(\d+ of \d+\); at least 60 % were wanted. Missing: ",
         ),
         ("--min 10 --of operations", 0, ""),
-        ("--min 100 --of listResources,getResourceByKey,listResources.limit", 0, ""),
+        ("--min 100 --of 'listResources, getResourceByKey,listResources.limit'", 0, ""),
         (
             "--min 100 --of listResources,recovered:lost",
             1,
@@ -90,7 +91,7 @@ def test_a_build_is_judged_by_a_run(
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     url, run = judged
-    ran = command("--url", url, "--run", run, *words.split())
+    ran = command("--url", url, "--run", run, *shlex.split(words))
     assert (ran.exit_code, bool(ran.stderr)) == (code, bool(told)), ran.output
     assert re.search(told, ran.stderr, re.DOTALL)
     assert (f"Run {run}: 3 requests of 1 projects." in ran.stdout) == (code != 2)
