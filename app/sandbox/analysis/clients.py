@@ -13,15 +13,12 @@ long as a client has more than two open connections, only requests on the same o
 import re
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.http.hangups import has_hung_up
 from app.sandbox.analysis.look import LISTS, REFUSALS, TOKEN_OPERATION, Look
-from app.sandbox.analysis.stories import Stories
+from app.sandbox.analysis.stories import Notes, Stories
 from app.sandbox.journal.entry import Entry
-
-if TYPE_CHECKING:
-    from app.sandbox.analysis.observer import Observer
 
 NEW_CONNECTIONS = 5
 """New connections in a row from which on they are a finding."""
@@ -73,7 +70,7 @@ class Client:
     :param notes: where is noted what is said of it.
     """
 
-    def __init__(self, notes: "Observer") -> None:
+    def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self.stories = Stories(notes)
         self.written: deque[str] = deque(maxlen=_WRITTEN)
@@ -238,7 +235,7 @@ class _Grant:
 class Tokens:
     """The tokens that were issued to one API client, whichever programs ask for them and send them."""
 
-    def __init__(self, notes: "Observer") -> None:
+    def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._grants: deque[_Grant] = deque(maxlen=2)
 

@@ -1,12 +1,12 @@
 """Looks at each request of a project when it has ended: what it has exercised, what is found in it, how it goes on."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
 from app.sandbox.analysis.clients import Client, Tokens
 from app.sandbox.analysis.exercised import exercised_by
-from app.sandbox.analysis.findings import BY_ID, FINDINGS, Found, shown
+from app.sandbox.analysis.findings import BY_ID, FINDINGS, Finds, Found, shown
 from app.sandbox.analysis.look import Look
 from app.sandbox.analysis.stories import Episode
 from app.sandbox.analysis.tally import Tally
@@ -18,11 +18,12 @@ _CLIENTS_AT_MOST = 100
 _log = logging.getLogger("app.sandbox")
 
 
-_LOOKS = tuple((each.id, each.look) for each in FINDINGS if each.look is not None)
+def _looks() -> Iterator[tuple[str, Finds]]:
+    return ((each.id, each.look) for each in FINDINGS if each.look is not None)
 
 
 class Observer:
-    """Of one project.
+    """Of one project. It is what :class:`.stories.Notes` asks for.
 
     :ivar journal: in which it notes them.
     :param known: what can be exercised, by kind.
@@ -91,7 +92,7 @@ class Observer:
         if client_id not in self._tokens:
             self._tokens[client_id] = Tokens(self)
         tokens = self._tokens[client_id]
-        for id_, act in (("", self._exercise), *_LOOKS, ("", partial(tokens.follow, client)), ("", client.follow)):
+        for id_, act in (("", self._exercise), *_looks(), ("", partial(tokens.follow, client)), ("", client.follow)):
             try:
                 detail = act(look)
                 if detail is not None:

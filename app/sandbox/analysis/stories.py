@@ -9,13 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from app.sandbox.analysis.findings import Found
 from app.sandbox.analysis.look import LISTS, TROUBLES, Look
-
-if TYPE_CHECKING:
-    from app.sandbox.analysis.observer import Observer
 
 _EARLY_S = 0.05
 """A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
@@ -64,6 +61,22 @@ class Episode:
     def described(self) -> dict[str, Any]:
         """As the report has it."""
         return {"requests": self.requests, "outcome": str(self.outcome), "reason": self.reason}
+
+
+class Notes(Protocol):
+    """Who notes what is said of a client."""
+
+    def find(self, number: int, id_: str, detail: str) -> Found | None:
+        """Note a finding in a request; None if it is allowed."""
+        ...
+
+    def withdraw(self, found: Found) -> None:
+        """Take it back."""
+        ...
+
+    def settle(self, episode: Episode) -> None:
+        """Count how a fault ended."""
+        ...
 
 
 @dataclass(slots=True)
@@ -142,7 +155,7 @@ class Story:
 class Stories:
     """Those of one client, also when they are over: what was said in one may have to be taken back."""
 
-    def __init__(self, notes: "Observer") -> None:
+    def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._stories: dict[bytes, Story] = {}
 
