@@ -94,7 +94,7 @@ class ApiError(Exception):
             "message": first.message,
             "errors": [{"code": fault.code, "message": fault.message, **fault.extra} for fault in self.faults],
         }
-        if first.code in _OAUTH_CODES:
+        if first.code in _OAUTH_CODES or self.status in (401, 403):
             body["error"] = first.code
             body["error_description"] = self.description
         return body

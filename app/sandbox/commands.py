@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 import click
 
 from app.config import InvalidSetting
-from app.sandbox.analysis.report import INCOMPLETE, as_text, percent_of
+from app.sandbox.analysis.report import as_text
 from app.sandbox.settings import SandboxSettings
 from app.setting_values import is_loopback
-from app.values.suggestions import did_you_mean
 
 NOT_GOOD_ENOUGH = 1
 NOT_JUDGED = 2
@@ -105,73 +103,27 @@ def report(
 
     The service is asked over HTTP, for a project or for a run of tests.
 
-    Exit codes: 0 if the report is good enough, 1 if it is not (--min, --findings), 2 if there is no report or an option
-    is wrong.
+    Exit codes: 0 if the report is good enough, 1 if it is not (--min, --findings, or it is incomplete), 2 if there is
+    no report or an option is wrong.
     """
     if (project_key is None) == (run is None):
         raise click.UsageError("Either --project or --run is needed.")
-    if of is not None and minimum is None:
-        raise click.UsageError("--of needs --min.")
     kind, name = ("projects", project_key) if run is None else ("runs", run)
-    expected = urlencode({"allow": sorted(allowed or ())}, doseq=True)
-    address = f"{url}/sandbox/{kind}/{quote(name or '', safe='')}/report{'?' if expected else ''}{expected}"
+    asked = {
+        "allow": sorted(allowed or ()),
+        "min": [] if minimum is None else minimum,
+        "of": [] if of is None else [each.strip() for each in of.split(",")],
+        "noFindings": [] if allowed is None else "true",
+    }
+    address = f"{url}/sandbox/{kind}/{quote(name or '', safe='')}/report?{urlencode(asked, doseq=True)}"
     made = _read(address, _asked(address, "application/json"))
-    reasons = _too_few(made, minimum, of)
-    if allowed is not None:
-        reasons += [f"Finding {each['told']}" for each in made["findings"]]
-    if made["incomplete"] and (minimum, allowed) != (None, None):
-        reasons.append(INCOMPLETE)
     if format_ == "html":
         click.echo(_asked(address, "text/html").decode())
     else:
         click.echo(as_text(made) if format_ == "text" else json.dumps(made, indent=2))
-    for reason in reasons:
-        click.echo(reason, err=True)
-    if reasons:
+    if not made["gate"]["passed"]:
+        click.echo(made["gate"]["told"], err=True)
         sys.exit(NOT_GOOD_ENOUGH)
-
-
-def _too_few(made: Mapping[str, Any], minimum: int | None, of: str | None) -> list[str]:
-    """Why too little was exercised."""
-    if minimum is None:
-        return []
-    met: set[tuple[str, str]] = set()
-    counted: set[tuple[str, str]] = set()
-    for kind, names in _chosen(made["exercised"], of).items():
-        missing = set(made["exercised"][kind]["notMet"])
-        counted |= {(kind, name) for name in names}
-        met |= {(kind, name) for name in names if name not in missing}
-    percent = percent_of(len(met), len(counted))
-    if percent >= minimum:
-        return []
-    missing = ", ".join(name for _, name in sorted(counted - met))
-    what = "what can be exercised" if of is None else of
-    return [
-        f"Exercised {percent} % of {what} ({len(met)} of {len(counted)}); at least {minimum} % were wanted."
-        f" Missing: {missing}."
-    ]
-
-
-def _chosen(exercised: Mapping[str, Any], of: str | None) -> dict[str, list[str]]:
-    """The names that count, by kind.
-
-    :raises UsageError: for a word that is neither a kind nor a name.
-    """
-    known = {kind: [one["name"] for one in each["met"]] + each["notMet"] for kind, each in exercised.items()}
-    if of is None:
-        return known
-    chosen: dict[str, list[str]] = {kind: [] for kind in known}
-    for word in dict.fromkeys(each.strip() for each in of.split(",")):
-        kinds = [kind for kind, names in known.items() if word in names]
-        if word in known:
-            chosen[word] += known[word]
-        elif kinds:
-            for kind in kinds:
-                chosen[kind].append(word)
-        else:
-            words: Sequence[str] = [*known, *(name for names in known.values() for name in names)]
-            raise click.UsageError(f"--of: there is neither a kind nor a name {word!r}.{did_you_mean(word, words)}")
-    return chosen
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -208,7 +160,7 @@ def _read(address: str, answer: bytes) -> dict[str, Any]:
         made = json.loads(answer)
     except ValueError:
         made = None
-    if not isinstance(made, dict) or "exercised" not in made:
+    if not isinstance(made, dict) or "gate" not in made:
         raise _NotJudged(f"{address} answered no report of this version.")
     return made
 

@@ -47,8 +47,8 @@ export class SandboxServer {
   }
 
   /**
-   * What all projects of the run have exercised together, as an object.
-   * @param {{ allow?: string[] }} [options] `allow`: the ids of findings that are expected, and left out
+   * What all projects of the run have exercised together, as an object. Its `gate` says whether that is as good as asked.
+   * @param {import("./types.js").ReportOptions} [options]
    * @returns {Promise<import("./types.js").Report>}
    */
   async report(options) {
@@ -58,12 +58,15 @@ export class SandboxServer {
   /**
    * The same as text.
    * @param {"application/json" | "text/html"} mediaType
-   * @param {{ allow?: string[] }} [options] as for `report`
+   * @param {import("./types.js").ReportOptions} [options] as for `report`
    * @returns {Promise<string>}
    */
-  async reportAs(mediaType, { allow = [] } = {}) {
+  async reportAs(mediaType, options = {}) {
     if (this.run === null) throw new SandboxError("the projects of this server belong to no run");
-    const query = new URLSearchParams(allow.map((id) => ["allow", id]));
+    const query = new URLSearchParams();
+    for (const [name, given] of Object.entries(options)) {
+      for (const value of [given ?? []].flat()) query.append(name, String(value));
+    }
     return await this.#answered("GET", `/sandbox/runs/${encodeURIComponent(this.run)}/report?${query}`, undefined, mediaType);
   }
 

@@ -88,6 +88,15 @@
  */
 
 /**
+ * What a report leaves out, and what its gate asks for.
+ * @typedef {object} ReportOptions
+ * @property {string[]} [allow] the ids of findings that are expected, and left out
+ * @property {number} [min] percent of what counts that has to be exercised
+ * @property {string[]} [of] what counts for `min`: kinds such as `operations`, names such as `getResourceById`; by default all
+ * @property {boolean} [noFindings] the gate fails if there is a finding
+ */
+
+/**
  * A report on one project, or on a run. It has more members.
  * @typedef {object} Report
  * @property {Finding[]} findings
@@ -95,6 +104,8 @@
  * @property {boolean} incomplete the service was started again meanwhile, and earlier requests are not known any more
  * @property {number} percent of all that can be exercised
  * @property {Record<string, { percent: number, met: { name: string, times: number }[], notMet: string[] }>} exercised by kind
+ * @property {{ passed: boolean, told: string }} gate whether it is complete and as good as was asked for; `told`: else why,
+ *   with requests and what to do
  */
 
 export {};

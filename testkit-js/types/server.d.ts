@@ -26,22 +26,18 @@ export class SandboxServer {
      */
     createProject(options?: import("./types.js").ProjectOptions): Promise<SandboxProject>;
     /**
-     * What all projects of the run have exercised together, as an object.
-     * @param {{ allow?: string[] }} [options] `allow`: the ids of findings that are expected, and left out
+     * What all projects of the run have exercised together, as an object. Its `gate` says whether that is as good as asked.
+     * @param {import("./types.js").ReportOptions} [options]
      * @returns {Promise<import("./types.js").Report>}
      */
-    report(options?: {
-        allow?: string[];
-    }): Promise<import("./types.js").Report>;
+    report(options?: import("./types.js").ReportOptions): Promise<import("./types.js").Report>;
     /**
      * The same as text.
      * @param {"application/json" | "text/html"} mediaType
-     * @param {{ allow?: string[] }} [options] as for `report`
+     * @param {import("./types.js").ReportOptions} [options] as for `report`
      * @returns {Promise<string>}
      */
-    reportAs(mediaType: "application/json" | "text/html", { allow }?: {
-        allow?: string[];
-    }): Promise<string>;
+    reportAs(mediaType: "application/json" | "text/html", options?: import("./types.js").ReportOptions): Promise<string>;
     /**
      * Send a request to the sandbox, and return the JSON value of the answer; null if it has no body.
      * @param {string} method

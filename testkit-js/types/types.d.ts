@@ -192,6 +192,27 @@ export type Finding = {
     count?: number;
 };
 /**
+ * What a report leaves out, and what its gate asks for.
+ */
+export type ReportOptions = {
+    /**
+     * the ids of findings that are expected, and left out
+     */
+    allow?: string[];
+    /**
+     * percent of what counts that has to be exercised
+     */
+    min?: number;
+    /**
+     * what counts for `min`: kinds such as `operations`, names such as `getResourceById`; by default all
+     */
+    of?: string[];
+    /**
+     * the gate fails if there is a finding
+     */
+    noFindings?: boolean;
+};
+/**
  * A report on one project, or on a run. It has more members.
  */
 export type Report = {
@@ -218,4 +239,12 @@ export type Report = {
         }[];
         notMet: string[];
     }>;
+    /**
+     * whether it is complete and as good as was asked for; `told`: else why,
+     * with requests and what to do
+     */
+    gate: {
+        passed: boolean;
+        told: string;
+    };
 };

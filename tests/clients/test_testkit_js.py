@@ -228,7 +228,11 @@ def test_the_documented_judge_fails_the_build(
     if version:
         command[0] = str(nodes / f"node-{version}" / "bin/node")
     ran = run_command(command, folder)
-    assert "the client has findings: A boolean spelt as in Python" in ran.stdout
+    shown = ran.stdout.replace("\n\n", "\n")
+    assert "Finding booleanInOtherCase, once: A boolean spelt as in Python" in shown
+    assert "/resource?withTotal=True: withTotal=True was sent.\n" in shown
+    assert "Send `true` or `false`." in shown
+    assert "Startup Error" not in shown
     assert ran.returncode != 0, ran.stdout
 
 

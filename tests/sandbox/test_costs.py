@@ -7,13 +7,14 @@ import pytest
 
 from app.sandbox.api.answering import giving_way
 from app.sandbox.rules.matching import COMPARISONS_AT_MOST, Sent, fits
+from tests.support import journals
 from tests.support.effort import assert_under_50_ms
 from tests.support.sandbox import Project, Service
 
 
 def sent(body: Any) -> Sent:
     data = json.dumps(body).encode()
-    return Sent("listResources", "POST", "/resource", None, read=lambda: data)
+    return Sent(journals.sent(0), lambda: data)
 
 
 def test_json_is_compared_within_a_budget_of_all_rules() -> None:

@@ -267,6 +267,6 @@ def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() 
         add(old)
     assert ([each.number for each in old.after(0)], [each.number for each in young.after(0)]) == ([3], [1, 2, 3])
     assert shelf.bytes <= shelf.bytes_at_most
-    assert (old.total, old.get(2), old.page()[1]) == (3, None, 1)
+    assert (old.total, old.get(2), old.page({})[1]) == (3, None, 1)
     shelf.end(young)
     assert shelf.bytes == sum(entry.bytes for entry in old.after(0))

@@ -94,7 +94,7 @@ def read_everywhere(scene: list[Entry]) -> dict[str, Any]:
     assert [each["number"] for each in listed] == list(range(1, len(scene) + 1))
     saved = json.loads("".join(archive(listed, "http://localhost")))["log"]["entries"]
     assert [each["_number"] for each in saved] == [each["number"] for each in listed]
-    made = report({"projectKey": "p"}, tally, dict.fromkeys(KINDS, ()))
+    made = report({"projectKey": "p"}, tally, dict.fromkeys(KINDS, ()), {})
     assert sum(entry.ended_s is not None for entry in scene) <= made["requests"]["total"] <= len(scene)
     json.dumps(made)
     as_text(made).encode()

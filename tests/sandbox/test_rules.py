@@ -285,7 +285,7 @@ def test_the_token_endpoint_fails_on_order_for_the_project_s_client(sandbox: Ser
     refused = throwaway.grant()
     assert refused.status == 503
     assert refused.headers["X-Sandbox-Rule"] == "1"
-    assert refused.json["error"] == refused.json["errors"][0]["code"]
+    assert "error" not in refused.json, "as in a 503 of the service itself"
     wrong = Project(sandbox, {**throwaway.made, "clientSecret": "wrong"})
     assert wrong.grant().status == 401
     assert [throwaway.grant().status for _ in range(2)] == [503, 200]

@@ -52,6 +52,7 @@ def test_a_run_says_what_its_project_says(sandbox: Service, run: str) -> None:
     use(project)
     expected = project.order("GET", "/report").json
     report = report_of(sandbox, run)
+    assert report["gate"] == {"passed": True, "told": ""}
     assert (report["run"], report["projects"]) == (run, 1)
     assert report["requests"] == {"total": 7}
     assert alike(report) == alike(expected)
@@ -164,6 +165,8 @@ def test_a_run_that_a_restart_has_cut_is_incomplete(settings: Settings, run: str
         assert [got(api, f"/sandbox/runs/{each}/report")["incomplete"] for each in (run, gone)] == [True] * 2
         report = got(api, f"/sandbox/projects/{key}/report")
         assert report["incomplete"] is True
+        assert report["gate"]["passed"] is False
+        assert "It is incomplete" in report["gate"]["told"]
         assert "It is incomplete" in as_text(report)
         assert "It is incomplete" in api.get(f"/sandbox/runs/{run}/report", headers={"Accept": "text/html"}).text
         assert got(api, f"/sandbox/projects/{key}")["allow"] == ["bodyOnGet"]

@@ -1,25 +1,30 @@
 """The report on a client: what of the interface it has exercised, how it recovered from faults, what was found."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from app import errors
 from app.sandbox.analysis.exercised import KINDS, Names
 from app.sandbox.analysis.findings import FINDINGS
 from app.sandbox.analysis.look import TROUBLES
 from app.sandbox.analysis.stories import Outcome
 from app.sandbox.analysis.tally import Tally
+from app.values.suggestions import did_you_mean
 
 Report = dict[str, Any]
 
 
-def report(about: Mapping[str, Any], tally: Tally, known: Names, allow: Collection[str] = ()) -> Report:
+def report(about: Mapping[str, Any], tally: Tally, known: Names, asked: Mapping[str, Any]) -> Report:
     """The report on what requests have shown.
 
     :param about: whose requests: ``projectKey``, or ``run`` and ``projects``.
     :param known: what can be exercised.
-    :param allow: the ids of findings that are expected, and left out with the faults that were made worse by them.
+    :param asked: ``allow``, the ids of findings that are expected, and left out with the faults that were made worse by
+        them; and what its gate asks for: ``min``, ``of`` and ``noFindings``.
+    :raises ApiError: 400 if there is nothing with a name in ``of``.
     """
+    allow: Collection[str] = asked.get("allow", ())
     recovered = {trouble: _ended(trouble, Outcome.RECOVERED, tally, ()) for trouble in TROUBLES}
     counts = {
         **tally.counts,
@@ -27,7 +32,7 @@ def report(about: Mapping[str, Any], tally: Tally, known: Names, allow: Collecti
     }
     exercised = {kind: _exercised(counts.get(kind, Counter()), known[kind]) for kind in KINDS}
     met = sum(len(set(counts.get(kind, ())) & set(known[kind])) for kind in KINDS)
-    return {
+    made: Report = {
         **about,
         "requests": {"total": tally.requests},
         "incomplete": tally.is_cut,
@@ -36,6 +41,39 @@ def report(about: Mapping[str, Any], tally: Tally, known: Names, allow: Collecti
         "recovery": {trouble: _recovery(trouble, tally, allow) for trouble in TROUBLES},
         "findings": _findings(tally, allow),
     }
+    told = [INCOMPLETE] if tally.is_cut else []
+    if "min" in asked:
+        told += _too_little(exercised, asked["min"], asked.get("of", ()))
+    if asked.get("noFindings"):
+        told += [f"Finding {each['told']}" for each in made["findings"]]
+    return {**made, "gate": {"passed": not told, "told": "\n".join(told)}}
+
+
+def _too_little(exercised: Mapping[str, Any], minimum: int, of: Sequence[str]) -> list[str]:
+    """Why less was exercised than is wanted, if it is so.
+
+    :param of: the kinds and names that count; none: all.
+    """
+    known = [(kind, one) for kind, each in exercised.items() for one in (*_met(each), *each["notMet"])]
+    words = {word for pair in known for word in pair}
+    for word in of:
+        if word not in words:
+            raise errors.invalid_parameter(
+                "of", f"There is neither a kind nor a name {word[:100]!r}.{did_you_mean(word[:100], words)}"
+            )
+    counted = [pair for pair in known if not of or not set(of).isdisjoint(pair)]
+    missing = [name for kind, name in counted if name in exercised[kind]["notMet"]]
+    met, all_ = len(counted) - len(missing), len(counted)
+    if percent_of(met, all_) >= minimum:
+        return []
+    return [
+        f"Exercised {percent_of(met, all_)} % of {', '.join(of) or 'what can be exercised'} ({met} of {all_});"
+        f" at least {minimum} % were wanted. Missing: {', '.join(sorted(missing))}."
+    ]
+
+
+def _met(each: Mapping[str, Any]) -> list[str]:
+    return [one["name"] for one in each["met"]]
 
 
 def percent_of(met: int, known: int) -> int:

@@ -111,6 +111,10 @@ ReportSchema = answer(
     exercised=said("object", required=list(KINDS), properties={kind: ref("Exercised") for kind in KINDS}),
     recovery=said("object", "by what went wrong: recovered, gaveUp, madeWorse, notJudged, and episodes"),
     findings=said("array", items={"allOf": [ref("Finding"), object_of("count", "examples")]}),
+    gate=said(
+        "object", "`passed`: whether the report is complete and as good as was asked for; `told`: else why, in lines",
+        required=["passed", "told"], properties={"passed": {"type": "boolean"}, "told": {"type": "string"}},
+    ),
 )  # fmt: skip
 RunSchema = answer("Run", "run createdAt:date-time keptUntil:date-time projects:integer requests:integer")
 RunListSchema = answer("RunList", results=several("Run"))

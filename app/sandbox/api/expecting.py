@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from app.sandbox.api.answering import giving_way
 from app.sandbox.api.orders import Expectation
-from app.sandbox.faults.requests import path_below, sent_of
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
 from app.sandbox.journal.redaction import Secrets
@@ -94,7 +93,7 @@ def _status_of(entry: Entry) -> int | None:
 
 
 def _sent(entry: Entry) -> Sent:
-    return sent_of(entry, lambda: None if entry.request.size is None else entry.request.body)
+    return Sent(entry, lambda: None if entry.request.size is None else entry.request.body)
 
 
 def unmet(journal: Journal, expectation: Expectation, looked: Looked) -> dict[str, Any]:
@@ -164,8 +163,9 @@ def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]
     """Up to three requests that nearly fit, and how they differ."""
     judged: list[tuple[float, Entry, list[str]]] = []
     for entry in giving_way(journal.after(journal.total - _COMPARED)):
-        differences = list(_differences(entry, expectation, _sent(entry), journal.secrets))
-        alike = _likeness(expectation.match.path or "", path_below(entry.target))
+        sent = _sent(entry)
+        differences = list(_differences(entry, expectation, sent, journal.secrets))
+        alike = _likeness(expectation.match.path or "", sent.path)
         weight = sum(weight for weight, _ in differences) - alike
         judged.append((weight, entry, [text for _, text in differences]))
     judged.sort(key=lambda each: (each[0], -each[1].number))

@@ -18,11 +18,11 @@ from app.sandbox.api.expecting import expected, unmet
 from app.sandbox.api.parts import parts
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.har import archive
-from app.sandbox.journal.journal import KEPT, Journal
+from app.sandbox.journal.journal import Journal
 
 _HTML = "text/html"
 
-_page, _narrowing, _allowing = orders.PageSchema(), orders.NarrowingSchema(), orders.AllowingSchema()
+_asked = orders.ReportQuerySchema()
 
 
 @blueprint.at(f"{PROJECT}/requests")
@@ -30,7 +30,7 @@ class Requests(Endpoint):
     """The journal."""
 
     @blueprint.operation("listRequests", "Journal", answers.EntryPageSchema)
-    @blueprint.arguments(_page, location="query")
+    @blueprint.arguments(orders.PageSchema(), location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """List requests
 
@@ -39,7 +39,7 @@ class Requests(Endpoint):
         """
         journal = project_of(projectKey).journal
         limit, offset = query.get("limit", 20), query.get("offset", 0)
-        entries, total = journal.page(_page.narrowing(query), limit, offset, query.get("after"))
+        entries, total = journal.page(query, limit, offset, query.get("after"))
         head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
         return _in_parts(_listed(head, entries, journal))
 
@@ -70,14 +70,14 @@ class Archive(Endpoint):
     """The journal as an HTTP archive."""
 
     @blueprint.operation("getArchive", "Journal", answers.ArchiveSchema)
-    @blueprint.arguments(_narrowing, location="query")
+    @blueprint.arguments(orders.NarrowingSchema(), location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Get an HTTP archive
 
         All entries as HAR 1.2, oldest first.
         """
         journal = project_of(projectKey).journal
-        entries, _ = journal.page(_narrowing.narrowing(query), KEPT)
+        entries, _ = journal.page(query)
         described = (entry.described(journal.secrets) for entry in reversed(entries))
         answer = _in_parts(archive(described, base_url()))
         answer.headers["Content-Disposition"] = f'attachment; filename="{projectKey}.har"'
@@ -128,15 +128,16 @@ class Report(Endpoint):
     """What a client has exercised, and how it dealt with what went wrong."""
 
     @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_allowing, location="query")
+    @blueprint.arguments(_asked, location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
 
         What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
-        the findings. As HTML with `Accept: text/html`.
+        the findings. As HTML with `Accept: text/html`. `gate` says whether it is as good as `min`, `of` and
+        `noFindings` ask for.
         """
         tally = project_of(projectKey).observer.tally()
-        return _report(report({"projectKey": projectKey}, tally, parts().known, query.get("allow", ())))
+        return _report(report({"projectKey": projectKey}, tally, parts().known, query))
 
 
 def _report(made: Mapping[str, Any]) -> Response:
@@ -182,7 +183,7 @@ class RunReport(Endpoint):
     """What the projects of a run have exercised together."""
 
     @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_allowing, location="query")
+    @blueprint.arguments(_asked, location="query")
     def get(self, query: dict[str, Any], run: str) -> Response:
         """Report on a run
 
@@ -190,4 +191,4 @@ class RunReport(Endpoint):
         """
         found = parts().projects.runs.find(run)
         about = {"run": run, "projects": found.projects}
-        return _report(report(about, found.tally(), parts().known, query.get("allow", ())))
+        return _report(report(about, found.tally(), parts().known, query))

@@ -11,7 +11,7 @@ from app.resource.schemas import ResourceDraft, ResourceDraftSchema
 from app.sandbox.analysis.findings import BY_ID as FINDING_IDS
 from app.sandbox.api.declaring import anything, boolean, items, number, text, whole
 from app.sandbox.api.rules import MatchSchema
-from app.sandbox.journal.journal import KEPT, Narrowing
+from app.sandbox.journal.journal import KEPT
 from app.sandbox.projects.clock import ProjectClock
 from app.sandbox.projects.orders import NewProject
 from app.sandbox.rules.matching import Match
@@ -33,7 +33,7 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.parameters import Parameter, QuerySchema, read_integer, read_text
+from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_boolean, read_integer, read_text
 from app.values.project_keys import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 
@@ -278,10 +278,6 @@ class NarrowingSchema(QuerySchema):
         _read_method, {"type": "string", "enum": list(METHODS)}, meaning="only with this method", example="GET"
     )
 
-    def narrowing(self, data: dict[str, Any]) -> Narrowing:
-        """What was asked for."""
-        return Narrowing(data.get("status"), data.get("operation"), data.get("method"))
-
 
 def _read_finding(found: str) -> str:
     if found not in FINDING_IDS:
@@ -289,13 +285,30 @@ def _read_finding(found: str) -> str:
     return found
 
 
-class AllowingSchema(QuerySchema):
-    """What a report leaves out."""
+class ReportQuerySchema(QuerySchema):
+    """What a report leaves out, and what its gate asks for."""
 
     allow = Parameter(
         _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
         meaning="findings that are expected", example="connectionForEachRequest",
     )  # fmt: skip
+    min = Parameter(
+        partial(read_integer, minimum=0, maximum=100), {"type": "integer", "minimum": 0, "maximum": 100},
+        meaning="the gate fails if a smaller percentage of what counts was exercised", example=1,
+    )  # fmt: skip
+    of = Parameter(
+        read_text, {"type": "string"}, repeatable=True,
+        meaning="what counts for min: kinds, or names of what can be exercised; all if not given", example="operations",
+    )  # fmt: skip
+    noFindings = Parameter(
+        read_boolean, BOOLEAN_SCHEMA, meaning="true: the gate fails if there is a finding", example=True
+    )
+
+    def make(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what would be asked for in vain."""
+        if "of" in values and "min" not in values:
+            raise ValidationError("It needs min.", "of")
+        return values
 
 
 class PageSchema(NarrowingSchema):

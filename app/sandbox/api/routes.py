@@ -16,7 +16,7 @@ from app.sandbox.api import answers, journal_routes, orders, page
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
 from app.sandbox.api.parts import Parts, parts
 from app.sandbox.api.rules import RulesSchema
-from app.sandbox.faults.requests import TOKEN_PATH
+from app.sandbox.rules.matching import TOKEN_PATH
 
 _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status": 503, "retryAfter": 1}]}
 

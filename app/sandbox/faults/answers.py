@@ -14,21 +14,7 @@ from app.identity.verification import NO_LONGER_ACCEPTED
 from app.sandbox.connections import ConnectionRecord, end, reset, send_raw
 from app.sandbox.rules.rules import Rule
 
-_CODES = {
-    400: "InvalidInput",
-    401: "invalid_token",
-    403: "insufficient_scope",
-    404: "ResourceNotFound",
-    405: "MethodNotAllowed",
-    409: "ConcurrentModification",
-    412: "PreconditionFailed",
-    413: "ContentTooLarge",
-    415: "UnsupportedMediaType",
-    429: "OverCapacity",
-    431: "RequestRejected",
-    500: "General",
-    503: "OverCapacity",
-}
+_CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())} | {429: "OverCapacity"}
 """The code of the platform for a status; others are ``General`` from 500 on, else ``InvalidInput``."""
 
 _OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
@@ -58,21 +44,22 @@ def error_answer(
     :param realm: for the challenge of a 401.
     :param is_oauth: whether it is an answer of the token endpoint (RFC 6749, section 5.2).
     """
-    text = message or f"Ordered in the sandbox: {_phrase(status)}."
     codes = {**_CODES, **_OAUTH_CODES} if is_oauth else _CODES
     code = code or codes.get(status, "General" if status >= 500 else "InvalidInput")
-    fault: dict[str, Any] = {"code": code, "message": text}
-    if code == "ConcurrentModification":
-        fault["currentVersion"] = 1 if current_version is None else current_version
-    body: dict[str, Any] = {"statusCode": status, "message": text, "errors": [fault]}
-    if is_oauth or status in (401, 403):
-        body |= {"error": code, "error_description": text}
-    answer = json_answer(json.dumps(body, separators=(",", ":")), status)
+    extra = {"currentVersion": current_version or 1} if code == "ConcurrentModification" else {}
+    fault = errors.Fault(code, message or f"Ordered in the sandbox: {_phrase(status)}.", extra)
+    headers: dict[str, str] = {}
     if status == 401:
         challenge = f'Basic realm="{realm}"' if is_oauth else f'Bearer realm="{realm}", error="invalid_token"'
-        answer.headers["WWW-Authenticate"] = challenge
+        headers["WWW-Authenticate"] = challenge
     if retry_after_s is not None:
-        answer.headers["Retry-After"] = str(retry_after_s)
+        headers["Retry-After"] = str(retry_after_s)
+    return _answer_of(errors.ApiError([fault], headers, status))
+
+
+def _answer_of(error: errors.ApiError) -> Response:
+    answer = json_answer(error.body(), error.status)
+    answer.headers.extend(error.headers)
     return answer
 
 
@@ -85,10 +72,7 @@ def _phrase(status: int) -> str:
 
 def expired_token_answer(realm: str) -> Response:
     """The 401 of a token that has just expired on order, as that of any other token that has."""
-    error = errors.token_refused(realm, NO_LONGER_ACCEPTED)
-    answer = json_answer(error.body(), error.status)
-    answer.headers.extend(error.headers)
-    return answer
+    return _answer_of(errors.token_refused(realm, NO_LONGER_ACCEPTED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:

@@ -29,6 +29,7 @@ from app.sandbox.projects.described import removed
 from app.sandbox.projects.lifecycle import Projects
 from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
+from app.sandbox.rules.matching import TOKEN_PATH, Sent
 from app.sandbox.rules.rules import Rule
 
 RULE_HEADER = "X-Sandbox-Rule"
@@ -68,7 +69,7 @@ class Hooks:
         operation_id, own_codes = self._operation(request)
         exchange = g.sandbox = noting.begin(request, project, operation_id, self._connections)
         preferred = request.environ.get("HTTP_PREFER")
-        if preferred and request.path != requests.TOKEN_PATH:
+        if preferred and request.path != TOKEN_PATH:
             exchange.preferences = read_preferences(preferred, own_codes)
             if exchange.preferences.delay_ms and not self._wait(exchange, exchange.preferences.delay_ms / 1000):
                 return self._gone(exchange)
@@ -81,7 +82,7 @@ class Hooks:
         """The sandbox project of a request that has the right to what it asks."""
         arguments = request.view_args
         if not arguments or "project_key" not in arguments:
-            return self._project_of_grant(request) if request.path == requests.TOKEN_PATH else None
+            return self._project_of_grant(request) if request.path == TOKEN_PATH else None
         project = self._registry.find(arguments["project_key"])
         principal: Principal | None = g.get("principal")
         if principal is not None and self._registry.is_removed(principal.client_id):
@@ -105,7 +106,7 @@ class Hooks:
         # A browser sends preflight requests, and the client knows nothing of them.
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
             return None
-        sent = requests.sent_of(exchange.entry, partial(requests.read_whole, request))
+        sent = Sent(exchange.entry, partial(requests.read_whole, request))
         for counted in project.rules:
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
@@ -159,7 +160,7 @@ class Hooks:
             # Above the one that was sent, as a conflict has it, although nobody has written.
             current_version=None if sent is None else int(sent) + 1,
             realm=exchange.project.key,
-            is_oauth=request.path == requests.TOKEN_PATH,
+            is_oauth=request.path == TOKEN_PATH,
         )
 
     @staticmethod
@@ -200,7 +201,7 @@ class Hooks:
             if project is None:
                 return answer
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
-        if is_refused and request.path != requests.TOKEN_PATH:
+        if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
                 answer = self._obey(exchange) or answer
         if exchange.is_ordered:
@@ -252,7 +253,7 @@ class Hooks:
 
     def _project_of(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that was refused before :meth:`before`, by its path or by its client."""
-        if request.path == requests.TOKEN_PATH:
+        if request.path == TOKEN_PATH:
             credentials = requests.credentials_of(request)
             return None if credentials is None else self._registry.find_by_client(credentials.client_id)
         arguments = request.view_args

@@ -16,7 +16,7 @@ from app.sandbox.faults import requests
 from app.sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
 from app.sandbox.projects.model import SandboxProject
-from app.sandbox.rules.matching import TOKEN_OPERATION
+from app.sandbox.rules.matching import TOKEN_OPERATION, TOKEN_PATH
 from app.sandbox.rules.rules import Rule
 
 _WITHOUT_BODY = (204, 304)
@@ -127,7 +127,7 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
     record: RequestRecord = g.record
     token: VerifiedToken | None = g.get("verified_token")
     client_id = None if token is None else token.principal.client_id
-    if client_id is None and request.path == requests.TOKEN_PATH:
+    if client_id is None and request.path == TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ
     if token is not None:

@@ -1,49 +1,23 @@
 """What the sandbox reads from a request: where it went, what it names, and how it came over the wire."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
 from flask import Request, current_app
 from gunicorn.http.errors import ParseException
-from werkzeug.datastructures import Headers
 
 from app import errors
 from app.http.bodies import read_body
 from app.identity.server import Credentials, read_credentials, read_parameters
 from app.sandbox.connections import ConnectionRecord
-from app.sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
-from app.sandbox.rules.matching import TOKEN_OPERATION, Sent
+from app.sandbox.journal.entry import BODY_BYTES_NOTED, Message
 from app.values import strict_json
-
-TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 
 
 def target_of(request: Request) -> str:
     """The target as it was sent."""
     environ = request.environ
     return environ.get("RAW_URI") or environ.get("REQUEST_URI") or request.full_path
-
-
-def path_below(target: str) -> str:
-    """The raw path behind the project, with its slash."""
-    # An absolute target may be anything behind its scheme, such as half of an IPv6 address.
-    path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
-    path = path.partition("?")[0].partition("#")[0]
-    return "/" + path[1:].partition("/")[2]
-
-
-def sent_of(entry: Entry, read: Callable[[], bytes | None]) -> Sent:
-    """What rules and expectations look at in a request.
-
-    :param read: its body.
-    """
-    path, _, query = entry.target.partition("?")
-    is_grant = path == TOKEN_PATH or entry.operation == TOKEN_OPERATION
-    return Sent(
-        entry.operation, entry.method, TOKEN_PATH if is_grant else path_below(entry.target), entry.client_id,
-        query, Headers(list(entry.request.pairs())), read,
-    )  # fmt: skip
 
 
 def head_of(request: Request, connection: ConnectionRecord | None) -> Message:

@@ -5,35 +5,15 @@ process share one bound of memory: beyond it the first entries of the oldest pro
 """
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from app.sandbox.journal.entry import Describable, Entry
 from app.sandbox.journal.redaction import Secrets
 
 KEPT = 1000
 """Requests of a project that are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """Which entries are wanted."""
-
-    status: int | None = None
-    operation: str | None = None
-    method: str | None = None
-
-    def fits(self, entry: Entry) -> bool:
-        """Whether an entry is wanted."""
-        return (
-            self.status in (None, entry.status)
-            and self.operation in (None, entry.operation)
-            and self.method in (None, entry.method)
-        )
-
-
-ALL = Narrowing()
 
 
 class Shelf:
@@ -139,15 +119,17 @@ class Journal:
         return self._entries[index] if 0 <= index < len(self._entries) else None
 
     def page(
-        self, narrowing: Narrowing = ALL, limit: int = KEPT, offset: int = 0, after: int | None = None
+        self, wanted: Mapping[str, Any], limit: int = KEPT, offset: int = 0, after: int | None = None
     ) -> tuple[list[Entry], int]:
         """Some of the entries that are wanted, and how many there are.
 
+        :param wanted: the ``status``, ``operation`` and ``method`` that they have, if it is given.
         :param after: only those that follow a number, oldest first; None: all, newest first.
         """
         all_ = reversed(self._entries) if after is None else self.after(after)
-        wanted = [entry for entry in all_ if narrowing.fits(entry)]
-        return wanted[offset : offset + limit], len(wanted)
+        given = [(name, wanted[name]) for name in ("status", "operation", "method") if name in wanted]
+        found = [entry for entry in all_ if all(getattr(entry, name) == each for name, each in given)]
+        return found[offset : offset + limit], len(found)
 
     def after(self, number: int) -> Iterator[Entry]:
         """The entries that follow a number."""

@@ -8,6 +8,9 @@ from urllib.parse import parse_qs
 
 from werkzeug.datastructures import Headers
 
+from app.sandbox.journal.entry import Entry
+
+TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 
 MATCHED_BODY_AT_MOST = 64 * 1024
@@ -39,34 +42,29 @@ def fits(wanted: str, text: str) -> bool:
 
 
 class Sent:
-    """What rules look at in a request.
+    """What rules and expectations look at in a request.
 
-    :param path: the raw path below the project, with its slash; ``/oauth/token`` for that endpoint.
-    :param query: the raw query string.
-    :param headers: of the request.
     :param read: reads the body; None if it is too long or cannot be read. Called if a rule asks for it.
+    :ivar path: the raw path below the project, with its slash; ``/oauth/token`` for that endpoint.
     :ivar is_unread: a condition on the body was not looked at, since it is too long or too much was asked of it.
     """
 
-    def __init__(
-        self,
-        operation_id: str | None,
-        method: str,
-        path: str,
-        client_id: str | None,
-        query: str = "",
-        headers: Headers | None = None,
-        read: Callable[[], bytes | None] = lambda: None,
-    ) -> None:
-        self.operation_id = operation_id
-        self.method = method
-        self.path = path
-        self.client_id = client_id
-        self.headers = Headers() if headers is None else headers
-        self._query = query
+    def __init__(self, entry: Entry, read: Callable[[], bytes | None]) -> None:
+        self.operation_id = entry.operation
+        self.method = entry.method
+        self.client_id = entry.client_id
+        path, _, self._query = entry.target.partition("?")
+        is_grant = path == TOKEN_PATH or entry.operation == TOKEN_OPERATION
+        self.path = TOKEN_PATH if is_grant else _below(entry.target)
+        self._request = entry.request
         self._read = read
         self._comparisons = COMPARISONS_AT_MOST
         self.is_unread = False
+
+    @cached_property
+    def headers(self) -> Headers:
+        """The headers of the request."""
+        return Headers(list(self._request.pairs()))
 
     @cached_property
     def parameters(self) -> Mapping[str, list[str]]:
@@ -123,6 +121,14 @@ class Sent:
                 any(self.is_in(each, item) for item in listed) for each in cast("list[Any]", part)
             )
         return isinstance(value, bool) is isinstance(part, bool) and value == part
+
+
+def _below(target: str) -> str:
+    """The raw path behind the project, with its slash."""
+    # An absolute target may be anything behind its scheme, such as half of an IPv6 address.
+    path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
+    path = path.partition("?")[0].partition("#")[0]
+    return "/" + path[1:].partition("/")[2]
 
 
 NOTHING: Any = object()

@@ -69,21 +69,31 @@ class Rule:
         return str(self.number) if self.name is None else self.name
 
     @property
+    def _effects(self) -> list[tuple[str, str]]:
+        """What it does: words of :data:`KINDS`, and what an entry says of each."""
+        altered = "a body of its own" if self.own_body is not None else _DONE.get(self.body or "")
+        found = (
+            ("delay", f"{self.delay_ms} ms later" if self.delay_ms and self.waits_first else None),
+            ("status", None if self.status is None else str(self.status)),
+            ("limit", None if self.limit is None else "429 beyond its limit"),
+            ("expireTokens", "401, tokens expired" if self.expire_tokens else None),
+            ("conflict", "another writer came first" if self.conflict else None),
+            (self.connection or "", _DONE.get(self.connection or "")),
+            ("body", altered),
+            ("headers", "headers changed" if self.headers else None),
+        )
+        return [(kind, done) for kind, done in found if done] or [("delay", f"up to {self.jitter_ms} ms later")]
+
+    @property
     def done(self) -> str:
         """What it has done to a request, in words."""
-        parts = [
-            *([f"{self.delay_ms} ms later"] if self.delay_ms and self.waits_first else []),
-            *([str(self.status)] if self.status is not None else []),
-            *(["429 beyond its limit"] if self.limit is not None else []),
-            *(["401, tokens expired"] if self.expire_tokens else []),
-            *(["another writer came first"] if self.conflict else []),
-            *([_DONE[self.connection]] if self.connection is not None else []),
-            *([_DONE[self.body]] if self.body is not None else []),
-            *(["a body of its own"] if self.own_body is not None else []),
-            *(["headers changed"] if self.headers else []),
-        ]
         name = str(self.number) if self.name is None else f"`{self.name}`"
-        return f"{', '.join(parts) or 'up to ' + str(self.jitter_ms) + ' ms later'} by rule {name}"
+        return f"{', '.join(done for _, done in self._effects)} by rule {name}"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The same in words of :data:`KINDS`; a delay counts if there is nothing else."""
+        return tuple(kind for kind, _ in self._effects if kind != "delay") or ("delay",)
 
     @property
     def answers(self) -> bool:
@@ -109,20 +119,6 @@ class Rule:
     def waits_first(self) -> bool:
         """Whether ``delayMs`` is a wait before the answer, and not part of how it is sent."""
         return self.connection not in ("stall", "drip")
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """What it does, in words of :data:`KINDS`."""
-        found = [
-            *(["status"] if self.status is not None else []),
-            *(["limit"] if self.limit is not None else []),
-            *(["expireTokens"] if self.expire_tokens else []),
-            *(["conflict"] if self.conflict else []),
-            *([self.connection] if self.connection is not None else []),
-            *(["body"] if self.body is not None or self.own_body is not None else []),
-            *(["headers"] if self.headers else []),
-        ]
-        return tuple(found) or ("delay",)
 
 
 def _own_body(source: Mapping[str, Any]) -> tuple[bytes, str]:

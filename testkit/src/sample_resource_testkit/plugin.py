@@ -93,7 +93,7 @@ class _Judge:
         self._gate = gate
         self._tests: dict[str, str] = {}
         self._lines: list[str] = []
-        self._why = ""
+        self._is_good = True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note which test had which project."""
@@ -105,8 +105,8 @@ class _Judge:
         """Ask for the report, and let the session fail if it is not good enough."""
         if self._config.option.collectonly:
             return
-        self._lines, self._why = self._gate.judged(self._server(), run_name(self._config), self._tests)
-        if self._why and session.exitstatus == pytest.ExitCode.OK:
+        self._lines, self._is_good = self._gate.judged(self._server(), run_name(self._config), self._tests)
+        if not self._is_good and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -115,9 +115,9 @@ class _Judge:
             terminalreporter.section("sample-resource")
             for line in self._lines:
                 terminalreporter.write_line(line)
-        if self._why:
+        if not self._is_good:
             passed = len(terminalreporter.stats.get("passed", ()))
-            terminalreporter.write_line(f"{passed} passed, and {self._why}: the build fails", red=True)
+            terminalreporter.write_line(f"{passed} passed, and what their clients did fails the build", red=True)
 
     def _server(self) -> SandboxServer | None:
         """The server that tests have used, if any have."""

@@ -67,14 +67,15 @@ class SandboxServer:
             order.setdefault("run", self.run)
         return SandboxProject(self, self.order("POST", "/sandbox/projects", order))
 
-    def run_report(self, run: str, media_type: str = "application/json", allow: Sequence[str] = ()) -> bytes:
+    def run_report(self, run: str, media_type: str = "application/json", **asked: Any) -> bytes:
         """What the projects of a run have exercised together.
 
         :param media_type: JSON or ``text/html``.
-        :param allow: the ids of findings that are expected, and left out.
-        :raises SandboxError: if the server has no such run.
+        :param asked: parameters of the route: ``allow=["staleVersionRepeated"]``, findings that are expected and left
+            out; ``min=80``, ``of=["operations"]``, ``noFindings=True``: what its ``gate`` asks for.
+        :raises SandboxError: if the server has no such run, or refuses a parameter.
         """
-        query = urlencode({"allow": list(allow)}, doseq=True)
+        query = urlencode(asked, doseq=True)
         return self._answered("GET", f"/sandbox/runs/{quote(run, safe='')}/report?{query}", None, media_type)
 
     def order(self, method: str, path: str, body: Any = None, *, also: int | None = None) -> Any:
