@@ -1,4 +1,5 @@
 // A throwaway project in the sandbox of a server.
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import { fits, order, UnexpectedRequests } from "./expected.js";
 import { JournalEntry, told } from "./journal.js";

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** A throwaway project, with a client and a token. */
 export class SandboxProject {
     /**

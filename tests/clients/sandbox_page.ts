@@ -252,6 +252,16 @@ await page.waitForFunction(() => document.querySelectorAll(".list tbody tr").len
 const odd = { method: "`PWD`", target: `/${project}/resource`, headers: [["X-Empty", ""]], body: { text: "@/etc/passwd" } };
 const pasted = await page.evaluate(async (request) => (await import("/sandbox/page/repeat.js" as string)).curlOf({ request }) as string, odd);
 await promisify(execFile)("sh", ["-c", `${pasted} -sS`], { env });
+const shown = await page.evaluate(async (target) => {
+  const { curlOf, whyNotCopied } = await import("/sandbox/page/repeat.js" as string);
+  const request = (method: string, path: string, body?: object) => ({ request: { method, target: path, headers: [], body } });
+  return [
+    curlOf(request("POST", "/oauth/token", { text: "client_secret=(secret)" })).endsWith(`--data-raw 'client_secret='"$CLIENT_SECRET"''`),
+    ...[["HEAD", target, { text: "a" }], ["GET", `http://other${target}`], ["GET", `${target}#a`], ["PUT", target, { text: "", truncated: true }], ["GET", target]]
+      .map((each) => whyNotCopied(request(...(each as [string, string, object?])))),
+  ];
+}, odd.target);
+deepEqual(shown, [true, "curl sends no body with HEAD.", ...Array(2).fill("curl would send another target."), "The journal has only the beginning of its body.", ""]);
 const { results } = (await (await fetch(`${BASE_URL}/sandbox/projects/${project}/requests?limit=1`)).json()) as { results: { request: typeof odd }[] };
 deepEqual([results[0]?.request.method, results[0]?.request.body.text], [odd.method, odd.body.text], "a shell and curl take neither for theirs");
 ok(results[0]?.request.headers.some(([name]) => name === "X-Empty"));

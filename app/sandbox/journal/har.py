@@ -61,6 +61,8 @@ def _request(request: dict[str, Any], base_url: str) -> dict[str, Any]:
     if body is not None:
         text = body["text"] if "text" in body else base64.b64decode(body["base64"]).decode("latin-1")
         made["postData"] = {"mimeType": _header(request["headers"], "content-type"), "params": [], "text": text}
+        if "base64" in body:
+            made["postData"]["comment"] = "no text: each character is a byte (ISO 8859-1)"
     return made
 
 

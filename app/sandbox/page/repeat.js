@@ -8,7 +8,7 @@ const SECRET = "(secret)";
 const OF_CONNECTION = new Set(["host", "connection", "content-length", "accept-encoding", "transfer-encoding", "keep-alive", "te",
   "expect", "x-correlation-id"]);
 
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+const quotedAsItIs = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 const targetOf = ({ target }) => (!root || target.startsWith(`${root}/`) ? target : root + target);
 
@@ -19,9 +19,19 @@ function headersOf({ headers }) {
   return headers.filter(([name, value]) => !OF_CONNECTION.has(name.toLowerCase()) && !value.includes(SECRET));
 }
 
+/** Why there is no curl line that sends the request; empty if there is one. */
+export function whyNotCopied({ request }) {
+  const { method, target, body } = request;
+  if (body?.truncated) return "The journal has only the beginning of its body.";
+  if (method === "HEAD" && body) return "curl sends no body with HEAD.";
+  return target.startsWith("/") && !target.includes("#") ? "" : "curl would send another target.";
+}
+
 /** The request for a shell: `$TOKEN`, or `$CLIENT_ID` and `$CLIENT_SECRET`, stand for what the journal does not keep. */
 export function curlOf({ request }) {
   const { method, body } = request;
+  const variable = isOfToken(request) ? "CLIENT_SECRET" : "TOKEN";
+  const quoted = (text) => quotedAsItIs(text).replaceAll(SECRET, `'"$${variable}"'`);
   const words = ["curl -i --path-as-is -g"];
   if (method === "HEAD") words[0] += " --head";
   else if (method !== "GET" || body) words[0] += ` -X ${quoted(method)}`;
@@ -43,10 +53,10 @@ export function curlOf({ request }) {
 export function whyNotRepeated({ request }) {
   const { method, body } = request;
   if (isOfToken(request)) return "The journal does not keep the client's secret.";
-  if (body?.truncated) return "The journal has only the beginning of its body.";
+  if (body?.truncated) return whyNotCopied({ request });
   if (`${request.target}${body?.text ?? ""}`.includes(SECRET)) return "The journal does not keep its secrets.";
-  if (body && ["GET", "HEAD"].includes(method)) return `Browsers send no body with ${method}; curl does.`;
-  if (["TRACE", "CONNECT"].includes(method)) return `Browsers do not send ${method}; curl does.`;
+  if (body && ["GET", "HEAD"].includes(method)) return `Browsers send no body with ${method}.`;
+  if (["TRACE", "CONNECT"].includes(method)) return `Browsers do not send ${method}.`;
   const target = targetOf(request);
   let url = null;
   try {
@@ -54,7 +64,7 @@ export function whyNotRepeated({ request }) {
   } catch {
     // No target that a browser knows
   }
-  return url && url.pathname + url.search === target ? "" : "Browsers would send another target; curl does not.";
+  return url && url.pathname + url.search === target ? "" : "Browsers would send another target.";
 }
 
 /** Sends it again, with a token that is valid. The journal shows it under the correlation id that this returns. */

@@ -4,7 +4,7 @@ import { Component, html, useEffect, useMemo, useRef, useState } from "./preact.
 import { curlLine, projects, root, tokenOf } from "./api.js";
 import { Copy, Empty, Fault, Link, Status, milliseconds, pretty, time } from "./parts.js";
 import { go } from "./place.js";
-import { curlOf, repeat, whyNotRepeated } from "./repeat.js";
+import { curlOf, repeat, whyNotCopied, whyNotRepeated } from "./repeat.js";
 import { orderTitle } from "./words.js";
 
 export function Requests({ journal, project, place, credentials }) {
@@ -143,13 +143,14 @@ function Detail({ entry, before, onRepeat }) {
   }, []);
   const { request, response, rule, token, connection } = entry;
   const whyNot = whyNotRepeated(entry);
+  const noCurl = whyNotCopied(entry);
   return html`
     <header class="detail-head" tabindex="-1" ref=${head}>
       <${Link} to=${{ entry: "" }} class="back">All requests</${Link}>
       <h3><span class="method">${request.method}</span> <span class="target">${request.target}</span></h3>
       <p class="facts"><${Status} status=${response?.status} /> ${milliseconds(entry.durationMs)} · ${entry.operationId ?? "unknown URL"} · request ${entry.number}
         ${connection && html` · ${connection.request === 1 ? "first" : `no. ${connection.request}`} on connection ${connection.number}`}</p>
-      <p class="acts"><${Copy} read=${() => curlOf(entry)} name="Copy as curl" onRefused=${() => setError(new Error("The browser refuses to copy."))} />
+      <p class="acts">${noCurl ? html`<span class="soft">No line for curl: ${noCurl}</span>` : html`<${Copy} read=${() => curlOf(entry)} name="Copy as curl" onRefused=${() => setError(new Error("The browser refuses to copy."))} />`}
         <button type="button" class="quiet" disabled=${whyNot !== ""} aria-describedby=${whyNot ? "why-not" : null} onClick=${() => onRepeat(entry).catch(setError)}>Repeat</button>
         ${whyNot && html`<span class="soft" id="why-not">${whyNot}</span>`}</p>
       <${Fault} error=${error} />
