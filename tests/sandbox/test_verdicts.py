@@ -355,6 +355,18 @@ def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
     assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
 
 
+@pytest.mark.parametrize(("pause", "found"), [(0.01, [(3, "staleVersionRepeated")]), (0.3, [])])
+def test_connections_that_were_opened_at_once_are_judged_if_they_take_turns_at_once(pause: float, found: Any) -> None:
+    """As those of Node.js, after it has given up two requests; later it would take the connection that it has longest."""
+    opened_at = BEGAN - 1
+    scene = [
+        sent(0, "grant", on=1, opened_at=opened_at),
+        sent(0.01, UPDATE, 409, body=version(1), on=2, opened_at=opened_at),
+        sent(0.01 + pause, UPDATE, 409, body=version(1), on=1, opened_at=opened_at),
+    ]
+    assert findings_of(scene) == found
+
+
 def test_tokens_are_judged_whatever_program_asks_for_them() -> None:
     """An OAuth library has another User-Agent than the client that sends its tokens, and connections of its own."""
     scene = [

@@ -28,10 +28,8 @@ _NUMBERS_KEPT = 20
 _STORIES_KEPT = 250
 """Of a client."""
 
-_OVERLAPPED = (
-    "Requests of the client overlapped, or it has several connections as threads do, so it cannot be told which of them"
-    " answers which failure."
-)
+_DOUBT = "so it cannot be told which request answers which failure. Send one after the other, on one connection;"
+_CLOSE = "close connections that are not used any more."
 _ORDERED = "The last answer was ordered, so it does not show that the client got what it wanted."
 
 _READS = ("GET", "HEAD")
@@ -86,7 +84,8 @@ class Story:
     attempts: int = 0
     looked: int | None = None
     """The number of the read by which the client found out what has become of the last attempt."""
-    is_doubtful: bool = False
+    doubt: str = ""
+    """Why it cannot be judged."""
 
     @property
     def is_over(self) -> bool:
@@ -122,8 +121,8 @@ class Story:
     def _outcome(self, trouble: str, times: int) -> tuple[Outcome, str]:
         last, often = self.last, "once" if times == 1 else f"{times} times"
         done = [number for number, version in self.done if last.status == 409 and version == last.version]
-        if self.is_doubtful:
-            return Outcome.NOT_JUDGED, _OVERLAPPED
+        if self.doubt:
+            return Outcome.NOT_JUDGED, self.doubt
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if trouble == "lost" and last.is_lost and self.looked is not None:
@@ -156,10 +155,11 @@ class Stories:
         for story in self._stories.values():
             if story.last.trouble in ("lost", "409") and _shows(story.last, look):
                 story.looked = look.number
-                story.is_doubtful |= not may_follow(look, story.last)
+                if not may_follow(look, story.last):
+                    story.doubt = story.doubt or _doubt_of(story.last, look)
         story = self._stories.get(look.aim)
-        if story is not None and look.entry.is_beside:
-            self._doubt(story)  # it may have been another thread from the first
+        if story is not None and (look.entry.is_beside or look.entry.is_apart) and not may_follow(look, story.last):
+            self._doubt(story, look)  # it may have been another thread from the first
         if story is None or story.is_over:
             if look.trouble is not None:
                 self._begin(look)
@@ -168,8 +168,8 @@ class Stories:
         if look.is_reaction_to(before) and (before.call == look.call or before.status == 409):
             look.entry.repeats = before.number
         if not may_follow(look, before) or not look.is_reaction_to(before):
-            story.is_doubtful = True
-        elif not story.is_doubtful and before.trouble is not None and before.is_same(look):
+            story.doubt = story.doubt or _doubt_of(before, look)
+        elif not story.doubt and before.trouble is not None and before.is_same(look):
             self._blame(story, before.trouble, look)
         story.add(look)
 
@@ -199,8 +199,9 @@ class Stories:
                 story.worse.setdefault(trouble, found)
                 return
 
-    def _doubt(self, story: Story) -> None:
-        story.is_doubtful |= bool(story.said)
+    def _doubt(self, story: Story, look: Look) -> None:
+        if story.said:
+            story.doubt = story.doubt or _doubt_of(story.last, look)
         for found in story.said:
             self._notes.withdraw(found)
         story.said.clear()
@@ -214,6 +215,16 @@ class Stories:
         """How those ended, or stand, that are not settled."""
         for story in self._stories.values():
             yield from story.episodes()
+
+
+def _doubt_of(before: Look, look: Look) -> str:
+    """Why two requests may be those of two threads, and what to do."""
+    if look.connection != before.connection and not look.entry.is_beside:
+        came = (
+            f"Request {before.number} came on connection {before.connection}, and {look.number} on {look.connection},"
+        )
+        return f"{came} as from two threads, {_DOUBT} {_CLOSE}"
+    return f"Requests of the client overlapped at request {before.number} or {look.number}, {_DOUBT} {_CLOSE}"
 
 
 def _shows(written: Look, look: Look) -> bool:

@@ -109,6 +109,8 @@ class Entry:
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
+    is_apart: bool = False
+    """Whether its connection shows that another thread has sent it than those before."""
     pending: Mapping[int, int] | None = None
     """The requests that had arrived on other connections before a failure was answered, and were not begun: their
     numbers, by those of the connections."""
