@@ -129,6 +129,11 @@ def sends(method: str, path: str, body: Any = None, **headers: str) -> Acts:
     return lambda client: client.send(method, path, body, **headers)
 
 
+def encode_twice(client: SteadyClient) -> None:
+    client.send("POST", "", {"key": "my-key", "objectTypeProperty": {}})
+    client.send("GET", "/key=my%252Dkey")
+
+
 CASES: dict[str, Acts] = {
     "tokenForEachRequest": token_for_each_request,
     "tokenRenewedEarly": token_renewed_early,
@@ -142,7 +147,7 @@ CASES: dict[str, Acts] = {
     "numberAsText": sends("POST", "", {"objectTypeProperty": {"arrayOfIntExample": [1, "2"]}}),
     "booleanInOtherCase": sends("GET", "/sorted-query-parameters?withTotal=False"),
     "needlessEncoding": sends("GET", "/key=%6Fne"),
-    "doubleEncoding": sends("GET", "/key=my%252Dkey"),
+    "doubleEncoding": encode_twice,
     "missingEncoding": sends("GET", '?where=key="one"'),
     "pageForOneResult": pages_for_one,
     "offsetTooLarge": sends("GET", "?offset=10020"),
@@ -170,6 +175,18 @@ def test_it_is_found(sandbox: Service, id_: str) -> None:
         if found:
             break
     assert found == [id_]
+
+
+def test_a_client_that_revokes_its_tokens_needs_others(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        for _ in range(3):
+            client.grant()
+            client.send("GET", "?limit=0")
+            made = throwaway.made
+            form = f"token={client.token}&client_id={made['clientId']}&client_secret={made['clientSecret']}"
+            head = {"Content_Type": "application/x-www-form-urlencoded"}
+            assert client.target("POST", "/oauth/revoke", form.encode(), **head).status == 200
+    assert [entry["findings"] for entry in throwaway.entries()] == [[]] * 6
 
 
 def test_a_finding_stands_in_the_entry_that_it_is_about(throwaway: Project) -> None:

@@ -76,7 +76,9 @@ def test_who_gives_up_before_anything_was_carried_out_changes_nothing(throwaway:
         connection.request("POST", throwaway.resources, '{"objectTypeProperty": {}}', headers)
         assert wait_for(lambda: throwaway.counts() == [(1, 1)])
     (entry,) = wait_for(lambda: [each for each in throwaway.entries() if not each["underWay"]])
-    assert (entry["clientGone"], entry["rule"]["carriedOut"]) == (True, False)
+    assert (entry["clientGone"], entry["rule"]["carriedOut"], entry["response"]) == (True, False, None)
+    assert entry["outcome"].startswith("the client closed the connection before its answer, ")
+    assert throwaway.order("POST", "/requests/expect", {"status": 503, "times": 0}).status == 200
     assert throwaway.listing() == []
 
 

@@ -249,7 +249,7 @@ class _Grant:
     used_at: float = 0.0
     """When it was last sent."""
     is_doubtful: bool = False
-    """Whether it was refused, or sent beside other requests."""
+    """Whether it was refused or revoked, or sent beside other requests."""
 
 
 class Tokens:
@@ -272,6 +272,11 @@ class Tokens:
                 grant.uses += 1
                 grant.used_at = look.began
                 grant.is_doubtful |= look.entry.is_beside or look.status in (401, 403)
+
+    def revoke(self, token: str) -> None:
+        """Note that the client has ended a token: it needs another one."""
+        for grant in self._grants:
+            grant.is_doubtful |= grant.token == token
 
     def _follow_grant(self, client: Client, look: Look, answer: dict[str, Any]) -> None:
         asked = " ".join(sorted(" ".join(look.values("scope")).split()))

@@ -149,6 +149,8 @@ class Entry:
         """What became of it, in words: its status, and what was done on order."""
         rule = self.rule
         withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
+        if self.client_gone and self.status is None:
+            return "the client closed the connection before its answer" + ("" if rule is None else f", {rule['did']}")
         status = (
             "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
         )
