@@ -108,11 +108,17 @@ def sends(method: str, path: str, body: Any = None, **headers: str) -> Acts:
     return lambda client: client.send(method, path, body, **headers)
 
 
+def encode_twice(client: SteadyClient) -> None:
+    client.send("POST", "", {"key": "my-key", "objectTypeProperty": {}})
+    client.send("GET", "/key=my%252Dkey")
+
+
 CASES: dict[str, Acts] = {
     "tokenForEachRequest": token_for_each_request,
     "unsafeRepetition": create_twice,
     "refusedTokenRepeated": refused_token,
     "connectionForEachRequest": connection_each,
+    "doubleEncoding": encode_twice,
     "missingEncoding": sends("GET", '?where=key="one"'),
     "retiredHeader": sends("GET", "?limit=0", X_Vrap_Disable_Validation="true"),
     "bodyOnGet": sends("GET", "?limit=0", {"limit": 0}),
@@ -132,6 +138,18 @@ def test_it_is_found(sandbox: Service, id_: str) -> None:
         if found:
             break
     assert found == [id_]
+
+
+def test_a_client_that_revokes_its_tokens_needs_others(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        for _ in range(3):
+            client.grant()
+            client.send("GET", "?limit=0")
+            made = throwaway.made
+            form = f"token={client.token}&client_id={made['clientId']}&client_secret={made['clientSecret']}"
+            head = {"Content_Type": "application/x-www-form-urlencoded"}
+            assert client.target("POST", "/oauth/revoke", form.encode(), **head).status == 200
+    assert [entry["findings"] for entry in throwaway.entries()] == [[]] * 6
 
 
 def test_a_finding_stands_in_the_entry_that_it_is_about(throwaway: Project) -> None:

@@ -76,7 +76,9 @@ def test_who_gives_up_before_anything_was_carried_out_changes_nothing(throwaway:
         connection.request("POST", throwaway.resources, '{"objectTypeProperty": {}}', headers)
         assert wait_for(lambda: throwaway.counts() == [(1, 1)])
     (entry,) = wait_for(lambda: [each for each in throwaway.entries() if not each["underWay"]])
-    assert (entry["clientGone"], entry["rule"]["carriedOut"]) == (True, False)
+    assert (entry["clientGone"], entry["rule"]["carriedOut"], entry["response"]) == (True, False, None)
+    assert entry["outcome"].startswith("the client closed the connection before its answer, ")
+    assert throwaway.order("POST", "/requests/expect", {"status": 503, "times": 0}).status == 200
     assert throwaway.listing() == []
 
 
@@ -158,13 +160,11 @@ def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throw
 
 
 def test_threads_that_send_one_after_the_other(throwaway: Project) -> None:
-    """Nothing overlaps; that there are several threads is seen by the third connection beside two that are idle."""
+    """Nothing overlaps; at the latest the third connection beside two that are idle shows that there are several."""
     throwaway.rules({"times": {"first": 4}, "status": 503, "retryAfter": 1})
     with ExitStack() as open_:
         threads = [open_.enter_context(steady_client(throwaway)) for _ in range(4)]
         assert [thread.send("GET").status for thread in threads[:2]] == [503, 503]
-        assert recovery_of(throwaway) == {"503": [([1, 2], "madeWorse")]}, "as a client with one thread does"
-        assert [found["id"] for found in throwaway.entries()[0]["findings"]] == ["retryBeforeRetryAfter"]
         assert [thread.send("GET").status for thread in threads[2:]] == [503, 503]
         time.sleep(1.05)
         assert [thread.send("GET").status for thread in threads] == [200] * 4
@@ -182,6 +182,39 @@ def test_a_thread_with_a_connection_of_its_own_is_judged_by_that(throwaway: Proj
         time.sleep(1.1)  # each new connection beside others has counted as a request beside others
         assert [threads[5].send("GET").status for _ in range(2)] == [503, 200]
     assert recovery_of(throwaway) == {"503": [([9, 10], "madeWorse")]}
+
+
+def test_idle_connections_are_no_reason_not_to_judge_the_one_that_is_used(throwaway: Project) -> None:
+    with ExitStack() as open_:
+        for number in range(3):
+            assert open_.enter_context(steady_client(throwaway)).send("GET", f"?limit={number}").status == 200
+        throwaway.rules({"times": {"first": 1}, "status": 503, "retryAfter": 60})
+        client = open_.enter_context(steady_client(throwaway))
+        assert [client.send("GET").status for _ in range(2)] == [503, 200]
+    assert recovery_of(throwaway) == {"503": [([4, 5], "madeWorse")]}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "effect", "request_"),
+    [
+        ("503", {"status": 503, "retryAfter": 60}, ("GET", "?limit=1", None)),
+        ("lost", {"phase": "after", "connection": "close"}, ("POST", "", {"objectTypeProperty": {}})),
+    ],
+)
+def test_another_thread_sends_the_same_on_a_connection_that_it_had(
+    throwaway: Project, trouble: str, effect: dict[str, Any], request_: tuple[str, str, Any]
+) -> None:
+    with steady_client(throwaway) as one, steady_client(throwaway) as two:
+        for thread in (one, two):
+            assert thread.send("GET", "?limit=0").status == 200
+        throwaway.rules({"times": {"first": 1}, **effect})
+        one.send(*request_)
+        time.sleep(0.25)
+        assert two.send(*request_).status < 300
+        (told,) = throwaway.order("GET", "/report").json["recovery"][trouble]["episodes"]
+        assert (told["requests"], told["outcome"]) == ([3, 4], "notJudged")
+        assert "close connections that are not used any more" in told["reason"]
+    assert nothing_is_said_against(throwaway)
 
 
 def test_a_client_that_closes_its_connections_is_judged_over_all_of_them(throwaway: Project) -> None:

@@ -68,6 +68,7 @@ def make_in_python(mistake: str, project: Project, send: Send) -> None:
         case "numberAsText":
             send("POST", resources, headers=headers, json={"objectTypeProperty": {"arrayOfIntExample": ["2"]}})
         case _:
+            send("POST", resources, headers=headers, json={"key": "my-key", "objectTypeProperty": {}})
             send("GET", f"{resources}/key=my%252Dkey", headers=headers)
 
 
@@ -106,7 +107,10 @@ const mistakes = {
   async numberAsText() {
     await send("POST", resources, { body: { objectTypeProperty: { arrayOfIntExample: ["2"] } } });
   },
-  async doubleEncoding() { await send("GET", `${resources}/key=my%252Dkey`); },
+  async doubleEncoding() {
+    await send("POST", resources, { body: { ...create, key: "my-key" } });
+    await send("GET", `${resources}/key=my%252Dkey`);
+  },
 };
 await mistakes[mistake]();
 """

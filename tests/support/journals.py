@@ -63,7 +63,7 @@ def sent(
     body: Any = None,
     answer: Any = None,
     head: Sequence[tuple[str, str]] = (),
-    retry_after: int | None = None,
+    retry_after: int | str | None = None,
     does: Sequence[str] = (),
     carried_out: bool = True,
     token: str = "t1",  # noqa: S107 -- an id

@@ -4,10 +4,10 @@ Their order is that of their arrival, over whatever connections: runtimes altern
 each request. Requests that overlap may come from several threads, so a sequence is judged only while none of the
 client's requests is under way beside another (:meth:`Client.may_follow`).
 
-The requests of threads need not overlap, but their connections tell. A program that sends one request after the other
-opens no connection before it has the answer on the one before, and needs at most two: Node.js takes turns. So a request
-counts as one beside others if its connection was opened before the last answer, or while two others were idle; and as
-long as a client has more than two open connections, only requests on the same one are a sequence.
+The requests of threads need not overlap, but their connections tell. Requests on one connection are a sequence. So are
+those of a program that sends one request after the other on several: it opens a connection if none is free, or takes
+the free one that it has had for longest. Node.js does not take the connection of the answer that has just come for
+free, so it takes turns, but only at once. Any other change of the connection is that of a second thread.
 """
 
 import re
@@ -49,6 +49,9 @@ _IDLE_S = 3.0
 _OTHERS = 1
 """Open connections that a program with one thread has at most beside the one that it uses."""
 
+_AT_ONCE_S = 0.2
+"""A request that follows the last answer sooner may come on another connection, since its own is not free yet."""
+
 
 @dataclass(slots=True)
 class _Page:
@@ -81,6 +84,10 @@ class Client:
         """Such pages in a row, of each of which one result was read."""
         self._idle: dict[int, Any] = {}
         """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
+        self._main: int | None = None
+        """The connection that it took when any was free."""
+        self._has_threads = False
+        """Whether its connections have shown it."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
         """When it was last looked which of these are given up."""
@@ -109,19 +116,27 @@ class Client:
             each.is_beside = entry.is_beside = True
         self._under_way[entry.number] = entry
         if entry.connection is not None:
-            number, request = entry.connection
-            self._idle.pop(number, None)
-            if request == 1:
-                self._look_at_others(entry)
+            self._look_at_connection(entry, *entry.connection)
         return gone
 
-    def _look_at_others(self, entry: Entry) -> None:
-        """Count a request as one beside others if its new connection shows several threads."""
+    def _look_at_connection(self, entry: Entry, number: int, request: int) -> None:
+        """Say whether its connection makes a request that of another thread."""
         last = self._last
-        if last is not None and not last.is_lost and entry.opened_at is not None:
-            entry.is_beside |= entry.opened_at <= last.entry.answered_at
-        self._idle = {each: client for each, client in self._idle.items() if _is_open(client)}
-        entry.is_beside |= len(self._idle) > _OTHERS
+        self._idle.pop(number, None)
+        if last is None or number == self._main:
+            return
+        if request == 1:
+            self._idle = {each: client for each, client in self._idle.items() if _is_open(client)}
+            if len(self._idle) > _OTHERS:
+                entry.is_apart = self._has_threads = True
+        if entry.arrived_at - last.entry.answered_at <= _AT_ONCE_S:
+            return
+        if self._main in self._idle and _is_open(self._idle[self._main]):
+            entry.is_apart = self._has_threads = True
+        elif number != last.connection:
+            is_older = entry.opened_at is not None and entry.opened_at <= last.entry.answered_at
+            entry.is_apart |= is_older or (self._main is None and bool(self._idle))
+        self._main = number
 
     def end(self, entry: Entry) -> None:
         """Note that a request has ended."""
@@ -138,8 +153,10 @@ class Client:
             return False
         if before.connection == look.connection:
             return True
-        others = sum(each != look.connection and _is_open(client) for each, client in self._idle.items())
-        return others <= _OTHERS
+        return not look.entry.is_apart and not (
+            self._has_threads
+            and any(each != look.connection and _is_open(client) for each, client in self._idle.items())
+        )
 
     def follow(self, look: Look) -> None:
         """Say what is found in the order of its requests, given one that has ended."""
@@ -229,7 +246,7 @@ class _Grant:
     used_at: float = 0.0
     """When it was last sent."""
     is_doubtful: bool = False
-    """Whether it was refused, or sent beside other requests."""
+    """Whether it was refused or revoked, or sent beside other requests."""
 
 
 class Tokens:
@@ -252,6 +269,11 @@ class Tokens:
                 grant.uses += 1
                 grant.used_at = look.began
                 grant.is_doubtful |= look.entry.is_beside or look.status in (401, 403)
+
+    def revoke(self, token: str) -> None:
+        """Note that the client has ended a token: it needs another one."""
+        for grant in self._grants:
+            grant.is_doubtful |= grant.token == token
 
     def _follow_grant(self, client: Client, look: Look, answer: dict[str, Any]) -> None:
         asked = " ".join(sorted(" ".join(look.values("scope")).split()))

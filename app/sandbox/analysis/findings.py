@@ -199,7 +199,7 @@ def _double_encoding(entry: Look) -> str | None:
     pairs = [each.partition("=") for each in query.split("&")]
     texts = [value for name, _, value in pairs if name.startswith(_FREE_TEXTS)]
     parts = [part for name, _, value in pairs for part in (name, value) if part not in texts]
-    (texts if entry.operation == "postWithAllOptions" else parts).extend(re.split("[/=]", path))
+    texts += re.split("[/=]", path)
     for part in (*parts, *texts):
         found, once = _TRIPLET.search(part), unquote_to_bytes(part)
         if found is None or _ENCODED.fullmatch(once) is None or not is_utf8(unquote_to_bytes(once)):

@@ -2,11 +2,14 @@
 
 import json
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote
+
+from werkzeug.http import parse_date
 
 from app.sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
 from app.sandbox.rules.matching import TOKEN_OPERATION
@@ -93,7 +96,7 @@ class Look:
     def drop_texts(self) -> None:
         """Keep only what later requests are compared with."""
         _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
-        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
+        _ = self.authorization, self.header_hash, self.retry_after, self.prefer, self.token_issued_at
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
@@ -133,6 +136,15 @@ class Look:
     def authorization(self) -> str:
         """The header of that name; empty if there is none."""
         return self.headers.get("authorization", "")
+
+    @cached_property
+    def token_issued_at(self) -> float | None:
+        """When its token says that it was issued, by the project's clock; None if it is no token."""
+        try:
+            claims = json.loads(urlsafe_b64decode(self.authorization.split(".")[1] + "=="))
+            return float(claims["iat"])
+        except (LookupError, TypeError, ValueError, RecursionError):
+            return None
 
     @property
     def is_first_on_connection(self) -> bool:
@@ -200,7 +212,8 @@ class Look:
     @cached_property
     def call(self) -> bytes:
         """A hash of what makes two requests the same: method, target and body."""
-        return _hash_of(self.method, self.target, self.entry.request.body)
+        body = self.entry.request.body if self.json is None else json.dumps(self.json, sort_keys=True)
+        return _hash_of(self.method, self.target, body)
 
     @cached_property
     def aim(self) -> bytes:
@@ -269,12 +282,15 @@ class Look:
         return self.own_status is None or self.own_status < 400
 
     @cached_property
-    def retry_after(self) -> int | None:
-        """The seconds of ``Retry-After``."""
+    def retry_after(self) -> float | None:
+        """The seconds of ``Retry-After``, also if it is a date."""
         if self.status not in (429, 503) or self.entry.answer is None:
             return None
         text = self.entry.answer.by_name().get("retry-after", "")
-        return int(text) if re.fullmatch("[0-9]{1,9}", text, re.ASCII) else None
+        if re.fullmatch("[0-9]{1,9}", text, re.ASCII):
+            return int(text)
+        date = parse_date(text)
+        return None if date is None else date.timestamp() - self.entry.answered_at
 
     @cached_property
     def answer_text(self) -> str:

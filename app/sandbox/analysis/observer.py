@@ -65,6 +65,11 @@ class Observer:
             self._judge(client, entry)
         self.journal.end(entry)
 
+    def revoke(self, token: str) -> None:
+        """Note that the project's client has ended a token, which is no request to the project."""
+        if self._client_id in self._tokens:
+            self._tokens[self._client_id].revoke(token)
+
     def tally(self) -> Tally:
         """What all requests have shown until now, also those that may still go on."""
         made = Tally()

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from app.sandbox.analysis.findings import Found
 from app.sandbox.analysis.look import LISTS, TROUBLES, Look
@@ -25,10 +25,8 @@ _NUMBERS_KEPT = 20
 _STORIES_KEPT = 250
 """Of a client."""
 
-_OVERLAPPED = (
-    "Requests of the client overlapped, or it has several connections as threads do, so it cannot be told which of them"
-    " answers which failure."
-)
+_DOUBT = "so it cannot be told which request answers which failure. Send one after the other, on one connection;"
+_CLOSE = "close connections that are not used any more."
 _ORDERED = "The last answer was ordered, so it does not show that the client got what it wanted."
 
 _READS = ("GET", "HEAD")
@@ -99,7 +97,12 @@ class Story:
     attempts: int = 0
     looked: int | None = None
     """The number of the read by which the client found out what has become of the last attempt."""
-    is_doubtful: bool = False
+    has_version: bool = False
+    """Whether an attempt that was 409 expected a version."""
+    refused_at: float = 0.0
+    """When the token of the last attempt that was 401 was issued, or else that came, by the project's clock."""
+    doubt: str = ""
+    """Why it cannot be judged."""
 
     @property
     def is_over(self) -> bool:
@@ -110,6 +113,10 @@ class Story:
         """Add an attempt."""
         if look.trouble is not None:
             self.met.setdefault(look.trouble, self.attempts)
+        if look.trouble == "409":
+            self.has_version |= look.version is not None
+        if look.trouble == "401":
+            self.refused_at = int(look.project_time) if look.token_issued_at is None else look.token_issued_at
         if look.is_lost and look.was_carried_out and look.version is not None and len(self.done) < _NUMBERS_KEPT:
             self.done.append((look.number, look.version))
         if len(self.numbers) < _NUMBERS_KEPT:
@@ -117,6 +124,11 @@ class Story:
         self.attempts += 1
         self.began.append(look.began)
         self.last, self.looked = look, None
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether the last attempt was 409 since an earlier one, whose answer was lost, had been carried out."""
+        return self.last.status == 409 and any(version == self.last.version for _, version in self.done)
 
     def episodes(self) -> Iterator[Episode]:
         """How it ended, for each trouble that it has met."""
@@ -128,24 +140,23 @@ class Story:
                 found = self.worse[trouble]
                 yield Episode(trouble, numbers, Outcome.MADE_WORSE, found.detail, found.finding.id)
                 continue
-            if trouble == "lost" and self.last.is_lost and self.looked is not None:
+            if trouble == "lost" and self.looked is not None and (self.last.is_lost or self._is_done):
                 numbers = [*numbers, self.looked]
             yield Episode(trouble, numbers, *self._outcome(trouble, self.attempts - 1 - first))
 
     def _outcome(self, trouble: str, times: int) -> tuple[Outcome, str]:
         last, often = self.last, "once" if times == 1 else f"{times} times"
-        done = [number for number, version in self.done if last.status == 409 and version == last.version]
-        if self.is_doubtful:
-            return Outcome.NOT_JUDGED, _OVERLAPPED
+        if self.doubt:
+            return Outcome.NOT_JUDGED, self.doubt
+        if self.is_over and trouble == "409" and self.has_version and last.version is None and not last.has_failed:
+            return Outcome.GAVE_UP, "Sent again without a version, it has overwritten what the other writer did."
+        issued_at = last.token_issued_at
+        if self.is_over and trouble == "401" and issued_at is not None and issued_at < self.refused_at:
+            return Outcome.GAVE_UP, f"Sent again {often} with a token that is older than the refused one."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
-        if trouble == "lost" and last.is_lost and self.looked is not None:
-            return Outcome.RECOVERED, "It was not sent again; the client read what had become of it."
-        if done and trouble in ("lost", "409"):
-            return (
-                Outcome.RECOVERED,
-                f"It was 409, since request {done[0]} had been carried out: there was nothing more to do.",
-            )
+        if self.looked is not None and ((trouble == "lost" and last.is_lost) or (trouble != "401" and self._is_done)):
+            return Outcome.RECOVERED, "The client read what had become of it."
         if last.trouble is None:
             return Outcome.NOT_JUDGED, _ORDERED
         again = f"It was sent again {often}, and failed each time." if times else "It was not sent again."
@@ -167,12 +178,13 @@ class Stories:
         if not self._stories and look.trouble is None:
             return
         for story in self._stories.values():
-            if story.last.trouble in ("lost", "409") and _shows(story.last, look):
+            if story.last.trouble is not None and _shows(story.last, look):
                 story.looked = look.number
-                story.is_doubtful |= not may_follow(look, story.last)
+                if not may_follow(look, story.last):
+                    story.doubt = story.doubt or _doubt_of(story.last, look)
         story = self._stories.get(look.aim)
-        if story is not None and look.entry.is_beside:
-            self._doubt(story)  # it may have been another thread from the first
+        if story is not None and (look.entry.is_beside or look.entry.is_apart) and not may_follow(look, story.last):
+            self._doubt(story, look)  # it may have been another thread from the first
         if story is None or story.is_over:
             if look.trouble is not None:
                 self._begin(look)
@@ -181,8 +193,8 @@ class Stories:
         if look.is_reaction_to(before) and (before.call == look.call or before.status == 409):
             look.entry.repeats = before.number
         if not may_follow(look, before) or not look.is_reaction_to(before):
-            story.is_doubtful = True
-        elif not story.is_doubtful and before.trouble is not None and before.is_same(look):
+            story.doubt = story.doubt or _doubt_of(before, look)
+        elif not story.doubt and before.trouble is not None and before.is_same(look):
             self._blame(story, before.trouble, look)
         story.add(look)
 
@@ -202,7 +214,7 @@ class Stories:
             ("refusedTokenRepeated", _same_token(before, look)),
             ("staleVersionRepeated", _stale(before, look, has_read=story.looked is not None)),
             ("retryBeforeRetryAfter", _early(before, look)),
-            ("unsafeRepetition", _unsafe(before, look)),
+            ("unsafeRepetition", _unsafe(before, look, has_looked=story.looked is not None)),
             ("retriedWithoutPause", _hammered(story, look)),
         )
         for id_, detail in told:
@@ -212,8 +224,9 @@ class Stories:
                 story.worse.setdefault(trouble, found)
                 return
 
-    def _doubt(self, story: Story) -> None:
-        story.is_doubtful |= bool(story.said)
+    def _doubt(self, story: Story, look: Look) -> None:
+        if story.said:
+            story.doubt = story.doubt or _doubt_of(story.last, look)
         for found in story.said:
             self._notes.withdraw(found)
         story.said.clear()
@@ -229,6 +242,16 @@ class Stories:
             yield from story.episodes()
 
 
+def _doubt_of(before: Look, look: Look) -> str:
+    """Why two requests may be those of two threads, and what to do."""
+    if look.connection != before.connection and not look.entry.is_beside:
+        came = (
+            f"Request {before.number} came on connection {before.connection}, and {look.number} on {look.connection},"
+        )
+        return f"{came} as from two threads, {_DOUBT} {_CLOSE}"
+    return f"Requests of the client overlapped at request {before.number} or {look.number}, {_DOUBT} {_CLOSE}"
+
+
 def _shows(written: Look, look: Look) -> bool:
     """Whether a read shows what a write has done: it names its resource, or has it."""
     if written.method in _READS or look.began <= written.began or look.is_lost or look.is_ordered:
@@ -237,7 +260,7 @@ def _shows(written: Look, look: Look) -> bool:
         return False
     names = [("id", each) for each in written.ids_named] + [("key", each) for each in written.keys_named]
     if not names:
-        return look.operation in LISTS
+        return look.operation in LISTS and _may_show_any(look)
     segment = look.decoded_path.rpartition("/")[2]
     return any(
         segment.lower() == (name if kind == "id" else f"key={name}".lower())
@@ -245,6 +268,15 @@ def _shows(written: Look, look: Look) -> bool:
         or _is_asked_for(name, look)
         for kind, name in names
     )
+
+
+def _may_show_any(look: Look) -> bool:
+    """Whether a list may show a resource of which no name is known: it has a condition, the newest first, or all."""
+    conditions = ("where", "filter", "text.")
+    if any(name.startswith(conditions) or (name == "sort" and "desc" in value) for name, value in look.parameters):
+        return True
+    page = cast("dict[str, Any]", look.answer_json) if isinstance(look.answer_json, dict) else {}
+    return page.get("offset") == 0 and page.get("count", 0) < page.get("limit", 0)
 
 
 def _is_asked_for(name: str, look: Look) -> bool:
@@ -286,13 +318,15 @@ def _early(before: Look, look: Look) -> str | None:
     return f"{asked}; this one came {max(0.0, waited_s):.2f} s later."
 
 
-def _unsafe(before: Look, look: Look) -> str | None:
-    """It makes a second resource, or may make one, since the first request may have been carried out."""
+def _unsafe(before: Look, look: Look, *, has_looked: bool) -> str | None:
+    """It makes a second resource, or may make one: the client cannot know, unless it has looked, and found none."""
     if look.operation != "createOrUpdateResource" or not isinstance(look.json, dict):
         return None
     if not {"id", "key", "version"}.isdisjoint(look.members) or "if-match" in look.headers:
         return None
-    if not (before.is_lost or ((before.status or 0) >= 500 and before.was_carried_out)):
+    if not (before.is_lost or ((before.status or 0) >= 500 and before.is_ordered)):
+        return None
+    if has_looked and not before.was_carried_out:
         return None
     if before.was_carried_out:
         return f"Request {before.number} was the same and was carried out: there are two resources."

@@ -33,6 +33,7 @@ from app.sandbox.rules.matching import TOKEN_PATH, Sent
 from app.sandbox.rules.rules import Rule
 
 RULE_HEADER = "X-Sandbox-Rule"
+_REVOKE_PATH = "/oauth/revoke"
 
 
 class Hooks:
@@ -194,6 +195,8 @@ class Hooks:
 
     def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rules say, and note the request."""
+        if request.path == _REVOKE_PATH and (revoking := self._project_of_grant(request)) is not None:
+            revoking.observer.revoke(requests.token_in(request))
         exchange: Exchange | None = g.get("sandbox")
         is_refused = exchange is None
         if exchange is None:

@@ -69,7 +69,9 @@ class Exchange:
         """Note an answer that is decided."""
         entry, rule = self.entry, self.connection_rule if self.acting else None
         requests.note_body(self.request, entry.request)
-        if rule is None or not rule.leaves_no_answer:
+        if entry.client_gone:
+            entry.status = entry.answer = None  # while it waited: nothing is sent
+        elif rule is None or not rule.leaves_no_answer:
             body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
             if rule is not None and rule.connection in ("truncate", "stall"):
                 body = body[: len(body) // 2] if rule.connection == "truncate" else b""

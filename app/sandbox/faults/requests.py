@@ -70,6 +70,13 @@ def version_sent(request: Request) -> float | None:
     return None
 
 
+def token_in(request: Request) -> str:
+    """The token that a request to revoke it names; empty if it names none."""
+    with suppress(errors.ApiError, ParseException, OSError):
+        return read_parameters(request).get("token", "")
+    return ""
+
+
 def credentials_of(request: Request) -> Credentials | None:
     """The client that a token request names, and the secret that it shows."""
     with suppress(errors.ApiError, ParseException, OSError):

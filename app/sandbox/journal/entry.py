@@ -109,6 +109,8 @@ class Entry:
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
+    is_apart: bool = False
+    """Whether its connection shows that another thread has sent it than those before."""
     pending: Mapping[int, int] | None = None
     """The requests that had arrived on other connections before a failure was answered, and were not begun: their
     numbers, by those of the connections."""
@@ -147,6 +149,8 @@ class Entry:
         """What became of it, in words: its status, and what was done on order."""
         rule = self.rule
         withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
+        if self.client_gone and self.status is None:
+            return "the client closed the connection before its answer" + ("" if rule is None else f", {rule['did']}")
         status = (
             "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
         )
