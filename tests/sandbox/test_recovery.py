@@ -157,6 +157,13 @@ def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throw
     assert ordered.json["errors"][0]["currentVersion"] == 8
 
 
+@pytest.mark.parametrize("version", ["1e999", "-1e999", "9" * 5000, str(2**63 - 1), "1e300", "-1e300"])
+def test_a_409_that_is_made_up_for_a_version_that_none_can_be_is_a_409(throwaway: Project, version: str) -> None:
+    throwaway.rules({"status": 409})
+    body = f'{{"version": {version}, "objectTypeProperty": {{}}}}'.encode()
+    assert throwaway.send("PUT", "", raw=body).json["errors"][0]["currentVersion"] == 1
+
+
 def test_threads_that_send_one_after_the_other(throwaway: Project) -> None:
     """Nothing overlaps; that there are several threads is seen by the third connection beside two that are idle."""
     throwaway.rules({"times": {"first": 4}, "status": 503, "retryAfter": 1})

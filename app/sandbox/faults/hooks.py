@@ -31,6 +31,7 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules.matching import TOKEN_PATH, Sent
 from app.sandbox.rules.rules import Rule
+from app.values.strict_json import INT64_MAX, INT64_MIN
 
 RULE_HEADER = "X-Sandbox-Rule"
 
@@ -158,7 +159,7 @@ class Hooks:
             message=None if rule is None else rule.message,
             retry_after_s=None if rule is None else rule.retry_after,
             # Above the one that was sent, as a conflict has it, although nobody has written.
-            current_version=None if sent is None else int(sent) + 1,
+            current_version=None if sent is None or not INT64_MIN <= sent < INT64_MAX else int(sent) + 1,
             realm=exchange.project.key,
             is_oauth=request.path == TOKEN_PATH,
         )
