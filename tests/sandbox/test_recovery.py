@@ -148,6 +148,17 @@ def test_another_writer_needs_a_version_and_a_resource(throwaway: Project) -> No
     assert answer.status == 412
 
 
+def test_another_writer_does_not_come_before_a_request_without_the_right_to_write(throwaway: Project) -> None:
+    made, own = throwaway.create(key="one"), throwaway.token
+    throwaway.rules({"conflict": True}, {"times": {"after": 9}, "status": 503})
+    throwaway.made["accessToken"] = "bad"
+    assert throwaway.send("DELETE", f"/{made['id']}?version=1").status == 401
+    assert throwaway.send("PUT", f"/{made['id']}/nothing?version=1", UPDATE).status == 404
+    throwaway.made["accessToken"] = own
+    assert throwaway.send("GET", f"/{made['id']}").json["version"] == 1
+    assert throwaway.counts() == [(0, 0), (3, 0)]
+
+
 @pytest.mark.parametrize("body", [{"version": 3, **UPDATE}, {"version": 3.0, **UPDATE}])
 def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throwaway: Project, body: Any) -> None:
     made = throwaway.create()

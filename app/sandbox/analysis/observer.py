@@ -64,6 +64,11 @@ class Observer:
             self._judge(client, entry)
         self.journal.end(entry)
 
+    @property
+    def requests(self) -> int:
+        """How many were judged."""
+        return self._tally.requests
+
     def tally(self) -> Tally:
         """What all requests have shown until now, also those that may still go on."""
         made = Tally()

@@ -101,8 +101,11 @@ class Hooks:
         project.journal.secrets.add(credentials.secret)
         return project
 
-    def _obey(self, exchange: Exchange) -> Response | None:
-        """Let the rules act that match and are due, in their order, until one gives an answer."""
+    def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
+        """Let the rules act that match and are due, in their order, until one gives an answer.
+
+        :param is_refused: whether the request has no right to what it asks: nothing is written before it.
+        """
         request, project = exchange.request, exchange.project
         # A browser sends preflight requests, and the client knows nothing of them.
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
@@ -114,7 +117,7 @@ class Hooks:
                 continue  # there is one connection
             if not rule.match.holds(sent):
                 continue
-            if rule.conflict and not conflicts.expects_version(request, sent.operation_id):
+            if rule.conflict and (is_refused or not conflicts.expects_version(request, sent.operation_id)):
                 continue
             retry_after_s = counted.count()
             if retry_after_s is None:
@@ -204,7 +207,7 @@ class Hooks:
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
         if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
-                answer = self._obey(exchange) or answer
+                answer = self._obey(exchange, is_refused=True) or answer
         if exchange.is_ordered:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)
