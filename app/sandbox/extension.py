@@ -1,6 +1,7 @@
 """The sandbox as an extension of the service: its parts, joined."""
 
 import logging
+import os
 import sys
 import threading
 from contextlib import AbstractContextManager
@@ -40,6 +41,8 @@ _RUN_KEPT_S = 86_400
 """How long a run is kept once the last of its projects is gone."""
 
 _ORDERS = "sandbox_orders"
+
+_TAKEN = "another instance has the sandbox of this database: stop it, or name another DATABASE_URL"
 
 _log = logging.getLogger("app.sandbox")
 
@@ -110,7 +113,7 @@ class Sandbox(Extension):
         :raises SystemExit: if another instance has it; gunicorn then ends the service.
         """
         if not self._sole.take():
-            _log.error("another instance has the sandbox of this database: stop it, or name another DATABASE_URL")
+            _log.error(_TAKEN)
             sys.exit(Arbiter.WORKER_BOOT_ERROR)
         keep_running("sandbox-removal", self._remove_expired)
 
@@ -123,7 +126,9 @@ class Sandbox(Extension):
     def _remove_expired(self) -> None:
         while not self._stopped.wait(_REMOVAL_INTERVAL_S):
             try:
-                self._sole.keep()
+                if not self._sole.keep():
+                    _log.error(_TAKEN)
+                    os._exit(Arbiter.WORKER_BOOT_ERROR)  # no thread ends its process otherwise
                 self.projects.remove_expired()
             except (errors.ApiError, psycopg.Error):
                 continue  # the database is away; the next look may find it

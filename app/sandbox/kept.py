@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -37,7 +38,7 @@ _MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as temp
 @click.option(
     "--until",
     "pid",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 2**31 - 1),
     required=True,
     metavar="PID",
     help="The process that the service ends with.",
@@ -60,26 +61,36 @@ def sandbox(pid: int, folder: Path) -> None:
         ended = _ended(pid)
     except OSError as error:
         raise click.ClickException(f"process {pid} cannot be watched: {error.strerror}") from None
+    # The tests of an interrupted run still use the service in what they do at their end.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    told, tell = os.pipe()
+
+    # No exception: it would come between two steps of the start or of the end.
+    def note(*_: object) -> None:
+        os.write(tell, b".")
+
+    signal.signal(signal.SIGTERM, note)
+    ends = (ended, told)
     try:
         folder.mkdir()
     except FileExistsError:
         return
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be made: {error.strerror}") from None
     # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
     folder.chmod(0o711)
-    # The tests of an interrupted run still use the service in what they do at their end.
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
     data = Path(tempfile.mkdtemp(prefix="sample-resource-sandbox-", dir=fast_place()))
     data.chmod(0o711)
     service: subprocess.Popen[bytes] | None = None
     try:
-        service, state = _start(folder, data)
+        service, state = _start(folder, data, ends)
         partial = folder / "state.json.part"
         partial.write_text(json.dumps(state))
         partial.rename(folder / "state.json")
-        select.select([ended], [], [])
+        select.select(ends, [], [])
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which stays so while Python itself ends
         if service is not None:
             _stop(service)
         for each in (data, folder):
@@ -87,10 +98,6 @@ def sandbox(pid: int, folder: Path) -> None:
 
 
 COMMANDS = (sandbox,)
-
-
-def _end(*_: object) -> None:
-    sys.exit()
 
 
 def _ended(pid: int) -> int:
@@ -106,8 +113,11 @@ def _ended(pid: int) -> int:
     return os.dup(queue.fileno())
 
 
-def _start(folder: Path, data: Path) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
-    """Start the service: the process, and what ``state.json`` says. Without a process it could not be started."""
+def _start(folder: Path, data: Path, ends: Sequence[int]) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
+    """Start the service: the process, and what ``state.json`` says. Without a process it could not be started.
+
+    :param ends: can be read as soon as the service is needed no more.
+    """
     log = folder / "service.log"
     for _ in range(_TRIES):
         with socket.socket() as probe:
@@ -123,9 +133,11 @@ def _start(folder: Path, data: Path) -> tuple[subprocess.Popen[bytes] | None, di
                 stderr=output,
                 start_new_session=True,
             )
-        if _is_ready(service, port):
+        if _is_ready(service, port, ends):
             return service, {"url": f"http://127.0.0.1:{port}"}
         _stop(service)
+        if _is_readable(ends):
+            break
     return None, {"error": f"sample-resource does not start:\n{log.read_text(errors='replace')[-4000:]}"}
 
 
@@ -139,16 +151,19 @@ def _environment(data: Path, port: int) -> dict[str, str]:
     return {**kept, **settings}
 
 
-def _is_ready(service: subprocess.Popen[bytes], port: int) -> bool:
-    """Wait until the service answers; False if it ends, or takes too long."""
+def _is_readable(ends: Sequence[int], within_s: float = 0) -> bool:
+    return bool(select.select(ends, [], [], within_s)[0])
+
+
+def _is_ready(service: subprocess.Popen[bytes], port: int, ends: Sequence[int]) -> bool:
+    """Wait until the service answers; False if it ends, is needed no more, or takes too long."""
     deadline = time.monotonic() + _READY_WITHIN_S
-    while service.poll() is None and time.monotonic() < deadline:
+    while service.poll() is None and not _is_readable(ends, 0.01) and time.monotonic() < deadline:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/health/ready")
             if connection.getresponse().status == 200:
                 return True
-        time.sleep(0.01)
     return False
 
 

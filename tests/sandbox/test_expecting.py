@@ -107,6 +107,20 @@ def test_it_waits_for_what_comes(throwaway: Project) -> None:
         assert waiting.result(60).json == {"requests": [1]}
 
 
+@pytest.mark.parametrize(("method", "path"), [("POST", "/reset"), ("DELETE", "/requests")])
+def test_it_follows_the_journal_that_begins_anew(throwaway: Project, method: str, path: str) -> None:
+    throwaway.send("GET", "?limit=0")
+    throwaway.rules({"delayMs": 60_000})
+    with ThreadPoolExecutor(2) as pool:
+        # Seen under way, so it is looked for already.
+        waiting = pool.submit(throwaway.order, "POST", "/requests/expect", {"method": "HEAD", "withinMs": 60_000})
+        assert throwaway.order("POST", "/requests/expect", {"method": "GET"}).json == {"requests": [1]}
+        assert throwaway.order(method, path).status == 204
+        throwaway.rules()
+        throwaway.send("HEAD", "?limit=0")
+        assert waiting.result(60).json == {"requests": [1]}
+
+
 def test_a_request_is_seen_while_it_waits(throwaway: Project) -> None:
     """Its body before it is carried out, its status as soon as that is decided."""
     throwaway.rules({"delayMs": 500}, {"phase": "after", "delayMs": 60_000})
@@ -159,6 +173,7 @@ def test_what_is_not_looked_at_is_no_proof(throwaway: Project) -> None:
         ({"times": {"first": 1}}, "times -> first"),
         ({"times": {"atLeast": 2, "atMost": 1}}, "times"),
         ({"path": 5}, "path"),
+        ({"body": None}, "body"),
         ({"operationId": "nothing"}, "operationId"),
         ({"query": {"limit": 5}}, "query -> limit"),
         ({"withinMs": 60_001}, "withinMs"),

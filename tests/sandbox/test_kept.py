@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -46,6 +47,35 @@ def test_it_serves_a_sandbox_until_the_process_has_ended(
     for each in (service, second, tests_of_a_client):
         for stream in filter(None, (each.stdin, each.stderr)):
             stream.close()
+
+
+@pytest.mark.parametrize("moment", ["service.log", "state.json"])
+def test_however_often_it_is_told_to_end_nothing_is_left(
+    moment: str, tests_of_a_client: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    """Also before the service is ready."""
+    folder, kept = tmp_path / "run", tmp_path / "kept"
+    kept.mkdir()
+    service = started(folder, tests_of_a_client.pid, TMPDIR=str(kept))
+    wait_until((folder / moment).exists, 120)
+    children = Path(f"/proc/{service.pid}/task/{service.pid}/children")
+    wait_until(lambda: bool(children.read_text()), 120)
+    [child] = children.read_text().split()
+    while service.poll() is None:
+        service.send_signal(signal.SIGTERM)
+    _, told = service.communicate()
+    assert (service.returncode, told) == (0, b"")
+    assert not folder.exists()
+    assert list(kept.glob("sample-resource-sandbox-*")) == []
+    assert not Path(f"/proc/{child}").exists()
+    tests_of_a_client.communicate()
+
+
+def test_a_folder_that_cannot_be_made_and_a_number_of_no_process_are_told_in_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "missing" / "run"
+    told = started(folder, os.getpid()).communicate()[1]
+    assert told == f"Error: {folder} cannot be made: No such file or directory\n".encode()
+    assert started(folder, 10**19).communicate()[1].endswith(b"is not in the range 1<=x<=2147483647.\n")
 
 
 def test_a_process_that_is_not_there_is_told(tests_of_a_client: subprocess.Popen[bytes], tmp_path: Path) -> None:

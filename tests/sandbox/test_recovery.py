@@ -150,6 +150,17 @@ def test_another_writer_needs_a_version_and_a_resource(throwaway: Project) -> No
     assert answer.status == 412
 
 
+def test_another_writer_does_not_come_before_a_request_without_the_right_to_write(throwaway: Project) -> None:
+    made, own = throwaway.create(key="one"), throwaway.token
+    throwaway.rules({"conflict": True}, {"times": {"after": 9}, "status": 503})
+    throwaway.made["accessToken"] = "bad"
+    assert throwaway.send("DELETE", f"/{made['id']}?version=1").status == 401
+    assert throwaway.send("PUT", f"/{made['id']}/nothing?version=1", UPDATE).status == 404
+    throwaway.made["accessToken"] = own
+    assert throwaway.send("GET", f"/{made['id']}").json["version"] == 1
+    assert throwaway.counts() == [(0, 0), (3, 0)]
+
+
 @pytest.mark.parametrize("body", [{"version": 3, **UPDATE}, {"version": 3.0, **UPDATE}])
 def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throwaway: Project, body: Any) -> None:
     made = throwaway.create()
@@ -157,6 +168,13 @@ def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throw
     assert throwaway.send("POST", f"/{made['id']}", body).json["errors"][0]["currentVersion"] == 4
     ordered = throwaway.send("DELETE", f"/{made['id']}?version=7", headers={"Prefer": "code=409"})
     assert ordered.json["errors"][0]["currentVersion"] == 8
+
+
+@pytest.mark.parametrize("version", ["1e999", "-1e999", "9" * 5000, str(2**63 - 1), "1e300", "-1e300"])
+def test_a_409_that_is_made_up_for_a_version_that_none_can_be_is_a_409(throwaway: Project, version: str) -> None:
+    throwaway.rules({"status": 409})
+    body = f'{{"version": {version}, "objectTypeProperty": {{}}}}'.encode()
+    assert throwaway.send("PUT", "", raw=body).json["errors"][0]["currentVersion"] == 1
 
 
 def test_threads_that_send_one_after_the_other(throwaway: Project) -> None:

@@ -65,6 +65,8 @@ def test_everything_else_is_shown(text: str) -> None:
     [
         (f"x={SECRET}y", "x=(secret)y"),
         (f"a-{TOKEN}.", "a-(secret)."),
+        (f"{TOKEN}.v1 {TOKEN}-x y{TOKEN}{TOKEN}", "(secret).v1 (secret)-x y(secret)(secret)"),
+        (TOKEN[:-1], None),
         ('{"client_secret": "another", "access_token": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.unknown"}', None),
         ("client%5Fsecret=a%26b&c=d", None),
     ],
@@ -73,7 +75,9 @@ def test_nothing_is_guessed(text: str, kept: str | None) -> None:
     assert KNOWN.redacted(text) == (text if kept is None else kept)
 
 
-@pytest.mark.parametrize("part", ["eyJ", "eyJ.", 'token"', "secret=", "%25", "\\u0041", '{"secret": "', 'token" : '])
+@pytest.mark.parametrize(
+    "part", ["eyJ", "eyJ.", f"{TOKEN[:21]}", TOKEN, 'token"', "secret=", "%25", "\\u0041", '{"secret": "', 'token" : ']
+)
 def test_it_takes_little_time_whatever_is_repeated(part: str) -> None:
     text = part * (BODY_BYTES_NOTED // len(part))
     assert_under_50_ms(lambda: KNOWN.redacted(text), ValueError)

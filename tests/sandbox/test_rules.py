@@ -531,6 +531,8 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
         ({"status": 503, "match": {"header": "x"}}, "match -> header"),
         ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
         ({"status": 503, "match": {"query": {}}}, "match -> query"),
+        ({"status": 503, "match": {"body": None}}, "match -> body"),
+        ({"status": 503, "match": {"query": {"limit": None}}}, "match -> query -> limit"),
         ({"status": 503, "match": {"query": {"limit": 5}}}, "match -> query -> limit"),
         ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
         ({"status": 199}, "status"),

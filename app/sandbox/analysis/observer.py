@@ -70,6 +70,11 @@ class Observer:
         if self._client_id in self._tokens:
             self._tokens[self._client_id].revoke(token)
 
+    @property
+    def requests(self) -> int:
+        """How many were judged."""
+        return self._tally.requests
+
     def tally(self) -> Tally:
         """What all requests have shown until now, also those that may still go on."""
         made = Tally()

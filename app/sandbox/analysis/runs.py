@@ -106,7 +106,7 @@ class Runs:
                 "createdAt": text_of(run.created_at),
                 "keptUntil": text_of(datetime.now(UTC) + self._ttl if run.observers else run.kept_until),
                 "projects": run.projects,
-                "requests": run.tally().requests,
+                "requests": run.closed.requests + sum(each.requests for each in run.observers),
             }
             for run in self._runs.values()
         ]

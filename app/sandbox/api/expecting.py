@@ -38,14 +38,22 @@ class Looked:
         return expectation.at_least <= len(self.found) and (at_most is None or most <= at_most)
 
 
-def expected(journal: Journal, expectation: Expectation, pause: Callable[[float], None]) -> tuple[bool, Looked]:
-    """Whether it is so within the time that it may take, and stays so for the time that one too many may take."""
+def expected(
+    find: Callable[[], Journal], expectation: Expectation, pause: Callable[[float], None]
+) -> tuple[bool, Looked]:
+    """Whether it is so within the time that it may take, and stays so for the time that one too many may take.
+
+    :param find: the journal, which a reset replaces.
+    """
+    journal = find()
     outcomes: dict[Entry, bool | None] = {}
     deadline = time.monotonic() + expectation.within_ms / 1000
     settled_at: float | None = None
     seen = -1
     looked = Looked()
     while True:
+        if journal is not (journal := find()):
+            outcomes, seen = {}, -1
         if seen != journal.changes:
             seen = journal.changes
             looked = _look(journal, expectation, outcomes)

@@ -116,11 +116,10 @@ class Expected(Endpoint):
         Answers with the numbers of those that fit, within `withinMs` milliseconds, or with 409 and the requests that
         nearly fit. `settleMs` waits for one too many.
         """
-        journal = project_of(projectKey).journal
-        fits, looked = expected(journal, expectation, parts().pause)
+        fits, looked = expected(lambda: project_of(projectKey).journal, expectation, parts().pause)
         if fits:
             return json_of({"requests": [entry.number for entry in looked.found]})
-        return json_of(unmet(journal, expectation, looked), 409)
+        return json_of(unmet(project_of(projectKey).journal, expectation, looked), 409)
 
 
 @blueprint.at(f"{PROJECT}/report")

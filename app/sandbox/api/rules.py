@@ -148,6 +148,12 @@ class MatchSchema(StrictSchema):
         " item of an array somewhere",
     )
 
+    def load(self, data: Any, **_: Any) -> Any:
+        """Refuse a body that is ``null``: elsewhere that is as if absent, and here it could mean several things."""
+        if isinstance(data, dict) and cast("dict[str, Any]", data).get("body", "") is None:
+            raise ValidationError({"body": ['JSON is expected, and not null; no body is "".']})
+        return super().load(data)
+
 
 class TimesSchema(StrictSchema):
     """Which of the requests that match are due: of those behind `after`, each that `every` names, the `first` of

@@ -31,6 +31,7 @@ from app.sandbox.projects.model import SandboxProject
 from app.sandbox.projects.world import ProjectWorld
 from app.sandbox.rules.matching import TOKEN_PATH, Sent
 from app.sandbox.rules.rules import Rule
+from app.values.strict_json import INT64_MAX, INT64_MIN
 
 RULE_HEADER = "X-Sandbox-Rule"
 _REVOKE_PATH = "/oauth/revoke"
@@ -101,8 +102,11 @@ class Hooks:
         project.journal.secrets.add(credentials.secret)
         return project
 
-    def _obey(self, exchange: Exchange) -> Response | None:
-        """Let the rules act that match and are due, in their order, until one gives an answer."""
+    def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
+        """Let the rules act that match and are due, in their order, until one gives an answer.
+
+        :param is_refused: whether the request has no right to what it asks: nothing is written before it.
+        """
         request, project = exchange.request, exchange.project
         # A browser sends preflight requests, and the client knows nothing of them.
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
@@ -114,7 +118,7 @@ class Hooks:
                 continue  # there is one connection
             if not rule.match.holds(sent):
                 continue
-            if rule.conflict and not conflicts.expects_version(request, sent.operation_id):
+            if rule.conflict and (is_refused or not conflicts.expects_version(request, sent.operation_id)):
                 continue
             retry_after_s = counted.count()
             if retry_after_s is None:
@@ -159,7 +163,7 @@ class Hooks:
             message=None if rule is None else rule.message,
             retry_after_s=None if rule is None else rule.retry_after,
             # Above the one that was sent, as a conflict has it, although nobody has written.
-            current_version=None if sent is None else int(sent) + 1,
+            current_version=None if sent is None or not INT64_MIN <= sent < INT64_MAX else int(sent) + 1,
             realm=exchange.project.key,
             is_oauth=request.path == TOKEN_PATH,
         )
@@ -206,7 +210,7 @@ class Hooks:
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
         if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
-                answer = self._obey(exchange) or answer
+                answer = self._obey(exchange, is_refused=True) or answer
         if exchange.is_ordered:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)

@@ -77,7 +77,8 @@ class Exchange:
                 body = body[: len(body) // 2] if rule.connection == "truncate" else b""
             entry.status = answer.status_code
             entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
-        if entry.operation == TOKEN_OPERATION and answer.status_code == 200:
+        is_own = self.is_carried_out and not any(each.answers for each in self.acting)
+        if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
             self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
         if self.is_ordered:
             entry.rule = self._described()

@@ -3,12 +3,7 @@
 They are the credentials of throwaway projects, and nothing else is guessed or hidden. Each look reads a text once.
 """
 
-import re
-
 PLACE = "(secret)"
-
-_RUN = re.compile(r"[A-Za-z0-9_.\-]{16,}")
-"""What a signed token may be part of. A scan for ``eyJ...`` itself would look at the rest of a run again and again."""
 
 _TOKENS_KNOWN = 1000
 
@@ -23,6 +18,8 @@ class Secrets:
         self._values = dict.fromkeys(values)
         self._tokens: dict[int, None] = {}
         """Hashes of the last ones that were issued or accepted."""
+        self._lengths: dict[str, set[int]] = {}
+        """Of all, by the header with which they begin: that of a key of the service, so they are few."""
 
     def add(self, value: str) -> None:
         """Leave out one more."""
@@ -31,6 +28,7 @@ class Secrets:
     def add_token(self, token: str) -> None:
         """Leave out a signed token."""
         self._tokens[hash(token)] = None
+        self._lengths.setdefault(token.partition(".")[0] + ".", set()).add(len(token))
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
 
@@ -41,14 +39,15 @@ class Secrets:
         """
         for each in self._values:
             text = text.replace(each, PLACE)
-        if "eyJ" in text:
-            text = _RUN.sub(self._without_token, text)
+        for header, lengths in self._lengths.items():
+            begin = text.find(header)
+            while begin >= 0:
+                for each in lengths:
+                    if hash(text[begin : begin + each]) in self._tokens:
+                        text = text[:begin] + PLACE + text[begin + each :]
+                        break
+                begin = text.find(header, begin + 1)
         return text[:length]
-
-    def _without_token(self, run: re.Match[str]) -> str:
-        begin = run[0].find("eyJ")
-        token = run[0][begin:].rstrip(".") if begin >= 0 else ""
-        return run[0].replace(token, PLACE) if hash(token) in self._tokens else run[0]
 
     def redacted_header(self, name: str, value: str) -> str:
         """The value of a header; of Authorization its scheme and its last six characters."""

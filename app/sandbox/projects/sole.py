@@ -39,6 +39,7 @@ class SoleInstance:
         :raises psycopg.Error: if the database is away.
         """
         if self._settings.database_pooler:
+            _log.warning("DATABASE_POOLER is set: nothing keeps another instance from the sandbox of this database")
             return True
         connection = connect(self._url, self._settings)
         deadline = time.monotonic() + patience_s
@@ -54,19 +55,20 @@ class SoleInstance:
         self._connection = connection
         return True
 
-    def keep(self) -> None:
-        """Take the lock again if the connection has ended, as it does when the database restarts.
+    def keep(self) -> bool:
+        """Take the lock again if the connection has ended, as it does when the database restarts; False if it is taken.
 
         :raises psycopg.Error: if the database is away.
         """
+        if self._settings.database_pooler:
+            return True
         try:
             if self._connection is not None:
                 self._connection.execute(_ALIVE)
-                return
+                return True
         except psycopg.OperationalError:
             self._connection = None
-        if not self.take(0):
-            _log.error("another instance has taken the sandbox of this database: stop one of the two")
+        return self.take(0)
 
     def release(self) -> None:
         """Let another instance have it."""
