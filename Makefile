@@ -130,6 +130,7 @@ endef
 # package requires. They have pip and setuptools too: Python's own are as old as that Python, and would stay.
 # The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
 # On a terminal the seconds are counted, until the stamp is there or this shell is not.
+# A *.egg-info that an earlier build has left would hide what the new installation says of entry points.
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
@@ -145,7 +146,7 @@ if [ -t 2 ]; then \
 		printf '\r%s s ' $$(($$(date +%s) - began)) >&2; \
 	done) & \
 fi; \
-rm -f $(VENV)/installed-*; \
+rm -rf $(VENV)/installed-* *.egg-info; \
 if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
 if ! $(BIN)/python -m pip --version >/dev/null 2>&1 && ! "$$python" -m venv $(VENV) >/dev/null 2>&1; then \
