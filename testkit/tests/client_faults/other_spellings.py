@@ -91,6 +91,36 @@ def _(adapter: Any) -> None:
     around(adapter.Client, "call", call)
 
 
+@fault("lists at the same time return the answer that comes last", "C-ans-49")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, operation: str, *args: Any) -> Any:
+        if operation != "listResources":
+            return await former(self, operation, *args)
+        self.under_way = getattr(self, "under_way", 0) + 1
+        try:
+            self.last = await former(self, operation, *args)
+        finally:
+            self.under_way -= 1
+        while self.under_way:
+            await asyncio.sleep(0.01)
+        return self.last
+
+    around(adapter.Client, "call", call)
+
+
+@fault("a list gets the answer of HEAD that is under way", "C-ans-49")
+def _(adapter: Any) -> None:
+    async def attempt(former: Any, self: Any, method: str, path: str, *args: Any) -> Any:
+        heads = self.__dict__.setdefault("heads", {})
+        if method == "HEAD":
+            heads[path] = asyncio.ensure_future(former(self, method, path, *args))
+            return await heads[path]
+        head = heads.get(path)
+        return await (former(self, method, path, *args) if method != "GET" or head is None or head.done() else head)
+
+    around(adapter.Client, "attempt", attempt)
+
+
 @fault("a token is thrown away after two calls", "C-do-4")
 def _(adapter: Any) -> None:
     async def get_token(former: Any, self: Any, refused: str | None = None) -> str:
