@@ -247,6 +247,7 @@ planted(
      lambda adapter: around(adapter, "may_repeat", lambda former, method, path, body: former(method, path, body) or (isinstance(body, dict) and "key" in body))),
     ("C-do-23..25", "a POST whose key is null is repeated after a 5xx", repeated({500, 502, 503}, when=lambda operation, _, body: isinstance(body, dict) and "key" in body and body["key"] is None)),
     ("C-do-24", "a 500 is repeated", repeated({500})),
+    ("C-do-41", "a list that is answered 500 is sent thirteen times", repeated({500}, times=12, when=lambda operation, *_: operation == "listResources")),
     ("C-do-25", "a 502 is repeated", repeated({502})),
     ("C-err-9 C-do-37", "a conflict is overwritten with the current version", answering(_takes_the_current_version)),
     ("C-do-43", "each call has a connection of its own", connections(lambda response: response.request.extensions is not None)),

@@ -191,10 +191,19 @@ def a_lost_update(stage: Stage) -> None:
 
 @scenario("C-do-41")
 def not_without_end(stage: Stage) -> None:
+    client = stage.client(timeout_ms=3000)
     stage.rules({"connection": "close"})
-    done = stage.client(timeout_ms=3000).call("listResources").expect_error("network timeout").expect_in_time(3)
+    done = client.call("listResources").expect_error("network timeout").expect_in_time(3)
+    _expect_few(done, "whose answer is lost")
+    for status in (500, 502, 504):
+        stage.rules({"status": status})
+        # What a client makes of such an answer, other scenarios say.
+        _expect_few(client.call("listResources"), f"that is answered {status}")
+
+
+def _expect_few(done: Done, told: str) -> None:
     count = len(done.sent)
-    done.expect(count <= 10, f"the request was sent {count} times within three seconds")
+    done.expect(count <= 10, f"a request {told} was sent {count} times within three seconds")
 
 
 @scenario("C-do-42")
