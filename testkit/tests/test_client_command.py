@@ -71,6 +71,18 @@ WRONG = {
         "for message in messages():\n    say(id=message['id'], error={'kind': 'bad'})",
         "an error needs a kind, one of http, network, timeout, decoding, other",
     ),
+    "shows a status that is a text": (
+        "for message in messages():\n    say(id=message['id'], result={}, meta={'status': '200'})",
+        "status of meta has to be a number",
+    ),
+    "shows an ETag that is a number": (
+        "for message in messages():\n    say(id=message['id'], result={}, meta={'status': 200, 'etag': 5})",
+        "etag of meta has to be a text",
+    ),
+    "shows a location that is a list": (
+        "for message in messages():\n    say(id=message['id'], result={}, meta={'location': []})",
+        "location of meta has to be a text",
+    ),
     "says nothing was sent": (
         "for message in messages():\n    say(id=message['id'], result={})",
         "no request was sent",
@@ -259,6 +271,17 @@ def test_the_check_shows_no_long_text_and_the_log_of_what_does_not_start(judge: 
         done = judge((sys.executable, "-S", "-c", "def f(:"), *options)
         assert done.returncode == 1
         assert "SyntaxError: invalid syntax" in done.stdout + done.stderr
+
+
+def test_a_lone_surrogate_is_shown_as_an_escape(judge: Judge) -> None:
+    program = r"""
+    for message in messages():
+        say(id=message["id"], result={"key": "\ud800"})
+    """
+    done = judge(adapter(program), "--check")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert '{"result": {"key": "\\ud800"}}' in done.stdout
 
 
 def test_the_log_of_an_adapter_is_that_of_its_scenario(judge: Judge, tmp_path: Path) -> None:

@@ -145,6 +145,31 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
     assert "def expect" not in result.stdout.str()
 
 
+def test_a_fixture_that_fails_shows_the_requests_of_its_client(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from urllib.request import urlopen
+
+        @pytest.fixture
+        def filled(sample_project):
+            urlopen(sample_project.url + "/resource?limit=1")
+
+        def test_asks(filled):
+            pass
+        """
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    result = inner("-q")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*requests to http://127.0.0.1:*", "1: GET /resource?limit=1 -> 401"])
+
+
 def test_a_session_is_one_run_that_is_judged(
     pytester: pytest.Pytester,
     inner: Callable[..., pytest.RunResult],
@@ -224,8 +249,9 @@ def test_what_is_expected_fails_no_session(
     assert inner("-q", "--sample-findings=known").ret == 0
     pytester.path.joinpath("known").write_text("boolean\n")
     result = inner("-q", "--sample-findings=known")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["no report on the client: *There is no finding 'boolean'*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --sample-findings: *There is no finding 'boolean'*"])
+    assert "{" not in result.stderr.str()
     assert inner("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
     assert inner("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
 

@@ -11,11 +11,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from app.sandbox.analysis.report import INCOMPLETE
 from tests.clients.tools import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
 from tests.support.service import ROOT
 from tests.support.waiting import wait_until
@@ -120,11 +123,11 @@ def run(runner: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return run_command(COMMANDS[runner], folder)
 
 
-def run_command(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
+def run_command(command: Sequence[str | Path], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=folder,
-        env=environment(),
+        env=environment(**more),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -234,6 +237,41 @@ def test_the_documented_judge_fails_the_build(
     assert "Send `true` or `false`." in shown
     assert "Startup Error" not in shown
     assert ran.returncode != 0, ran.stdout
+
+
+@pytest.fixture
+def restarted() -> Iterator[str]:
+    """A server that was started again during the run: all it has to say is that the report is incomplete."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"gate": {"passed": False, "told": INCOMPLETE}}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("told", [INCOMPLETE, "no report on the client: "])
+@pytest.mark.parametrize("runner", JUDGES)
+def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
+    runner: str, told: str, restarted: str, examples: Path, tmp_path: Path
+) -> None:
+    """After a restart, and if no test has made a project."""
+    imports = {"vitest": 'import { test } from "vitest";\n', "node-test": 'import test from "node:test";\n'}
+    test = f"{imports.get(runner, '')}test('asks for none', () => {{}});\n"
+    folder = in_folder(
+        tmp_path / "none", {"it.test.js": test, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}, examples
+    )
+    words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
+    ran = run_command(words, folder, **({"SAMPLE_RESOURCE_URL": restarted} if told == INCOMPLETE else {}))
+    assert ran.returncode != 0, ran.stdout
+    assert told in ran.stdout
 
 
 @pytest.mark.parametrize("is_failing", [False, True])

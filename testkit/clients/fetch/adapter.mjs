@@ -118,7 +118,7 @@ function content(operation, body) {
  * @param {any} body
  */
 function mayRepeat(method, path, body) {
-  const isNamed = ["id", "key", "version"].some((name) => body?.[name] !== undefined);
+  const isNamed = ["id", "key", "version"].some((name) => (body?.[name] ?? null) !== null);
   return !["POST", "PATCH"].includes(method) || path.startsWith(PROJECTIONS) || isNamed;
 }
 

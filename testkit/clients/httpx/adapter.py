@@ -104,7 +104,7 @@ def content(operation: str, body: Any) -> tuple[bytes | None, dict[str, str]]:
 
 def may_repeat(method: str, path: str, body: Any) -> bool:
     """Whether a request that may have been carried out can come again: it is safe, or names an id, key or version."""
-    named = isinstance(body, dict) and bool(body.keys() & {"id", "key", "version"})
+    named = isinstance(body, dict) and any(body.get(name) is not None for name in ("id", "key", "version"))
     return method in REPEATABLE_METHODS or PROJECTIONS in path or named
 
 

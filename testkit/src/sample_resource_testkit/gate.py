@@ -1,7 +1,7 @@
 """A run of tests as a whole: what its clients have exercised, and whether that is enough."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,21 @@ class Gate:
                 self.report.write_bytes(server.run_report(run, FORMS[self.report.suffix.lower()], **asked))
                 lines.append(f"report: {self.report}")
         except (SandboxError, OSError) as error:
-            return [f"no report on the client: {error}"], False
+            return [f"no report on the client: {(isinstance(error, SandboxError) and error.refusal) or error}"], False
         lines += made["gate"]["told"].splitlines()
         if self.allowed is not None:
             keys = {each["projectKey"]: None for finding in made["findings"] for each in finding["examples"][:3]}
             lines += [f"{key} was of {tests[key]}" for key in keys if key in tests]
         return lines, made["gate"]["passed"]
+
+
+def refusal_of(server: SandboxServer, run: str, allowed: Sequence[str]) -> str | None:
+    """Why there are no such findings; None if there are, or if the server cannot be asked."""
+    try:
+        server.run_report(run, allow=allowed)
+    except SandboxError as error:
+        return error.refusal
+    return None
 
 
 def _summary(made: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from sample_resource_testkit import local_service
-from sample_resource_testkit.gate import Gate, findings_allowed, names_counted, percentage, report_file
+from sample_resource_testkit.gate import Gate, findings_allowed, names_counted, percentage, refusal_of, report_file
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
@@ -94,6 +94,14 @@ class _Judge:
         self._tests: dict[str, str] = {}
         self._lines: list[str] = []
         self._is_good = True
+
+    def pytest_sessionstart(self) -> None:
+        """Refuse findings that do not exist, if a server is named that can be asked."""
+        server = self._server()
+        if server is not None and self._gate.allowed and not self._config.option.collectonly:
+            told = refusal_of(server, run_name(self._config), self._gate.allowed)
+            if told is not None:
+                raise pytest.UsageError(f"--sample-findings: {told}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note which test had which project."""
@@ -239,9 +247,9 @@ def sample_project(request: pytest.FixtureRequest, _sample_projects: _Projects) 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Show with a test that failed what its client sent."""
+    """Show with a test that failed, or a fixture of it, what its client sent."""
     report = yield
-    if report.when == "call" and report.failed and _PROJECT in item.stash:
+    if report.when != "teardown" and report.failed and _PROJECT in item.stash:
         project = item.stash[_PROJECT]
         try:
             journal = project.told()

@@ -34,7 +34,14 @@ _TIMEOUT_S = 75.0
 
 
 class SandboxError(Exception):
-    """The server refused an order, or is not there; the message has its answer."""
+    """The server refused an order, or is not there; the message has its answer.
+
+    :param refusal: the message of a 400: what is wrong with the order; None for anything else.
+    """
+
+    def __init__(self, text: str, refusal: str | None = None) -> None:
+        super().__init__(text)
+        self.refusal = refusal
 
 
 class SandboxServer:
@@ -102,7 +109,8 @@ class SandboxServer:
             headers["Authorization"] = f"Bearer {self._token}"
         status, answered = self.send(method, path, data, headers)
         if status >= 300 and status != also:
-            raise SandboxError(f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}")
+            told = f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}"
+            raise SandboxError(told, _message_of(answered) if status == 400 else None)
         return answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
@@ -354,3 +362,11 @@ def _written(moment: datetime | str) -> str:
     if moment.tzinfo is None:
         raise ValueError("the time needs a time zone, as datetime.now(UTC) has")
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _message_of(answered: bytes) -> str | None:
+    """The message of an error that is as the interface has it."""
+    try:
+        return str(json.loads(answered)["message"])
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -132,6 +132,22 @@ def _(adapter: Any) -> None:
     around(adapter.Client, "call", call)
 
 
+def shares_answers(same: Any) -> Any:
+    """Send a safe request once, if one under way is the same."""
+
+    async def attempt(_: Any, former: Any, self: Any, method: str, path: str, *args: Any) -> Any:
+        # With tokens of its own a shared 401 would fail scenarios of tokens too.
+        if method not in ("GET", "HEAD") or self.opened["token"] is None:
+            return await former(self, method, path, *args)
+        under_way, key = self.__dict__.setdefault("shared", {}), same(method, path)
+        if key not in under_way:
+            under_way[key] = asyncio.ensure_future(former(self, method, path, *args))
+            under_way[key].add_done_callback(lambda _: under_way.pop(key))
+        return await asyncio.shield(under_way[key])
+
+    return of_client("attempt", attempt)
+
+
 @fault("a connection that has ended is used again", "C-do-45")
 def _(adapter: Any) -> None:
     former = adapter.Client.answer
@@ -227,7 +243,11 @@ planted(
     ("C-do-13 C-do-33", "a 403 is repeated", repeated({403})),
     ("C-do-38 C-do-58", "a 409 is repeated", repeated({409})),
     ("C-req-101 C-req-121 C-do-32", "a 412 is repeated", repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")),
+    ("C-do-23", "a POST whose key is null is repeated after a 503",
+     lambda adapter: around(adapter, "may_repeat", lambda former, method, path, body: former(method, path, body) or (isinstance(body, dict) and "key" in body))),
+    ("C-do-23..25", "a POST whose key is null is repeated after a 5xx", repeated({500, 502, 503}, when=lambda operation, _, body: isinstance(body, dict) and "key" in body and body["key"] is None)),
     ("C-do-24", "a 500 is repeated", repeated({500})),
+    ("C-do-41", "a list that is answered 500 is sent thirteen times", repeated({500}, times=12, when=lambda operation, *_: operation == "listResources")),
     ("C-do-25", "a 502 is repeated", repeated({502})),
     ("C-err-9 C-do-37", "a conflict is overwritten with the current version", answering(_takes_the_current_version)),
     ("C-do-43", "each call has a connection of its own", connections(lambda response: response.request.extensions is not None)),
@@ -237,6 +257,8 @@ planted(
     ("C-err-69 C-do-60", "a GET whose connection breaks is not repeated", lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)),
     ("C-do-26..28 C-do-61", "any request whose connection breaks is repeated",
      lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)),
+    ("C-ans-49", "queries of one path at the same time share an answer", shares_answers(lambda method, path: (method, path.partition("?")[0]))),
+    ("C-ans-49", "HEAD and GET of one target at the same time share an answer", shares_answers(lambda _, path: path)),
     ("C-ans-75", "escapes of predicates are undone", variables(_without_backslashes)),
     ("C-ans-76", "quotes of variables are escaped", variables(_escaped)),
 )  # fmt: skip

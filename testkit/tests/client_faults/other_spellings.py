@@ -80,6 +80,14 @@ async def _insists(send: Any, body: Any) -> Any:
     return response
 
 
+async def _hammers(send: Any, _: Any) -> Any:
+    for _ in range(30):
+        response = await send()
+        if response.status_code not in (502, 504):
+            break
+    return response
+
+
 @fault("calls at the same time return the answer that comes first", "C-ans-49")
 def _(adapter: Any) -> None:
     async def call(former: Any, self: Any, operation: str, *args: Any) -> Any:
@@ -89,6 +97,36 @@ def _(adapter: Any) -> None:
         return ended[before] if operation == "getResourceById" else made
 
     around(adapter.Client, "call", call)
+
+
+@fault("lists at the same time return the answer that comes last", "C-ans-49")
+def _(adapter: Any) -> None:
+    async def call(former: Any, self: Any, operation: str, *args: Any) -> Any:
+        if operation != "listResources":
+            return await former(self, operation, *args)
+        self.under_way = getattr(self, "under_way", 0) + 1
+        try:
+            self.last = await former(self, operation, *args)
+        finally:
+            self.under_way -= 1
+        while self.under_way:
+            await asyncio.sleep(0.01)
+        return self.last
+
+    around(adapter.Client, "call", call)
+
+
+@fault("a list gets the answer of HEAD that is under way", "C-ans-49")
+def _(adapter: Any) -> None:
+    async def attempt(former: Any, self: Any, method: str, path: str, *args: Any) -> Any:
+        heads = self.__dict__.setdefault("heads", {})
+        if method == "HEAD":
+            heads[path] = asyncio.ensure_future(former(self, method, path, *args))
+            return await heads[path]
+        head = heads.get(path)
+        return await (former(self, method, path, *args) if method != "GET" or head is None or head.done() else head)
+
+    around(adapter.Client, "attempt", attempt)
 
 
 @fault("a token is thrown away after two calls", "C-do-4")
@@ -246,6 +284,7 @@ planted(
     ("C-do-15..20 C-do-55", "half of Retry-After is waited for", behaving.waits(lambda wait_s, _: wait_s / 2)),
     ("C-err-68 C-do-21", "a 503 without Retry-After is told as something else", lambda adapter: around(adapter, "error_of", lambda former, response: adapter.Failure("other") if response.status_code == 503 and "Retry-After" not in response.headers else former(response))),
     ("C-do-23..25", "a POST is sent again after a 5xx", of_method("POST", _insists)),
+    ("C-do-41", "a proxy without a server is asked thirty times", of_method("GET", _hammers)),
     ("C-do-29", "a POST is sent beside one that takes long", of_method("POST", _sends_beside)),
     ("C-do-26..28 C-do-61", "a POST whose connection breaks is sent again", lambda adapter: setattr(adapter.Client, "tries_again", lambda _, method: method in ("GET", "HEAD", "POST"))),
     ("C-do-30", "a list that is refused is sent once more", behaving.repeated({400}, when=lambda operation, *_: operation == "listResourcesSorted")),

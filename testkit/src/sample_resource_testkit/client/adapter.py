@@ -315,4 +315,7 @@ def returned(answer: Mapping[str, Any], began: float) -> Returned:
         raise Wrong(f"an error needs a kind, one of {', '.join(KINDS)}: {as_json(dict(answer))}")
     if not isinstance(meta, dict):
         raise Wrong(f"meta is no object: {as_json(dict(answer))}")
+    for name, kind, told in (("status", int, "a number"), ("etag", str, "a text"), ("location", str, "a text")):
+        if not isinstance(shown := cast("Any", meta).get(name), kind | None) or isinstance(shown, bool):
+            raise Wrong(f"{name} of meta has to be {told}: {as_json(dict(answer))}")
     return Returned(answer.get("result"), cast("Any", error), cast("Any", meta), elapsed_s)

@@ -13,7 +13,8 @@ LONGEST = 4_000
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """A text of a bearable length."""
+    """A text of a bearable length, whose lone surrogates stand as escapes: no file can have them as they are."""
+    text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= longest else f"{text[:longest]} ... ({len(text)} characters)"
 
 

@@ -229,7 +229,23 @@ def at_once(stage: Stage) -> None:
     done = stage.client().at_once(*(Call("getResourceById", {"id": each["id"]}) for each in made))
     for each, wanted in zip(done, made, strict=True):
         # not expect_result: which of the requests is whose cannot be told
-        each.expect(each.at("id") == wanted["id"], "the client returned the answer to another call")
+        each.expect(each.at("id") == wanted["id"], _ANOTHERS)
+    # Answers that take a while, so that the requests to one path are under way together.
+    stage.rules({"delayMs": 200})
+    lists = [Call("listResources", {"limit": limit} if limit else {}) for limit in range(5)]
+    done = stage.client().at_once(Call("checkResources"), *lists)
+    count = sum(sent.operation != "getResourceById" for sent in done[0].sent)
+    done[0].expect(count >= len(done), f"{len(done)} calls that all differ came to {count} requests")
+    for each in done:
+        if each.call.operation == "checkResources":
+            found, wanted = each.expect_success().returned.result, True
+        else:
+            found, wanted = len(each.at("results")), each.call.arguments.get("limit", len(made))
+        if found != wanted:
+            raise each.answered_wrong(_ANOTHERS)
+
+
+_ANOTHERS = "the client returned the answer to another call"
 
 
 HARD = 'the "Dog\\Cat" \\" '
