@@ -4,6 +4,7 @@ They are the credentials of throwaway projects, and nothing else is guessed or h
 """
 
 import re
+from time import time
 
 PLACE = "(secret)"
 
@@ -21,8 +22,8 @@ class Secrets:
 
     def __init__(self, *values: str) -> None:
         self._values = dict.fromkeys(values)
-        self._tokens: dict[int, None] = {}
-        """Hashes of the last ones that were issued or accepted."""
+        self._tokens: dict[int, float] = {}
+        """Hashes of the last ones that were issued or accepted, each with when that was first."""
 
     def add(self, value: str) -> None:
         """Leave out one more."""
@@ -30,9 +31,13 @@ class Secrets:
 
     def add_token(self, token: str) -> None:
         """Leave out a signed token."""
-        self._tokens[hash(token)] = None
+        self._tokens.setdefault(hash(token), time())
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
+
+    def seen_at(self, token: str) -> float | None:
+        """When a token was issued or first accepted; None if it is not known."""
+        return self._tokens.get(hash(token))
 
     def redacted(self, text: str, length: int | None = None) -> str:
         """A text without them.
