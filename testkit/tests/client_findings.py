@@ -13,7 +13,7 @@ from sample_resource_testkit.client.runner import Cast, Result, run
 from sample_resource_testkit.client.stage import MARK, Shared, Stage
 from sample_resource_testkit.sandbox import SandboxServer
 
-ORDERED = {"C-err-12": {"offsetTooLarge"}, "C-req-24": {"doubleEncoding"}}
+ORDERED = {"C-err-12": {"offsetTooLarge"}}
 """Findings that scenarios call for: their calls have what the sandbox advises against."""
 
 CLIENT_OF_ITS_OWN = "connectionForEachRequest"

@@ -201,5 +201,5 @@ def test_the_clauses_that_they_name_are_there() -> None:
 
 
 def test_the_page_lists_them() -> None:
-    rows = [(title, instead) for title, _, instead, _ in Page("docs/sandbox-reference.md").rows("Findings")]
-    assert rows == [(finding.title, finding.instead) for finding in FINDINGS]
+    rows = [(title, id_, instead) for title, id_, _, instead, _ in Page("docs/sandbox-reference.md").rows("Findings")]
+    assert rows == [(finding.title, finding.id, finding.instead) for finding in FINDINGS]

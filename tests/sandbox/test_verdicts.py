@@ -4,8 +4,6 @@ Real clients that are right repeat requests by timers of their own and in parall
 HTTP/1.0, or stand behind a proxy that closes connections. Nothing of that is a finding, and none makes anything worse.
 """
 
-import json
-from base64 import b64encode
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -26,8 +24,6 @@ UPDATE = f"POST /{ONE}"
 CREATE: dict[str, Any] = {"objectTypeProperty": {}}
 KEYED: dict[str, Any] = {"key": "one", **CREATE}
 PAGE = {"results": [{"id": ONE}, {"id": TWO}]}
-ISSUED = f"Bearer x.{b64encode(json.dumps({'iat': BEGAN - 100}).encode()).decode()}.x"
-"""A token that is older than all requests."""
 WHOLE = "GET /sorted-query-parameters?limit=500"
 
 Scene = Sequence[Entry]
@@ -644,12 +640,16 @@ RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
         ],
         [("lost", [1, 2], "recovered")],
     ),
+    "401: a token that another program has fetched since": (
+        [sent(0, status=401, token="t0", token_seen_at=BEGAN - 9), sent(1, token_seen_at=BEGAN - 0.1)],
+        [("401", [1, 2], "recovered")],
+    ),
     "503: before the date of Retry-After": (
         [sent(0, status=503, retry_after=formatdate(BEGAN + 60, usegmt=True)), sent(1)],
         [("503", [1, 2], "madeWorse")],
     ),
     "401: an older token": (
-        [sent(0, status=401, head=[("Authorization", "Bearer junk")]), sent(1, head=[("Authorization", ISSUED)])],
+        [sent(0, status=401, token="junk"), sent(1, token_seen_at=BEGAN - 0.1)],
         [("401", [1, 2], "gaveUp")],
     ),
     "lost, then 503, then given up": (

@@ -2,7 +2,6 @@
 
 import json
 import re
-from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -96,7 +95,7 @@ class Look:
     def drop_texts(self) -> None:
         """Keep only what later requests are compared with."""
         _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
-        _ = self.authorization, self.header_hash, self.retry_after, self.prefer, self.token_issued_at
+        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
@@ -136,15 +135,6 @@ class Look:
     def authorization(self) -> str:
         """The header of that name; empty if there is none."""
         return self.headers.get("authorization", "")
-
-    @cached_property
-    def token_issued_at(self) -> float | None:
-        """When its token says that it was issued, by the project's clock; None if it is no token."""
-        try:
-            claims = json.loads(urlsafe_b64decode(self.authorization.split(".")[1] + "=="))
-            return float(claims["iat"])
-        except (LookupError, TypeError, ValueError, RecursionError):
-            return None
 
     @property
     def is_first_on_connection(self) -> bool:

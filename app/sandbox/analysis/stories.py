@@ -100,7 +100,7 @@ class Story:
     has_version: bool = False
     """Whether an attempt that was 409 expected a version."""
     refused_at: float = 0.0
-    """When the token of the last attempt that was 401 was issued, or else that came, by the project's clock."""
+    """When the token of the last attempt that was 401 was first seen; if it never was, when that came."""
     doubt: str = ""
     """Why it cannot be judged."""
 
@@ -116,7 +116,7 @@ class Story:
         if look.trouble == "409":
             self.has_version |= look.version is not None
         if look.trouble == "401":
-            self.refused_at = int(look.project_time) if look.token_issued_at is None else look.token_issued_at
+            self.refused_at = look.entry.token_seen_at or look.began
         if look.is_lost and look.was_carried_out and look.version is not None and len(self.done) < _NUMBERS_KEPT:
             self.done.append((look.number, look.version))
         if len(self.numbers) < _NUMBERS_KEPT:
@@ -150,8 +150,7 @@ class Story:
             return Outcome.NOT_JUDGED, self.doubt
         if self.is_over and trouble == "409" and self.has_version and last.version is None and not last.has_failed:
             return Outcome.GAVE_UP, "Sent again without a version, it has overwritten what the other writer did."
-        issued_at = last.token_issued_at
-        if self.is_over and trouble == "401" and issued_at is not None and issued_at < self.refused_at:
+        if self.is_over and trouble == "401" and (last.entry.token_seen_at or last.began) < self.refused_at:
             return Outcome.GAVE_UP, f"Sent again {often} with a token that is older than the refused one."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."

@@ -133,8 +133,9 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
     if client_id is None and request.path == TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ
+    bearer = environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2]
     if token is not None:
-        project.journal.secrets.add_token(environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2])
+        project.journal.secrets.add_token(bearer)
     connection = connections.of(environ)
     entry = Entry(
         arrived_at=time.time() - (time.perf_counter() - record.started),
@@ -148,6 +149,7 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
         connection=None if connection is None else (connection.number, connection.requests),
         opened_at=None if connection is None else connection.opened_at,
         client=environ.get("gunicorn.socket"),
+        token_seen_at=project.journal.secrets.seen_at(bearer),
         correlation_id=record.correlation_id,
         project_time=None if project.clock.is_real else project.clock.time(),
     )

@@ -93,6 +93,8 @@ class Entry:
     """When the connection was accepted, in seconds since 1970."""
     client: Any = None
     """The socket of the client while the request is under way; None without a worker."""
+    token_seen_at: float | None = None
+    """When its token was issued or first accepted, in seconds since 1970; None: it never was."""
     correlation_id: str
     project_time: float | None
     """The time of the project's clock; None if it shows real time."""

@@ -3,6 +3,8 @@
 They are the credentials of throwaway projects, and nothing else is guessed or hidden. Each look reads a text once.
 """
 
+from time import time
+
 PLACE = "(secret)"
 
 _TOKENS_KNOWN = 1000
@@ -16,8 +18,8 @@ class Secrets:
 
     def __init__(self, *values: str) -> None:
         self._values = dict.fromkeys(values)
-        self._tokens: dict[int, None] = {}
-        """Hashes of the last ones that were issued or accepted."""
+        self._tokens: dict[int, float] = {}
+        """Hashes of the last ones that were issued or accepted, each with when that was first."""
         self._lengths: dict[str, set[int]] = {}
         """Of all, by the header with which they begin: that of a key of the service, so they are few."""
 
@@ -27,10 +29,14 @@ class Secrets:
 
     def add_token(self, token: str) -> None:
         """Leave out a signed token."""
-        self._tokens[hash(token)] = None
+        self._tokens.setdefault(hash(token), time())
         self._lengths.setdefault(token.partition(".")[0] + ".", set()).add(len(token))
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
+
+    def seen_at(self, token: str) -> float | None:
+        """When a token was issued or first accepted; None if it is not known."""
+        return self._tokens.get(hash(token))
 
     def redacted(self, text: str, length: int | None = None) -> str:
         """A text without them.
