@@ -65,8 +65,12 @@ def sandbox(pid: int, folder: Path) -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     told, tell = os.pipe()
+
     # No exception: it would come between two steps of the start or of the end.
-    signal.signal(signal.SIGTERM, lambda *_: os.write(tell, b"."))
+    def note(*_: object) -> None:
+        os.write(tell, b".")
+
+    signal.signal(signal.SIGTERM, note)
     ends = (ended, told)
     try:
         folder.mkdir()
@@ -109,9 +113,7 @@ def _ended(pid: int) -> int:
     return os.dup(queue.fileno())
 
 
-def _start(
-    folder: Path, data: Path, ends: Sequence[int]
-) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
+def _start(folder: Path, data: Path, ends: Sequence[int]) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
     """Start the service: the process, and what ``state.json`` says. Without a process it could not be started.
 
     :param ends: can be read as soon as the service is needed no more.

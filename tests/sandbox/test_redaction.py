@@ -75,7 +75,9 @@ def test_nothing_is_guessed(text: str, kept: str | None) -> None:
     assert KNOWN.redacted(text) == (text if kept is None else kept)
 
 
-@pytest.mark.parametrize("part", ["eyJ", "eyJ.", f"{TOKEN[:21]}", TOKEN, 'token"', "secret=", "%25", "\\u0041", '{"secret": "', 'token" : '])
+@pytest.mark.parametrize(
+    "part", ["eyJ", "eyJ.", f"{TOKEN[:21]}", TOKEN, 'token"', "secret=", "%25", "\\u0041", '{"secret": "', 'token" : ']
+)
 def test_it_takes_little_time_whatever_is_repeated(part: str) -> None:
     text = part * (BODY_BYTES_NOTED // len(part))
     assert_under_50_ms(lambda: KNOWN.redacted(text), ValueError)
