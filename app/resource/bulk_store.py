@@ -97,19 +97,22 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
         dictionary.add_words_of_all(connection, project_key)
 
 
-AT_ONCE = 500
-"""Resources that one statement of a request writes, so that it ends within the time limit of statements."""
+AT_ONCE = 100
+"""Resources that one statement of a request writes, so that it ends within the time limit of statements, and others do
+not wait while its values are made ready."""
+
+_BYTES_AT_ONCE = 512 * 1024
+"""Of their documents: each of 100,000 short texts is entered into an index."""
 
 _DELETED_AT_ONCE = 5_000
 
 
-def copy_in_parts(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> None:
+def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     """Load resources by COPY within a request: by several statements, in the transaction of the caller.
 
     :raises UniqueViolation: if an id or a key is in use.
     """
-    for begin in range(0, len(resources), AT_ONCE):
-        part = resources[begin : begin + AT_ONCE]
+    for part in batches(resources, lambda each: len(each.object_type), AT_ONCE, _BYTES_AT_ONCE):
         _copy(connection, project_key, part)
         dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
@@ -181,15 +184,17 @@ def export(connection: Connection, project_key: str, *, limited: bool = True) ->
 Item = TypeVar("Item")
 
 
-def batches(items: Iterable[Item], size: Callable[[Item], int], at_most: int) -> Generator[list[Item]]:
-    """Divide items into batches of at most :data:`BATCH_BYTES`, in which an item may have more if it is alone.
+def batches(
+    items: Iterable[Item], size: Callable[[Item], int], at_most: int, bytes_at_most: int = BATCH_BYTES
+) -> Generator[list[Item]]:
+    """Divide items into batches of at most so many bytes, in which an item may have more if it is alone.
 
     :param at_most: items of a batch.
     """
     batch: list[Item] = []
     total = 0
     for item in items:
-        if batch and (len(batch) == at_most or total + size(item) > BATCH_BYTES):
+        if batch and (len(batch) == at_most or total + size(item) > bytes_at_most):
             yield batch
             batch, total = [], 0
         batch.append(item)

@@ -13,7 +13,8 @@ from app.sandbox.analysis.tally import Tally
 from app.sandbox.journal.entry import Entry
 from app.sandbox.journal.journal import Journal
 
-_CLIENTS_AT_MOST = 100
+_CLIENTS_AT_MOST = 25
+"""Whose faults may still be open: a report judges all of them at once."""
 
 _log = logging.getLogger("app.sandbox")
 

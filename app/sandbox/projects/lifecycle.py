@@ -5,7 +5,7 @@ A change is committed first, and then in force for every request that begins aft
 
 import json
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -194,7 +194,7 @@ class Projects:
             if order.drafts:
                 at = text_of(clock.write_time() or created_at)
                 copied = drafted(order.drafts, seed_of(order.ids), client.client_id, at)
-                set_ids_made(connection, project_key, len(copied))
+                set_ids_made(connection, project_key, len(order.drafts))
             if copied:
                 try:
                     bulk_store.copy_in_parts(connection, project_key, copied)
@@ -238,7 +238,7 @@ class Projects:
             connection, self._settings.issuer, client_id, scopes, lifetime_s, self._encryption, world
         )
 
-    def _copied(self, order: NewProject) -> list[ResourceRow]:
+    def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""
         if order.copy_of is not None:
             return self._exported(order.copy_of)

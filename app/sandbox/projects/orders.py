@@ -2,7 +2,7 @@
 
 import secrets
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,9 +34,9 @@ class NewProject:
     ids: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-def drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> list[ResourceRow]:
+def drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, at: str) -> Iterator[ResourceRow]:
     """Resources as the project's client would have made them, one after the other."""
-    return [
+    return (
         ResourceRow(
             id=uuid7() if seed_ is None else seeded_id(seed_, number),
             version=1,
@@ -51,7 +51,7 @@ def drafted(drafts: Sequence[ResourceDraft], seed_: int | None, client_id: str, 
             staged_some_property=None,
         )
         for number, draft in enumerate(drafts, 1)
-    ]
+    )
 
 
 def new_key() -> str:
