@@ -34,6 +34,16 @@ def test_texts_are_compared_within_the_same_budget() -> None:
     assert request.is_unread
 
 
+def test_a_long_text_with_a_star_counts_for_more() -> None:
+    request = sent("a" * 3_900)
+    wanted = f"*{'a' * 97}ba*"
+    tried = 0
+    while not request.is_unread:
+        request.fits(wanted, request.body or "")
+        tried += 1
+    assert tried * 3_900 * len(wanted) < 1.1 * COMPARISONS_AT_MOST * 1024
+
+
 @pytest.mark.parametrize(
     ("wanted", "text", "is_fitting"),
     [

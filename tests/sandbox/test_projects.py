@@ -342,6 +342,7 @@ def test_parallel_test_processes_see_nothing_of_one_another(sandbox: Service) ->
 
 
 def test_a_token_is_issued_without_the_secret(throwaway: Project) -> None:
+    assert throwaway.order("POST", "/tokens", {"scope": "view_test"}).status == 400
     issued = throwaway.order("POST", "/tokens")
     assert issued.status == 201
     assert issued.json["clientId"] == throwaway.made["clientId"]

@@ -187,6 +187,10 @@ class NewProjectSchema(StrictSchema):
         )
 
 
+class TokenOrderSchema(StrictSchema):
+    """Nothing: the token has all scopes of the project's client."""
+
+
 class ResetOrderSchema(StrictSchema):
     """What a reset keeps."""
 

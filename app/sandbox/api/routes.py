@@ -122,10 +122,12 @@ class Tokens(Endpoint):
     """Tokens of the project's client."""
 
     @blueprint.operation("issueToken", "Projects", answers.IssuedTokenSchema, 201)
-    def post(self, projectKey: str) -> Response:
+    @blueprint.takes(orders.TokenOrderSchema(), {})
+    def post(self, order: Any, projectKey: str) -> Response:  # noqa: ARG002 -- it says nothing
         """Issue a token
 
-        For a tester who does not have the secret of the project's client. The journal does not show it.
+        For a tester who does not have the secret of the project's client, with all of its scopes. The journal does not
+        show it.
         """
         return json_of(parts().projects.issue_token(project_of(projectKey), _token_url()), 201)
 
