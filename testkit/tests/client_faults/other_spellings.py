@@ -197,7 +197,7 @@ planted(
     ("C-req-1..14", "paths end with a slash", lambda adapter: around(adapter, "target", lambda former, *args: (made := former(*args).partition("?"))[0] + "/" + made[1] + made[2])),
     ("C-req-101..114", "X-Correlation-ID has another name", lambda adapter: around(adapter, "headers_of", lambda former, arguments: {"Correlation-ID" if name == "X-Correlation-ID" else name: value for name, value in former(arguments).items()})),
     ("C-req-121..134", "X-Correlation-ID has another name beside other parameters", lambda adapter: around(adapter, "headers_of", lambda former, arguments: {"Correlation-ID" if name == "X-Correlation-ID" and len(arguments.keys() - IN_PATHS) > 1 else name: value for name, value in former(arguments).items()})),
-    ("C-req-15 C-do-1", "the token has another scheme", sending_parameters.authorized(lambda token: {"Authorization": f"Token {token}"})),
+    ("C-req-15 C-do-1 C-do-56", "the token has another scheme", sending_parameters.authorized(lambda token: {"Authorization": f"Token {token}"})),
     ("C-req-16 C-req-46 C-req-56", "a plus in a query becomes a blank", values(lambda value: value.replace("+", " "))),
     ("C-req-17 C-req-52 C-req-56", "a query ends at its first number sign", values(lambda value: value.partition("#")[0])),
     ("C-req-18 C-req-50 C-req-56", "quotes of a query are others", values(lambda value: value.replace('"', "'"))),
