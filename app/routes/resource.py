@@ -181,16 +181,21 @@ class SortedList(Endpoint):
 
         Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
         """
-        return json_answer(
-            read_page(
-                reading_database(),
-                project_key,
-                lane_of_list(query.condition, query.paging),
-                lambda reader, may_be_large: reads.page(
-                    reader, project_key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
-                ),
-            )
+        return sorted_list(project_key, query)
+
+
+def sorted_list(project_key: str, query: ListQuery) -> Response:
+    """A page of resources, as 4.12 answers it."""
+    return json_answer(
+        read_page(
+            reading_database(),
+            project_key,
+            lane_of_list(query.condition, query.paging),
+            lambda reader, may_be_large: reads.page(
+                reader, project_key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
+            ),
         )
+    )
 
 
 @blueprint.route("/<resource_id:resource_id>")

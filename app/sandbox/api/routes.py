@@ -9,9 +9,7 @@ from app.http.answers import json_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from app.resource.params import ListQuery, SortedListSchema
-from app.resource.reading import reads
-from app.resource.reading.lanes import lane_of_list, read_page
-from app.routes.services import reading_database
+from app.routes.resource import sorted_list
 from app.sandbox.api import answers, journal_routes, orders, page
 from app.sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
 from app.sandbox.api.parts import Parts, parts
@@ -274,17 +272,7 @@ class Resources(Endpoint):
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, projectKey: str) -> Response:
         """Answer a page of resources, as the service's own list does."""
-        key = project_of(projectKey).key
-        return json_answer(
-            read_page(
-                reading_database(),
-                key,
-                lane_of_list(query.condition, query.paging),
-                lambda reader, may_be_large: reads.page(
-                    reader, key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
-                ),
-            )
-        )
+        return sorted_list(project_of(projectKey).key, query)
 
 
 def install(app: Flask, made: Parts) -> None:
