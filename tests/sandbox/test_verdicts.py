@@ -437,6 +437,13 @@ def test_a_repetition_after_an_error_of_which_the_client_cannot_know(status: int
     assert findings_of([replace(each, rule=None) for each in scene]) == []
 
 
+@pytest.mark.parametrize("name", ["id", "key", "version"])
+def test_null_names_no_resource(name: str) -> None:
+    """As generated clients send for what is absent."""
+    scene = [sent(at, "POST ", status, body={**CREATE, name: None}, on=at + 1) for at, status in enumerate((None, 201))]
+    assert findings_of(scene) == [(2, "unsafeRepetition")]
+
+
 def test_a_request_that_had_arrived_before_the_answer_is_no_reaction_to_it() -> None:
     scene = [sent(0, status=503, retry_after=2, on=1, pending={2: 1}), sent(0.01, on=2)]
     journal, _ = replayed(scene)

@@ -176,10 +176,11 @@ class Look:
         """The request's body as a value of JSON; None if it is none."""
         return _json_of(self.text)
 
-    @property
+    @cached_property
     def members(self) -> dict[str, Any]:
-        """The members of the request's body; none if it is no object of JSON."""
-        return cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+        """The members of the request's body, without those that are ``null`` and so absent; none if it is no object."""
+        members = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+        return {name: value for name, value in members.items() if value is not None}
 
     def texts(self) -> Iterator[str]:
         """The texts that it writes to a resource."""
