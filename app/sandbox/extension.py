@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 import psycopg
 from flask import Flask, Request, Response, g, has_request_context
@@ -110,11 +110,14 @@ class Sandbox(Extension):
     def start(self) -> None:
         """Take the sandbox of the database, and begin to remove projects whose time is over.
 
+        If the database is away, the service starts all the same, and takes it as soon as the database is back.
+
         :raises SystemExit: if another instance has it; gunicorn then ends the service.
         """
-        if not self._sole.take():
-            _log.error(_TAKEN)
-            sys.exit(Arbiter.WORKER_BOOT_ERROR)
+        with suppress(psycopg.Error):
+            if not self._sole.take():
+                _log.error(_TAKEN)
+                sys.exit(Arbiter.WORKER_BOOT_ERROR)
         keep_running("sandbox-removal", self._remove_expired)
 
     def stop(self) -> None:
