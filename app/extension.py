@@ -1,7 +1,7 @@
 """What may be added to the service from outside of it: the one seam. Each member adds nothing unless it is overridden.
 
-The service has one extension, the sandbox, in a distribution of its own. It is found by the entry point
-``sample_resource.extension``, which names a subclass of :class:`ExtensionPackage`. Nothing else here knows of it.
+The service has one extension, the sandbox. It is found by the entry point ``sample_resource.extension`` of what is
+installed, which names a subclass of :class:`ExtensionPackage`. Nothing else here knows of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # the process that supervises the service imports this module
 _ENTRY_POINTS = "sample_resource.extension"
 
 _SWITCH = "SANDBOX"
-
-_DISTRIBUTION = "sample-resource-sandbox"
 
 
 class NotedConnections(Protocol):
@@ -114,7 +112,7 @@ class ExtensionPackage:
     """Its tables whose keys contain ``project_key``, which Citus distributes as those of the service."""
     local_tables: Sequence[str] = ()
     """Its tables that stay on one machine."""
-    migrations: Sequence[Path] = ()
+    migrations: tuple[Path, ...] = ()
     """Folders with the migrations that make its tables."""
 
     def settled(self, settings: Settings) -> Settings:
@@ -155,7 +153,7 @@ def package_of(settings: Settings) -> ExtensionPackage:
         return ExtensionPackage()
     package = installed_package()
     if type(package) is ExtensionPackage:
-        raise InvalidSetting(_SWITCH, switch, f"needs a package of its own: pip install {_DISTRIBUTION}")
+        raise InvalidSetting(_SWITCH, switch, f"needs the entry point {_ENTRY_POINTS}: install sample-resource again")
     return package
 
 

@@ -8,7 +8,7 @@ transaction mode.
 
 import logging
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,7 +78,7 @@ class MigrationStatus:
 
 
 @cache
-def migration_files(more: Sequence[Path] = ()) -> Mapping[str, Path]:
+def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
     """The migrations that this version of the service needs, by their ids, in the order in which they are applied.
 
     A database may have more: those of a newer version do not break this one.
@@ -101,20 +101,20 @@ def applied_migrations(connection: Connection) -> frozenset[str]:
         return frozenset()
 
 
-def missing_migrations(connection: Connection, more: Sequence[Path] = ()) -> list[str]:
+def missing_migrations(connection: Connection, more: tuple[Path, ...] = ()) -> list[str]:
     """The migrations that this version of the service needs and the database lacks, in order."""
     applied = applied_migrations(connection)
-    return [name for name in migration_files(tuple(more)) if name not in applied]
+    return [name for name in migration_files(more) if name not in applied]
 
 
-def status(url: str, more: Sequence[Path] = ()) -> list[MigrationStatus]:
+def status(url: str, more: tuple[Path, ...] = ()) -> list[MigrationStatus]:
     """All migrations in the order in which they are applied."""
     with psycopg.connect(_without_load_balancing(url)) as connection:
         applied = applied_migrations(connection)
-    return [MigrationStatus(name, name in applied) for name in migration_files(tuple(more))]
+    return [MigrationStatus(name, name in applied) for name in migration_files(more)]
 
 
-def upgrade(url: str, more: Sequence[Path] = ()) -> list[str]:
+def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
@@ -139,7 +139,7 @@ def upgrade(url: str, more: Sequence[Path] = ()) -> list[str]:
         missing = missing_migrations(lock, more)
         if missing:
             _raise_if_worker(lock)
-            files = migration_files(tuple(more))
+            files = migration_files(more)
             _apply(url, {name: files[name] for name in missing})
         return missing
 

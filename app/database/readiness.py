@@ -7,7 +7,7 @@ stays ready while only some projects wait.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,9 +58,9 @@ class Readiness:
     :param migrations: folders of extensions.
     """
 
-    def __init__(self, database: Database, further: Mapping[str, Check], migrations: Sequence[Path] = ()) -> None:
+    def __init__(self, database: Database, further: Mapping[str, Check], migrations: tuple[Path, ...] = ()) -> None:
         self._database = database
-        self._migrations = tuple(migrations)
+        self._migrations = migrations
         self._further = further
         self.is_stopping: Callable[[], bool] = lambda: False
         """Whether this process will soon accept no requests. It answers those that come."""

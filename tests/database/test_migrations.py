@@ -223,8 +223,8 @@ def test_the_migrations_of_an_extension_follow_those_of_the_service(
     url = cluster.create_database(project)
     ids = [name.removesuffix(".sql") for name in FILES]
     assert migrate.upgrade(url) == ids
-    assert [each.id for each in migrate.status(url, [tmp_path]) if not each.applied] == ["another.0001.schema"]
-    assert migrate.upgrade(url, [tmp_path]) == ["another.0001.schema"]
+    assert [each.id for each in migrate.status(url, (tmp_path,)) if not each.applied] == ["another.0001.schema"]
+    assert migrate.upgrade(url, (tmp_path,)) == ["another.0001.schema"]
     assert migrate.upgrade(url) == []  # it is off again
 
 
