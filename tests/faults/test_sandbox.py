@@ -104,7 +104,10 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
         assert project.order("PUT", "/snapshots/all").status == 204
     if what == "resetOfCopy":
         project = Project(sandboxed, copyOf=project.key)
-    copied = project.execute("SELECT key FROM resource_copy WHERE project_key = %s AND name = '' AND key IS NOT NULL")
+    copied = project.execute(
+        "SELECT stored ->> 'key' FROM sandbox_copy"
+        " WHERE project_key = %s AND name = '' AND stored ->> 'key' IS NOT NULL"
+    )
     keys = [row[0] for row in copied]
     written = waited = 0
     for _ in range(RUNS):
@@ -117,7 +120,7 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
             done = time.monotonic()
             time.sleep(0.3)
         missing = project.execute(
-            "SELECT c.id FROM resource_copy c WHERE c.project_key = %s AND c.name = '' AND NOT EXISTS ("
+            "SELECT c.id FROM sandbox_copy c WHERE c.project_key = %s AND c.name = '' AND NOT EXISTS ("
             " SELECT FROM resource r WHERE r.project_key = c.project_key AND r.id = c.id)"
         )
         assert missing == []
@@ -127,7 +130,10 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
         changed = {key for began_at, _, key, _ in writers.answers if began_at > done}
         there = dict(project.execute("SELECT key, version FROM resource WHERE project_key = %s AND key IS NOT NULL"))
         of_copy = dict(
-            project.execute("SELECT key, version FROM resource_copy WHERE project_key = %s AND name = '' AND key > ''")
+            project.execute(
+                "SELECT stored ->> 'key', (stored ->> 'version')::bigint FROM sandbox_copy"
+                " WHERE project_key = %s AND name = '' AND stored ->> 'key' > ''"
+            )
         )
         lost = {key for key in changed if there[key] != of_copy[key] + 1}
         gone = {key for _, ended, key, _ in writers.answers if ended < began and there[key] != of_copy[key]}
@@ -139,7 +145,7 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
 
 
 TABLES = (
-    "resource", "resource_count", "resource_copy", "word", "unindexed_text", "sandbox_project", "sandbox_ids",
+    "resource", "resource_count", "sandbox_copy", "word", "unindexed_text", "sandbox_project", "sandbox_ids",
 )  # fmt: skip
 
 
