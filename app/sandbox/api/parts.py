@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, cast
 
 from flask import Flask, current_app
@@ -111,7 +112,8 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["400"] = responses["default"]
                 for media_type in media_types.get(operation["operationId"], ()):
                     responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
-    del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"]["UNPROCESSABLE_ENTITY"]
+    # Its name is another one from Python 3.13 on.
+    del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"][HTTPStatus(422).name]
     return made
 
 
