@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.ports import free_port
 from tests.support.server import PATIENT, get, start_server
+from tests.support.waiting import wait_until
 
 GUNICORN = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py"]
 """The command: after ``python -m gunicorn``, a binary upgrade looks for modules in gunicorn's folder first."""
@@ -31,14 +32,17 @@ class Gunicorn:
 
     def __init__(self, application: str, log: Path | None = None, **environment: str) -> None:
         self.port = free_port()
+        settings = {"PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **PATIENT, **environment}
         self.process = start_server(
             [*GUNICORN, application],
             self.port,
-            {"PATH": os.defpath, "PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **PATIENT, **environment},
+            {"PATH": os.defpath, **settings},
             log,
             ready_path="/health/live",
             within_s=30,
         )
+        # The first worker answers while the master still forks the others.
+        wait_until(lambda: len(self.workers) >= int(settings["WORKERS"]), 30)
 
     @property
     def workers(self) -> list[psutil.Process]:
