@@ -75,7 +75,7 @@ generate-openapi: install-dev
 
 # Measures real clients and generators; needs npm and Java.
 generate-clients-table: install-dev
-	@$(BIN)/python -m tests.clients.measured
+	@PYTHONPATH=workbench/testkit/tests $(BIN)/python -m clients.measured
 
 # Versions are those of constraints.txt; hashes are those of all files of a version, for every machine. colorama and pywin32
 # are for Windows alone, where the service does not run.
@@ -87,12 +87,12 @@ generate-lock: install-dev
 	printf 'setuptools\nzensical\n' | $(lock_of) - --output-file ops/image/build.txt
 	printf 'cyclonedx-bom\ndebsbom[cdx]\n' | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
-	echo pip | $(lock_of) - setup.cfg testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
+	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
 conformance: install-dev ## the testkit against this service, on two workers and behind PgBouncer (ARGS='--only workers')
-	@$(BIN)/python -m tests.conformance $(ARGS)
-	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses testkit/tests)
+	@PYTHONPATH=workbench/testkit/tests $(BIN)/python -m service_conformance $(ARGS)
+	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses workbench/testkit/tests)
 
 bench: install ## compare the service with its peers on this machine (needs wrk; ARGS="--only create --rounds 1")
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
@@ -102,14 +102,14 @@ release: install-dev ## check, build and tag the version of setup.cfg (ARGS=--dr
 	@$(BIN)/python ops/make/release.py $(ARGS)
 
 install:
-	@$(call ensure,run,-e .)
+	@$(call ensure,run,-e . -e ./workbench/sandbox)
 
 install-dev:
-	@$(call ensure,dev,-e . -e ./testkit)
+	@$(call ensure,dev,-e . -e ./workbench/sandbox -e ./workbench/testkit)
 
 clean: ## remove .venv and caches; the data in .data stay
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
-	rm -rf tests/clients/.work tests/clients/node_modules benchmarks/.peers testkit/build testkit/src/*.egg-info
+	rm -rf workbench/testkit/tests/clients/.work workbench/testkit/tests/clients/node_modules benchmarks/.peers workbench/*/build workbench/*/src/*.egg-info
 
 # Finds the first Python that is new enough: PYTHON, or one of the usual names if PYTHON has its default.
 candidates := "$(PYTHON)" $(if $(filter file default,$(origin PYTHON)),python3.13 python3.12 python3.11 python3.14)
@@ -134,7 +134,7 @@ endef
 # A .venv that was moved is created again, since its scripts contain the old path.
 # Debian's Python may lack ensurepip; then a pip outside of .venv installs into it.
 define ensure
-wanted="$$(cat setup.cfg pyproject.toml testkit/pyproject.toml ops/venv/*.txt | cksum) $$(pwd -P)"; \
+wanted="$$(cat setup.cfg pyproject.toml workbench/*/pyproject.toml ops/venv/*.txt | cksum) $$(pwd -P)"; \
 for stamp in $(VENV)/installed-$(1) $(VENV)/installed-dev; do \
 	if [ -f "$$stamp" ] && [ "$$(cat "$$stamp")" = "$$wanted" ] && $(BIN)/python -I -S -c '' 2>/dev/null; then exit 0; fi; \
 done; \
@@ -146,7 +146,7 @@ if [ -t 2 ]; then \
 		printf '\r%s s ' $$(($$(date +%s) - began)) >&2; \
 	done) & \
 fi; \
-rm -rf $(VENV)/installed-* *.egg-info; \
+rm -rf $(VENV)/installed-* *.egg-info workbench/*/src/*.egg-info; \
 if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
 if ! $(BIN)/python -m pip --version >/dev/null 2>&1 && ! "$$python" -m venv $(VENV) >/dev/null 2>&1; then \

@@ -1,7 +1,8 @@
 """What may be added to the service from outside of it: the one seam. Each member adds nothing unless it is overridden.
 
-The service has one extension, the sandbox. It is found by the entry point ``sample_resource.extension`` of what is
-installed, which names a subclass of :class:`ExtensionPackage`. Nothing else here knows of it.
+There is one extension, the sandbox of ``sample-resource-sandbox``. It is found by the entry point
+``sample_resource.extension`` of what is installed, which names a subclass of :class:`ExtensionPackage`. Nothing else of
+the service knows of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,6 +75,8 @@ class Extension:
     """What those who start the service have to know."""
     page: tuple[str, str] | None = None
     """Path and title of its page, for the header of all pages."""
+    card: str = ""
+    """What leads to it on the page at the root: HTML, an item of the list there. ``{root}`` is what paths follow."""
     document: DocumentPage | None = None
     threads: Sequence[str] = ()
     """The names of its threads, for metrics."""
@@ -114,6 +117,8 @@ class ExtensionPackage:
     """Its tables that stay on one machine."""
     migrations: tuple[Path, ...] = ()
     """Folders with the migrations that make its tables."""
+    card_when_off: str = ""
+    """In place of :attr:`Extension.card` while it is switched off."""
 
     def settled(self, settings: Settings) -> Settings:
         """The settings as the extension needs them.
@@ -153,7 +158,7 @@ def package_of(settings: Settings) -> ExtensionPackage:
         return ExtensionPackage()
     package = installed_package()
     if type(package) is ExtensionPackage:
-        raise InvalidSetting(_SWITCH, switch, f"needs the entry point {_ENTRY_POINTS}: install sample-resource again")
+        raise InvalidSetting(_SWITCH, switch, "is not installed: pip install sample-resource-sandbox")
     return package
 
 

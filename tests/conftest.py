@@ -25,8 +25,8 @@ from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.extension import installed_package
 from app.identity import issued_tokens, signing_keys
-from app.sandbox.kept import fast_place
 from app.serving.embedded import EmbeddedPostgres
+from app.telemetry.shared_folder import MEMORY
 from tests.support.api import Api
 from tests.support.built import built as built
 from tests.support.contract import Contract
@@ -34,10 +34,12 @@ from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
-if (in_memory := fast_place(room_gib=4)) is not None and not os.statvfs(in_memory).f_flag & os.ST_NOEXEC:
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
     # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and with
     # them on a disk, starting PostgreSQL took more processor time than the tests themselves.
-    os.environ["TMPDIR"] = tempfile.tempdir = in_memory
+    _room = os.statvfs(MEMORY)
+    if _room.f_bavail * _room.f_frsize >= 4 << 30 and not _room.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "128MB"}
 """Settings that make PostgreSQL faster, and its files small. Tests of durability start a server without them."""

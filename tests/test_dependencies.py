@@ -36,7 +36,7 @@ EXTRAS = OTEL | {
 }
 TESTKIT = {
     canonicalize_name(Requirement(text).name): Requirement(text)
-    for text in tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())["project"]["dependencies"]
+    for text in tomllib.loads((ROOT / "workbench/testkit/pyproject.toml").read_text())["project"]["dependencies"]
 }
 
 PINNED = {
@@ -156,11 +156,11 @@ def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
 def test_the_lock_files_of_npm_have_no_addresses() -> None:
     """Neither registries (the option omit-lockfile-registry-resolved) nor sponsors (remove each ``funding``)."""
     folders = (
-        "testkit/clients",
-        "testkit-js/examples",
-        "tests/clients",
-        "tests/clients/node-versions",
-        "tests/clients/vitest-4",
+        "workbench/testkit/clients",
+        "workbench/testkit-js/examples",
+        "workbench/testkit/tests/clients",
+        "workbench/testkit/tests/clients/node-versions",
+        "workbench/testkit/tests/clients/vitest-4",
     )
     locks = [ROOT / folder / "package-lock.json" for folder in folders]
     assert [path for path in locks if "://" in path.read_text()] == []

@@ -14,7 +14,7 @@ from app.config import Settings
 from app.setting_values import ANY_ORIGIN
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
-"""The resource API, with the errors of its endpoints, and the token endpoint; nothing of the sandbox."""
+"""The resource API, with the errors of its endpoints, and the token endpoint; nothing of an extension."""
 
 _EXPOSED = ("ETag", "Location", "Retry-After", "X-Correlation-ID")
 

@@ -4,7 +4,7 @@ Those of ObjectType follow from :mod:`app.query.object_fields`.
 
 The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. Whatever differs between the
 current and the staged projection stands here for both, so that conditions, orders and facets need not tell them apart.
-Writes, bulk commands and the sandbox's copies name the columns of both.
+Writes and bulk commands name the columns of both.
 """
 
 from collections.abc import Mapping

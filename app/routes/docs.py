@@ -1,6 +1,5 @@
 """The contract as a document and as pages, and the page that leads to them: all served from here alone."""
 
-import re
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -10,6 +9,7 @@ from typing import cast
 from flask import Response, current_app, request
 
 from app import errors, openapi
+from app.extension import installed_package
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import path_of_request
@@ -48,15 +48,7 @@ def _text_of(name: str) -> str:
     return (frame.SITE / name).read_text("utf-8")
 
 
-def _front(word: str) -> str:
-    """The page at the root with what it has ``with`` or ``without`` an extension."""
-    parts = re.compile(r"\{(with|without) extension\}\n(.*?)\{end\}\n", re.DOTALL)
-    return parts.sub(lambda part: part.group(2) if part.group(1) == word else "", _text_of("front.html"))
-
-
-_FRONT = {True: _front("with"), False: _front("without")}
-"""By whether the service has an extension with a page."""
-
+_FRONT = _text_of("front.html")
 _DOCS = _text_of("docs.html")
 _NO_GUIDE = _text_of("guide.html")
 
@@ -92,7 +84,11 @@ def front() -> Response:
         error = errors.unknown_url(path_of_request())
         error.headers["Vary"] = "Accept"
         raise error
-    answer = frame.page(_FRONT[frame.extension().page is not None], "/")
+    extension = frame.extension()
+    document = extension.document
+    link = document and f'<li><a href="{{root}}{document.path}">OpenAPI document</a> of the {document.title}</li>\n'
+    card = extension.card or installed_package().card_when_off
+    answer = frame.page(_FRONT.replace("{card}", card).replace("{document}", link or ""), "/")
     answer.headers["Vary"] = "Accept"
     return answer
 

@@ -20,10 +20,16 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("*.md", "docs/**/*.md", "testkit/*.md", "testkit/docs/*.md", "testkit-js/*.md")
+DOCUMENTS = (
+    "*.md",
+    "docs/**/*.md",
+    "workbench/testkit/*.md",
+    "workbench/testkit/docs/*.md",
+    "workbench/testkit-js/*.md",
+)
 """What becomes pages. They keep their places beside each other, so their links hold."""
 
-NOT_SEARCHED = ("docs/specification-tests.html", "docs/clients-table.html")
+NOT_SEARCHED = ("docs/specification-tests.html", "docs/workbench/clients-table.html")
 """Tables that commands make, in which words are found too often to lead anywhere."""
 
 SITE = CHECKOUT / "docs/site"

@@ -27,7 +27,7 @@ from app.database.pool import Database
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
-from tests.support.applications import open_app, with_sandbox
+from tests.support.applications import open_app
 from tests.support.waiting import wait_until
 
 SOON_S = 5.0
@@ -137,7 +137,7 @@ def test_an_application_that_is_made_opens_nothing(settings: Settings) -> None:
         return len(psutil.Process().net_connections("all")), threading.active_count()
 
     before = sockets_and_threads()
-    with open_app(with_sandbox(settings)):
+    with open_app(settings):
         assert sockets_and_threads() == before
 
 

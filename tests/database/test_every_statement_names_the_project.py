@@ -6,12 +6,12 @@ And what Citus refuses in a statement that writes stands in none.
 import re
 
 import pytest
+import sandbox_walk
 from flask import Flask
 
 from app.database import distribute
 from app.database.connection import NO_LIMITS
 from app.extension import installed_package
-from tests.support import sandbox_walk
 from tests.support.endpoints import endpoints_of_a_project
 from tests.support.walk import Walked
 

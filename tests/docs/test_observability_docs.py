@@ -11,8 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
-from app.sandbox.extension import Sandbox
-from app.sandbox.rules.rules import KINDS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import (
     REPLICA_READ_SOURCES,
@@ -52,9 +50,6 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
     api.create()
     app.test_client().get("/health/ready")
     metrics.report_pool("primary", {}, {})
-    for name, (meaning, label, values) in Sandbox.counted.items():
-        for value in values:
-            metrics.counter_of(name, meaning, label).labels(value)
     exposed: dict[str, tuple[str, set[str]]] = {}
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         labels = {label for sample in family.samples for label in sample.labels} - {"le"}
@@ -68,7 +63,6 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
         ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
         ("replica_reads_total", set(REPLICA_READ_SOURCES)),
-        ("sandbox_orders_total", set(KINDS)),
         ("ready", {"database", "migrations", "pool", "signing_key"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),

@@ -5,13 +5,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from app.serving.embedded import EmbeddedPostgres
-from tests.support.applications import own_database
-from tests.support.gunicorn_server import StartGunicorn
 from tests.support.pages import ROOT, Page
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
@@ -92,25 +88,6 @@ def block(mark: str) -> str:
     """A block of README, by the comment before it."""
     (found,) = re.findall(rf"^<!-- {mark} -->\n```\w+\n(.*?)^```$", README.text, re.MULTILINE | re.DOTALL)
     return str(found)
-
-
-def test_the_failing_test_prints_what_readme_shows(
-    start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres, tmp_path: Path
-) -> None:
-    server = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
-    (tmp_path / "test_my_client.py").write_text(block("a failing test"))
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
-        env={"PATH": os.environ["PATH"], "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 1, ran.stdout + ran.stderr
-    printed = ran.stdout.splitlines()
-    assert [line for line in block("what it prints").splitlines() if line not in printed] == [], ran.stdout
 
 
 def test_the_first_requests_are_answered_as_readme_shows(port: int, database_url: str) -> None:

@@ -16,14 +16,6 @@ def service() -> Iterator[Service]:
     started.remove()
 
 
-@pytest.fixture(scope="module")
-def sandboxed() -> Iterator[Service]:
-    """A service with the sandbox, which has one worker, for all tests of a file."""
-    started = Service(SANDBOX="on")
-    yield started
-    started.remove()
-
-
 @pytest.fixture
 def report(capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Iterator[Report]:
     """Show the figures of a test beside its name."""

@@ -43,7 +43,7 @@ class Service:
             "PORT": str(self.port),
             "HEALTH_BIND": f"127.0.0.1:{self.health_port}",
             "DATA_DIR": str(self.folder / "data"),
-            "WORKERS": "1" if environment.get("SANDBOX") == "on" else "2",
+            "WORKERS": "2",
             "THREADS": "8",
             "METRICS_TOKEN": METRICS_TOKEN,
             **environment,

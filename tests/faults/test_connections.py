@@ -44,18 +44,6 @@ ANONYMOUS_BODY = Kind(
 SILENCE = Kind("connections that say nothing", b"", b"")
 
 
-def delayed_requests(service: Service) -> Kind:
-    """Requests of a sandbox project that its rules delay by a minute."""
-    project = service.request("POST", "/sandbox/projects", {}).json()
-    key = project["projectKey"]
-    answer = service.request("PUT", f"/sandbox/projects/{key}/rules", {"rules": [{"delayMs": 60000}]})
-    assert answer.status == 204, answer
-    request = (
-        f"GET /{key}/resource HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {project['accessToken']}\r\n\r\n"
-    )
-    return Kind("delayed", request.encode(), b"")
-
-
 def assert_served_beside(service: Service, report: Report, *attacks: tuple[Kind, int]) -> None:
     """Open many connections: each probe is answered, and an ordinary client is as soon as the burst was accepted."""
     token = service.token("manage_test:demo")
@@ -80,12 +68,6 @@ def test_1900_bodies_without_a_token_keep_nobody_from_being_served(service: Serv
 
 def test_bodies_and_idle_connections_keep_nobody_from_being_served(service: Service, report: Report) -> None:
     assert_served_beside(service, report, (ANONYMOUS_BODY, 300), (SILENCE, 1600))
-
-
-def test_1900_requests_that_the_sandbox_delays_keep_nobody_from_being_served(
-    sandboxed: Service, report: Report
-) -> None:
-    assert_served_beside(sandboxed, report, (delayed_requests(sandboxed), 1900))
 
 
 def test_a_body_that_comes_by_a_byte_each_second_is_ended_within_half_a_minute(service: Service) -> None:

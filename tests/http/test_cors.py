@@ -1,15 +1,12 @@
 """Cross-origin resource sharing: what a page of another origin may send, and see of an answer."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.config import InvalidSetting, Settings
 from tests.support.api import Api
-from tests.support.applications import open_app, with_sandbox
+from tests.support.applications import open_app
 
 ORIGIN = {"Origin": "https://shop.example"}
 PREFLIGHT = ORIGIN | {
@@ -100,22 +97,3 @@ def test_cors_origins_narrows_or_ends_it(
 def test_what_no_browser_sends_as_an_origin_is_refused(value: str) -> None:
     with pytest.raises(InvalidSetting, match="CORS_ORIGINS"):
         Settings.from_environment({"CORS_ORIGINS": value})
-
-
-def test_the_sandbox_has_none_of_it_and_its_rules_leave_preflight_requests_alone(
-    settings: Settings,
-) -> None:
-    with open_app(with_sandbox(settings)) as app:
-        client = app.test_client()
-        send: Callable[..., Any] = lambda method, path, **more: client.open(  # noqa: E731 -- bound to its arguments
-            path, method=method, base_url="http://localhost", **more
-        )
-        made = send("POST", "/sandbox/projects", json={}).get_json()
-        key = made["projectKey"]
-        assert allowed(send("GET", "/sandbox/projects", headers={"Origin": "http://localhost"})) is None
-        rules = {"rules": [{"status": 503, "times": {"first": 1}}]}
-        assert send("PUT", f"/sandbox/projects/{key}/rules", json=rules).status_code in (200, 204)
-        preflight = send("OPTIONS", f"/{key}/resource", headers=PREFLIGHT)
-        assert (preflight.status_code, allowed(preflight)) == (200, "*")
-        refused = send("GET", f"/{key}/resource", headers={**ORIGIN, "Authorization": f"Bearer {made['accessToken']}"})
-        assert (refused.status_code, allowed(refused)) == (503, "*")

@@ -372,7 +372,7 @@ def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: To
         assert verifier.verify(tokens[0])
 
 
-def test_a_token_of_a_sandbox_project_counts_in_its_world_only() -> None:
+def test_a_token_of_a_project_in_a_world_of_its_own_counts_there_only() -> None:
     """So it stays refused when the project is gone and its removal is forgotten, however far ahead its clock was."""
     for epoch in (0, 7, 10**17):
         assert not REAL_WORLD.accepts_token(project_token_id(epoch))

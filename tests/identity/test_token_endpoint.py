@@ -33,7 +33,7 @@ def test_ids_and_secrets_can_be_values_of_options_on_a_command_line(
     assert "-" not in made.client_id + made.client_secret
 
 
-def test_a_secret_has_the_length_by_which_the_journal_of_the_sandbox_knows_it(connection: Connection) -> None:
+def test_a_secret_has_the_length_that_is_declared(connection: Connection) -> None:
     assert len(create_client(connection, "some", ("view_test:p",)).client_secret) == SECRET_LENGTH
 
 

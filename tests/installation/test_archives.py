@@ -54,8 +54,8 @@ def test_sdist_and_wheel_contain_the_guide(archives: tuple[Path, Path]) -> None:
         "index.html",
         "search.json",
         "guide.js",
-        "docs/sandbox.html",
-        "docs/sandbox.png",
+        "docs/workbench/sandbox.html",
+        "docs/workbench/sandbox.png",
         "docs/decisions/index.html",
     }
     assert {f"app/pages/guide/{name}" for name in pages} <= names_in(wheel) & in_sdist
@@ -101,7 +101,7 @@ def test_the_archives_are_built_by_the_setuptools_that_pyproject_names() -> None
 
 
 def test_the_wheel_of_the_kit_contains_its_package_and_nothing_else(wheel_of_the_kit: Path) -> None:
-    listed = {path.removeprefix("testkit/src/") for path in packaged_files("testkit/src")}
+    listed = {path.removeprefix("workbench/testkit/src/") for path in packaged_files("workbench/testkit/src")}
     assert {name for name in names_in(wheel_of_the_kit) if ".dist-info/" not in name} == listed
 
 
@@ -122,9 +122,9 @@ def test_command_and_plugin_of_the_kit_are_found(wheel_of_the_kit: Path) -> None
 def test_licence_version_and_build_of_the_kit_are_those_of_the_service() -> None:
     config = ConfigParser()
     config.read(ROOT / "setup.cfg")
-    kit = tomllib.loads((ROOT / "testkit/pyproject.toml").read_text())
+    kit = tomllib.loads((ROOT / "workbench/testkit/pyproject.toml").read_text())
     service = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert kit["project"]["version"] == config["metadata"]["version"]
     assert kit["project"]["requires-python"] == config["options"]["python_requires"]
     assert kit["build-system"] == service["build-system"]
-    assert (ROOT / "testkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "workbench/testkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

@@ -132,7 +132,7 @@ def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
             own(service, used)
         (example,) = re.findall(
             r"<!-- example -->\n```python\n(.*?)^```",
-            (ROOT / "testkit/README.md").read_text(),
+            (ROOT / "workbench/testkit/README.md").read_text(),
             re.MULTILINE | re.DOTALL,
         )
         (folder / "test_client.py").write_text(example)

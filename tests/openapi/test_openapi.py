@@ -12,7 +12,6 @@ from openapi_spec_validator import validate
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.resource.actions import REGISTRY
-from app.sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, WRITES_BY_ID
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.contract import Contract
@@ -182,23 +181,6 @@ def test_documented_head_responses_have_no_content(document: dict[str, Any]) -> 
     responses = document["paths"]["/{projectKey}/resource"]["head"]["responses"]
     assert {"200", "400", "401", "403", "404"} <= set(responses)
     assert not [status for status, response in responses.items() if "content" in response]
-
-
-def test_the_operations_that_the_sandbox_knows_by_kind_are_those_of_the_document(document: dict[str, Any]) -> None:
-    """A new endpoint of one of these kinds has to be added to the sandbox's sets."""
-    lists: set[str] = set()
-    bodies: set[str] = set()
-    writes: set[str] = set()
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            name = operation["operationId"]
-            if any(parameter["name"] == "limit" for parameter in operation["parameters"]):
-                lists.add(name)
-            if "Draft" in str(operation.get("requestBody", {}).get("content", {}).get("application/json", {})):
-                bodies.add(name)
-            if path.endswith("/{id}") and method != "get":
-                writes.add(name)
-    assert (lists, bodies, writes) == (LISTS, BODIES_OF_RESOURCES, WRITES_BY_ID)
 
 
 def test_links_pass_only_parameters_that_their_operation_has(document: dict[str, Any]) -> None:

@@ -19,7 +19,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.config import Settings
 from app.http.request_log import route_template
-from app.sandbox.settings import SandboxSettings
 from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.support.api import Api
 from tests.support.pages import Page
@@ -57,7 +56,6 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
     metrics.report_pool("primary", {}, {})
-    metrics.counter_of("sandbox_orders", "of the sandbox", "kind").labels("status").inc()
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         for sample in family.samples:
@@ -189,8 +187,7 @@ def test_alertmanager_has_a_receiver_for_each_severity() -> None:
 
 def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> None:
     passed: dict[str, Any] = COMPOSE["services"]["app"]["environment"]
-    declared = (*fields(Settings), *fields(SandboxSettings))
-    settings = {item.metadata["variable"] for item in declared if "variable" in item.metadata}
+    settings = {item.metadata["variable"] for item in fields(Settings) if "variable" in item.metadata}
     from_outside = {name for name, value in passed.items() if str(value).startswith(f"${{{name}:-")}
     decided = {"BIND", "PORT", "DATA_DIR", "DATABASE_URL", "TRUSTED_PROXIES", "METRICS_BIND"}
     assert settings - from_outside == decided

@@ -220,7 +220,6 @@ def test_a_segment_is_archived_once_and_the_same_one_again_is_a_success(tmp_path
     [
         ({}, "11000ms"),
         ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20000"}, "23000ms"),
-        ({"SANDBOX": "on"}, "75000ms"),
     ],
 )
 def test_the_proxy_waits_as_long_as_the_service_may_take(

@@ -1,4 +1,4 @@
-"""The documentation pages load only files that the service serves. ``tests/clients`` tests ``/docs`` in a browser."""
+"""The documentation pages load only files that the service serves. ``-mcontract`` tests ``/docs`` in a browser."""
 
 import re
 
@@ -25,11 +25,6 @@ def test_all_that_a_page_loads_and_links_to_is_served(api: Api, path: str) -> No
         with api.get("/" + link, headers=BROWSER, follow_redirects=True) as answer:
             assert answer.status_code == 200, link
             assert answer.headers.get("Cache-Control", "no-cache") == "no-cache"
-
-
-def test_without_the_sandbox_no_page_links_to_it(api: Api) -> None:
-    assert all("/sandbox" not in api.get(path, headers=BROWSER).text for path in ("//", "//docs"))
-    assert "SANDBOX=on" in api.get("//", headers=BROWSER).text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tests.specification.clauses import ROOT
 
 DOCUMENT = ROOT / "docs/openapi.json"
 
-DATA = ROOT / "testkit/src/sample_resource_testkit/client/operations.json"
+DATA = ROOT / "workbench/testkit/src/sample_resource_testkit/client/operations.json"
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 

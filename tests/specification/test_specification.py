@@ -24,7 +24,7 @@ def test_what_is_made_from_the_specification_is_current() -> None:
 
 
 @pytest.mark.parametrize(
-    "packaged", ["app/openapi/specification.json", "testkit/src/sample_resource_testkit/specification.json"]
+    "packaged", ["app/openapi/specification.json", "workbench/testkit/src/sample_resource_testkit/specification.json"]
 )
 def test_the_packages_contain_the_clauses_of_the_repository(packaged: str) -> None:
     """As a symbolic link, in whose place the built packages have the file (tests/installation)."""

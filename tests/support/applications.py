@@ -28,18 +28,8 @@ def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
         yield app
 
 
-def with_sandbox(settings: Settings, token: str | None = None, **others: str) -> Settings:
-    """The settings with the sandbox switched on.
-
-    :param token: SANDBOX_TOKEN.
-    :param others: further variables of the environment.
-    """
-    given = {"SANDBOX": "on", **({} if token is None else {"SANDBOX_TOKEN": token}), **others}
-    return replace(settings, environment={**settings.environment, **given})
-
-
 def own_database(cluster: EmbeddedPostgres) -> str:
-    """The URL of a database that no other instance has the sandbox of."""
+    """The URL of a database of its own."""
     url = cluster.create_database(f"own_{uuid4().hex}")
     migrate.upgrade(url, installed_package().migrations)
     with psycopg.connect(url, autocommit=True) as connection:

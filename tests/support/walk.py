@@ -15,6 +15,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from flask import Flask, request
+from sandbox_walk import walk_sandbox
 
 from app import create_app
 from app.config import Settings
@@ -38,7 +39,6 @@ from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.oauth import OAuthClient
-from tests.support.sandbox_walk import walk_sandbox
 from tests.support.statements import Statement, recorded
 
 PROJECT = "walk"

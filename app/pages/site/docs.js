@@ -2,13 +2,14 @@
 "use strict";
 
 const { root, document: described } = document.body.dataset;
-const ofSandbox = described.startsWith("/sandbox/");
+const below = described.replace(/openapi\.json$/, ""); // the paths of the document, if it is that of an extension
+const isFurther = below !== "/";
 const project = "demo"; // of the examples, and of the client and the token that the service prints
 const remembered = "sample-resource: last answer";
 
-// With SANDBOX_TOKEN the document itself needs the token, which may stand behind the # of the address: browsers send that
+// The document of an extension may need a token itself, which may stand behind the # of the address: browsers send that
 // part to nobody.
-const sandboxToken = ofSandbox ? new URLSearchParams(location.hash.slice(1)).get("token") : null;
+const token = isFurther ? new URLSearchParams(location.hash.slice(1)).get("token") : null;
 
 // Swagger UI has dark colours, which a class switches on.
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -27,14 +28,14 @@ const ui = SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   persistAuthorization: true,
-  tryItOutEnabled: !ofSandbox, // its examples would change projects that somebody uses
+  tryItOutEnabled: !isFurther, // its examples would change what somebody uses
   validatorUrl: null,
   requestInterceptor: repeat,
   responseInterceptor: read,
   plugins: [withoutLinksInButtons],
   onComplete: () => {
     nameParts();
-    if (ofSandbox) return;
+    if (isFurther) return;
     fillInForms();
     const last = sessionStorage.getItem(remembered);
     if (last) fillIn(JSON.parse(last));
@@ -64,8 +65,8 @@ function repeat(request) {
       return whole; // a text that begins with a bracket
     }
   });
-  if (sandboxToken && new URL(request.url, location.href).pathname.startsWith(`${root}/sandbox/`)) {
-    request.headers.Authorization = `Bearer ${sandboxToken}`;
+  if (token && new URL(request.url, location.href).pathname.startsWith(root + below)) {
+    request.headers.Authorization = `Bearer ${token}`;
   }
   request.url = repeated(request.url);
   if (typeof request.body === "string" && !request.body.startsWith("{")) request.body = repeated(request.body);

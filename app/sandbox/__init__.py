@@ -1,4 +1,0 @@
-"""The sandbox: throwaway projects for those who test clients, with faults on order and a journal of every request.
-
-``docs/sandbox-reference.md`` is its manual. With ``SANDBOX=off`` nothing of this folder is imported.
-"""

@@ -1,0 +1,331 @@
+"""Entries of the journal as analysis reads them: values are derived when they are asked for."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote
+
+from werkzeug.http import parse_date
+
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
+from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
+
+BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
+"""The operations whose body is a resource."""
+
+LISTS = frozenset(
+    ("listResources", "checkResources", "listResourcesSorted", "searchResources", "searchProductProjections")
+)
+"""The operations that take conditions and paging."""
+
+WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
+
+TROUBLES = ("401", "409", "429", "503", "lost")
+"""What a client should recover from: statuses, and answers that it did not get whole."""
+
+REFUSALS = (400, 403, 405, 413, 414, 415)
+"""Statuses that the same request gets again."""
+
+_LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
+"""What a rule does to a connection so that the client has no whole answer."""
+
+_MADE_UP = frozenset(("status", "prefer", "limit", "expireTokens", "body"))
+"""What is done on order by which the status of an answer is not that of the service."""
+
+_CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
+"""Headers that differ between a request and its repetition."""
+
+_PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
+"""Headers that proxies add."""
+
+_TEXT_AT_MOST = 200
+"""Characters of a text that is remembered."""
+
+_BACKLOG_S = 0.02
+"""A connection that is accepted so soon after others were waiting may have been one of them."""
+
+
+_TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
+"""The members of a look that may be long."""
+
+
+class Look:
+    """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
+
+    :param written: texts that its client has written to resources.
+    """
+
+    def __init__(self, entry: Entry, written: Collection[str] = ()) -> None:
+        self.entry = entry
+        self.written = written
+        self.number = entry.number
+        self.operation = entry.operation
+        self.method = entry.method
+        self.target = entry.target
+        self.began = entry.arrived_at
+        self.path, _, self._query = entry.target.partition("?")
+        """The raw path."""
+        self.connection = None if entry.connection is None else entry.connection[0]
+        """The number of its connection."""
+        # The answer
+        self.status = entry.status
+        """None: there was no answer."""
+        self.does: Sequence[str] = () if entry.rule is None else entry.rule["does"]
+        """What was done on order."""
+        self.is_lost = entry.answer is None or entry.client_gone or not _LOST_BY.isdisjoint(self.does)
+        """Whether the client had no whole answer: nothing, a part, or it had gone."""
+        self.has_failed = self.is_lost or (self.status or 0) >= 400
+        self.trouble = self._trouble() if self.has_failed else None
+        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: what
+        has an answer that stays as it is."""
+
+    def _trouble(self) -> str | None:
+        if self.is_lost:
+            return "lost"
+        # A token endpoint that refuses credentials is no trouble that a client could recover from.
+        if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
+            return None
+        if str(self.status) in TROUBLES:
+            return str(self.status)
+        return "5xx" if (self.status or 0) >= 500 else None
+
+    def drop_texts(self) -> None:
+        """Keep only what later requests are compared with."""
+        _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
+        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
+        for text in _TEXTS:
+            self.__dict__.pop(text, None)
+
+    def is_reaction_to(self, before: "Look") -> bool:
+        """Whether the client may have sent this because of what became of another request."""
+        connection, other = self.entry.connection, before.entry
+        if connection is not None and other.pending and connection[0] in other.pending:
+            return other.pending[connection[0]] != connection[1]  # it had arrived before the answer was sent
+        waited = other.had_backlog and self.is_first_on_connection
+        if waited and (self.entry.opened_at or self.began) - other.ended_at < _BACKLOG_S:
+            return False
+        return self.began > (before.began if before.is_lost else other.answered_at)
+
+    # The request
+
+    @property
+    def decoded_path(self) -> str:
+        """The path as the service understands it."""
+        return unquote(self.path)
+
+    @property
+    def project_time(self) -> float:
+        """The time of the project's clock, in seconds since 1970."""
+        return self.began if self.entry.project_time is None else self.entry.project_time
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The request's headers by their names in lower case; of repeated ones the last."""
+        return self.entry.request.by_name()
+
+    @property
+    def program(self) -> str:
+        """The program that sent it, as it calls itself."""
+        return self.headers.get("user-agent", "")
+
+    @cached_property
+    def authorization(self) -> str:
+        """The header of that name; empty if there is none."""
+        return self.headers.get("authorization", "")
+
+    @property
+    def is_first_on_connection(self) -> bool:
+        """Whether its connection is new."""
+        return self.entry.connection is not None and self.entry.connection[1] == 1
+
+    @property
+    def keeps_connection(self) -> bool:
+        """Whether its client wants to use the connection again, as HTTP/1.1 has it; False behind a proxy."""
+        return (
+            self.entry.http_version == "HTTP/1.1"
+            and self.headers.get("connection", "").lower() in ("", "keep-alive")
+            and _PROXIES.isdisjoint(self.headers)
+        )
+
+    @property
+    def form(self) -> tuple[tuple[str, str], ...]:
+        """The fields of a form."""
+        is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
+
+    @cached_property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Parameters of the query string, then fields of the form."""
+        query = parse_qsl(self._query, keep_blank_values=True) if self._query else ()
+        return (*query, *self.form) if self.entry.request.body else tuple(query)
+
+    def values(self, name: str) -> list[str]:
+        """The values of a parameter."""
+        return [value for each, value in self.parameters if each == name]
+
+    @cached_property
+    def text(self) -> str:
+        """The request's body; empty if it has none, is cut or is no text."""
+        return _text_of(self.entry.request)
+
+    @cached_property
+    def json(self) -> Any:
+        """The request's body as a value of JSON; None if it is none."""
+        return _json_of(self.text)
+
+    @cached_property
+    def members(self) -> dict[str, Any]:
+        """The members of the request's body, without those that are ``null`` and so absent; none if it is no object."""
+        members = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
+        return {name: value for name, value in members.items() if value is not None}
+
+    def texts(self) -> Iterator[str]:
+        """The texts that it writes to a resource."""
+        if self.operation in BODIES_OF_RESOURCES:
+            wrapped = self.members.get("objectTypeProperty")
+            listed = cast("dict[str, Any]", wrapped).get("arrayOfStringExample") if isinstance(wrapped, dict) else None
+            for text in (self.members.get("key"), *(cast("list[Any]", listed) if isinstance(listed, list) else ())):
+                if isinstance(text, str) and len(text) <= _TEXT_AT_MOST:
+                    yield text
+
+    @cached_property
+    def version(self) -> Any:
+        """The version that the request expects, in its body or its query: a number or a short text; else None."""
+        if self.method in ("GET", "HEAD"):
+            return None
+        version = self.members["version"] if "version" in self.members else next(iter(self.values("version")), None)
+        is_short = isinstance(version, str) and len(version) <= _TEXT_AT_MOST
+        return version if is_short or isinstance(version, int | float) else None
+
+    @cached_property
+    def call(self) -> bytes:
+        """A hash of what makes two requests the same: method, target and body."""
+        body = self.entry.request.body if self.json is None else json.dumps(self.json, sort_keys=True)
+        return _hash_of(self.method, self.target, body)
+
+    @cached_property
+    def aim(self) -> bytes:
+        """A hash of what a request is to achieve: the same for a write that is repeated with another version.
+
+        A write aims at the resource that its path, id or key names, or at the youngest one without a key. A POST
+        without a name and all other requests aim at what they are.
+        """
+        if self.operation == TOKEN_OPERATION:
+            return b"token"
+        if self.operation in WRITES_BY_ID:
+            return _hash_of(self.method, self.path)
+        if self.operation in BODIES_OF_RESOURCES:
+            body = self.members
+            if self.method != "POST" or body.get("id") is not None or body.get("key") is not None:
+                return _hash_of(self.method, self.path, repr(body.get("id")), repr(body.get("key")))
+        return self.call
+
+    @cached_property
+    def ids_named(self) -> tuple[str, ...]:
+        """The ids by which a client can look for what a write has done: those that it sent, or was told."""
+        sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
+        told = cast("dict[str, Any]", self.answer_json).get("id") if isinstance(self.answer_json, dict) else None
+        return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
+
+    @cached_property
+    def keys_named(self) -> tuple[str, ...]:
+        """The key by which it can, if there is one."""
+        key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
+        return (key,) if isinstance(key, str) else ()
+
+    @cached_property
+    def prefer(self) -> str:
+        """What the request itself orders."""
+        return self.headers.get("prefer", "")
+
+    def is_same(self, other: "Look") -> bool:
+        """Whether the client sends the same once more. What a tester orders is none of its own."""
+        return (self.call, self.prefer) == (other.call, other.prefer)
+
+    @cached_property
+    def header_hash(self) -> bytes:
+        """A hash of the request's headers without those that differ by themselves."""
+        return _hash_of(*(f"{name}:{value}" for name, value in self.headers.items() if name not in _CHANGING))
+
+    # The answer
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the sandbox made the status up, so that it says nothing of what the project holds."""
+        return not _MADE_UP.isdisjoint(self.does)
+
+    @property
+    def own_status(self) -> int | None:
+        """The status that the service itself gave, also if the client got another one; None: none that is known."""
+        rule = self.entry.rule
+        if rule is None:
+            return self.status
+        return None if not rule["carriedOut"] else rule["replacedStatus"] or self.status
+
+    @property
+    def was_carried_out(self) -> bool:
+        """Whether the request may have changed something, whatever its answer says."""
+        if self.entry.rule is not None and not self.entry.rule["carriedOut"]:
+            return False
+        return self.own_status is None or self.own_status < 400
+
+    @cached_property
+    def retry_after(self) -> float | None:
+        """The seconds of ``Retry-After``, also if it is a date."""
+        if self.status not in (429, 503) or self.entry.answer is None:
+            return None
+        text = self.entry.answer.by_name().get("retry-after", "")
+        if re.fullmatch("[0-9]{1,9}", text, re.ASCII):
+            return int(text)
+        date = parse_date(text)
+        return None if date is None else date.timestamp() - self.entry.answered_at
+
+    @cached_property
+    def answer_text(self) -> str:
+        """The answer's body; empty if there is none or it is no text."""
+        return "" if self.entry.answer is None else _text_of(self.entry.answer)
+
+    @cached_property
+    def answer_json(self) -> Any:
+        """The answer's body as a value of JSON; None if it is none."""
+        return _json_of(self.answer_text)
+
+    @property
+    def error_codes(self) -> frozenset[str]:
+        """The codes of an error answer."""
+        if not self.has_failed or not isinstance(self.answer_json, dict):
+            return frozenset()
+        faults = cast("dict[str, Any]", self.answer_json).get("errors")
+        listed = cast("list[Any]", faults) if isinstance(faults, list) else []
+        return frozenset(str(cast("dict[str, Any]", each).get("code")) for each in listed if isinstance(each, dict))
+
+
+def _hash_of(*parts: str | bytes) -> bytes:
+    """The same for the same parts."""
+    made = blake2b(digest_size=16)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        made.update(b"%d:" % len(data))
+        made.update(data)
+    return made.digest()
+
+
+def _text_of(message: Message) -> str:
+    if not message.body or message.size is None or message.size > BODY_BYTES_KEPT:
+        return ""
+    try:
+        return message.body.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _json_of(text: str) -> Any:
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # no JSON; brackets within brackets without end
+        return None

@@ -1,0 +1,126 @@
+"""What the sandbox's routes answer, as schemas of its document.
+
+A table: each has the words of :func:`.declaring.answer`, and the members that need more than a type.
+"""
+
+from sample_resource_sandbox.analysis.exercised import KINDS
+from sample_resource_sandbox.api.declaring import answer, object_of, ref, said, several
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_HEADERS = {
+    "type": "array",
+    "description": "names and values in their order and spelling",
+    "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
+}
+_BODY = {"oneOf": [ref("MessageBody"), {"type": "null"}]}
+_REQUEST = {
+    "method": {"type": "string"},
+    "target": {"type": "string", "description": "as it was sent"},
+    "httpVersion": {"type": "string"},
+    "headers": _HEADERS,
+    "body": _BODY,
+}
+_RESPONSE = {"status": {"type": "integer"}, "headers": _HEADERS, "body": _BODY}
+_FAULTS = said("array", "a fault in an expression has its parameter, line and column", items={"type": "object"})
+
+ErrorSchema = answer("Error", "statusCode:integer message error? error_description?", errors=_FAULTS)
+MadeProjectSchema = answer(
+    "MadeProject", "projectKey clientId scope accessToken tokenUrl:uri expiresAt:date-time",
+    clientSecret=said(meaning="shown this once"),
+)  # fmt: skip
+IssuedTokenSchema = answer(
+    "IssuedToken", "clientId scope accessToken tokenUrl:uri",
+    expiresIn=said("integer", "seconds, by the project's clock"),
+)  # fmt: skip
+ProjectSchema = answer(
+    "Project", "projectKey createdAt:date-time expiresAt:date-time resources:integer tokenTtlSeconds:integer",
+    allow=said("array", "the ids of findings that are expected", items={"type": "string"}),
+    run=said(("string", "null"), "the run of tests that it belongs to"),
+    requests=said("integer", "all of them, also those no longer kept"),
+    clock=said("object", "now, runs, and offsetSeconds if it runs"),
+    ids=said("object", "the seed, if there is one"),
+    snapshots=said("array", items=object_of("name", "createdAt")),
+)  # fmt: skip
+ProjectListSchema = answer("ProjectList", results=several("Project"))
+ShownRuleSchema = answer("ShownRule", "matched:integer acted:integer", is_open=True)
+RuleListSchema = answer("RuleList", rules=several("ShownRule"))
+MessageBodySchema = answer(
+    "MessageBody", "truncated:boolean?",
+    size=said(("integer", "null"), "bytes of the whole body; null if it was not read whole"),
+    text=said(meaning="the first 64 KiB", is_required=False),
+    base64=said(meaning="the same, if they are no text", is_required=False),
+)  # fmt: skip
+FindingSchema = answer(
+    "Finding", "id title",
+    detail=said(meaning="what exactly was found"), instead=said(meaning="what to do"),
+    clauses=said("array", "of the specification", items={"type": "string"}),
+    told=said(meaning="all of it as a text: in a report also the requests, in lines"),
+)  # fmt: skip
+EntrySchema = answer(
+    "Entry",
+    number=said("integer", minimum=1),
+    startedAt=said(meaning="when it arrived; entries are numbered by it", format="date-time"),
+    endedAt=said(("string", "null"), "when its answer had been sent, or its connection had ended", format="date-time"),
+    answeredMs=said(("number", "null"), "until its answer began to be sent"),
+    durationMs=said(("number", "null"), "until it ended"),
+    underWay=said("boolean", "it has not ended; what follows may still change"),
+    clientId=said(("string", "null")), operationId=said(("string", "null")),
+    request=said("object", required=list(_REQUEST), properties=_REQUEST),
+    outcome=said(meaning="the status, and what was done on order, in words: `200, body cut off by rule 0`"),
+    response=said(
+        ("object", "null"), "as it went over the wire; null if nothing was answered", required=list(_RESPONSE),
+        properties=_RESPONSE,
+    ),
+    token=said(("object", "null"), "sub, scopes, id and expiresAt of the token, if it was valid"),
+    rule=said(
+        ("object", "null"), "what was done on order: name, number, all, did (in words), prefer, does, phase,"
+        " carriedOut, replacedStatus, waitedMs",
+    ),
+    correlationId=said(),
+    connection=said(("object", "null"), "its number, which request on it this was, and its age in ageMs"),
+    clientGone=said("boolean", "the client had closed the connection before its answer, or while that waited"),
+    projectTime=said(("string", "null"), "the project's time, if it is not the real one"),
+    repeats=said(("integer", "null"), "the number of the request that had failed and that this one repeats"),
+    findings=several("Finding", "what should not be so"),
+)  # fmt: skip
+EntryPageSchema = answer(
+    "EntryPage", "limit:integer offset:integer count:integer total:integer", results=several("Entry")
+)
+ArchiveSchema = answer("Archive", "log:object")
+ExpectedSchema = answer(
+    "Expected",  requests=said("array", "their numbers", items={"type": "integer"})
+)  # fmt: skip
+UnmetSchema = answer(
+    "Unmet", "statusCode:integer message error? error_description?", errors=_FAULTS,
+    requests=said("array", "the numbers of those that fit", items={"type": "integer"}),
+    told=said(meaning="all of it for a reader, in lines"),
+    nearest=said(
+        "array", "up to three requests, and how they differ",
+        items=object_of("number", "method", "target", "status", "outcome", differs=_TEXTS),
+    ),
+)  # fmt: skip
+ExercisedSchema = answer(
+    "Exercised", "percent:integer",
+    met=said("array", items=object_of("name", "times")), notMet=said("array", items={"type": "string"}),
+)  # fmt: skip
+ReportSchema = answer(
+    "Report", "projectKey? run? projects:integer?",
+    requests=said("object", "total: those that have ended"),
+    incomplete=said("boolean", "the service was started again meanwhile; earlier requests are not known any more"),
+    percent=said("integer", "of all that can be exercised"),
+    exercised=said("object", required=list(KINDS), properties={kind: ref("Exercised") for kind in KINDS}),
+    recovery=said("object", "by what went wrong: recovered, gaveUp, madeWorse, notJudged, and episodes"),
+    findings=said("array", items={"allOf": [ref("Finding"), object_of("count", "examples")]}),
+    gate=said(
+        "object", "`passed`: whether the report is complete and as good as was asked for; `told`: else why, in lines",
+        required=["passed", "told"], properties={"passed": {"type": "boolean"}, "told": {"type": "string"}},
+    ),
+)  # fmt: skip
+RunSchema = answer("Run", "run createdAt:date-time keptUntil:date-time projects:integer requests:integer")
+RunListSchema = answer("RunList", results=several("Run"))
+
+REFERRED = (
+    ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema, ExercisedSchema,
+    RunSchema,
+)  # fmt: skip
+"""The schemas that others refer to."""

@@ -1,0 +1,262 @@
+"""What a test expects a client to have sent, held against the journal."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from sample_resource_sandbox.api.answering import giving_way
+from sample_resource_sandbox.api.orders import Expectation
+from sample_resource_sandbox.journal.entry import Entry
+from sample_resource_sandbox.journal.journal import Journal
+from sample_resource_sandbox.journal.redaction import Secrets
+from sample_resource_sandbox.rules.matching import NOTHING, Sent, Wanted, fits
+
+_LOOK_S = 0.05
+_NEAREST = 3
+_COMPARED = 200
+"""Of the last requests the nearest ones are sought."""
+_TOLD_AT_MOST = 20
+"""Requests that fit."""
+_SHOWN_AT_MOST = 300
+
+
+@dataclass(slots=True)
+class Looked:
+    """What was found in the journal."""
+
+    found: list[Entry] = field(default_factory=list[Entry])
+    """The requests that fit."""
+    unread: list[Entry] = field(default_factory=list[Entry])
+    """Those whose body was not looked at: it is not read yet, or too long, or too much was asked of it."""
+
+    def fits(self, expectation: Expectation) -> bool:
+        """Whether it is what was expected, whatever those are that were not looked at."""
+        most = len(self.found) + len(self.unread)
+        at_most = expectation.at_most
+        return expectation.at_least <= len(self.found) and (at_most is None or most <= at_most)
+
+
+def expected(
+    find: Callable[[], Journal], expectation: Expectation, pause: Callable[[float], None]
+) -> tuple[bool, Looked]:
+    """Whether it is so within the time that it may take, and stays so for the time that one too many may take.
+
+    :param find: the journal, which a reset replaces.
+    """
+    journal = find()
+    outcomes: dict[Entry, bool | None] = {}
+    deadline = time.monotonic() + expectation.within_ms / 1000
+    settled_at: float | None = None
+    seen = -1
+    looked = Looked()
+    while True:
+        if journal is not (journal := find()):
+            outcomes, seen = {}, -1
+        if seen != journal.changes:
+            seen = journal.changes
+            looked = _look(journal, expectation, outcomes)
+        now = time.monotonic()
+        if expectation.at_most is not None and len(looked.found) > expectation.at_most:
+            return False, looked
+        if looked.fits(expectation):
+            settled_at = now + expectation.settle_ms / 1000 if settled_at is None else settled_at
+            if expectation.at_most is None or now >= settled_at:
+                return True, looked
+        elif now >= deadline:
+            return False, looked
+        else:
+            settled_at = None
+        pause(_LOOK_S)
+
+
+def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool | None]) -> Looked:
+    """Look at all entries.
+
+    :param outcomes: of those that have ended: they are looked at once.
+    """
+    looked = Looked()
+    for entry in giving_way(journal.after(expectation.after)):
+        if entry in outcomes:
+            outcome = outcomes[entry]
+        else:
+            is_over = not entry.is_under_way
+            sent = _sent(entry)
+            holds = expectation.status in (None, _status_of(entry)) and expectation.match.holds(sent, is_named=True)
+            outcome = None if sent.is_unread else holds
+            if is_over:
+                outcomes[entry] = outcome
+        if outcome is None:
+            looked.unread.append(entry)
+        elif outcome:
+            looked.found.append(entry)
+    return looked
+
+
+def _status_of(entry: Entry) -> int | None:
+    """That of the answer; if a rule withheld it, that which it would have had."""
+    withheld = None if entry.rule is None else entry.rule["replacedStatus"]
+    return entry.status if entry.status is not None else withheld
+
+
+def _sent(entry: Entry) -> Sent:
+    return Sent(entry, lambda: None if entry.request.size is None else entry.request.body)
+
+
+def unmet(journal: Journal, expectation: Expectation, looked: Looked) -> dict[str, Any]:
+    """What is answered if it is not so: the requests that fit, or the nearest ones, as data and as a text."""
+    found = [_described(entry, journal) for entry in looked.found]
+    nearest = [] if found else _nearest(journal, expectation)
+    message = _message(expectation, looked)
+    told = [message, *map(_line, found[:_TOLD_AT_MOST])]
+    if nearest:
+        told += ["The nearest request:", _line(nearest[0]), *(f"     {each}" for each in nearest[0]["differs"])]
+    elif not found:
+        told.append("The journal has no request.")
+    return {
+        "statusCode": 409,
+        "message": message,
+        "errors": [{"code": "ExpectationNotMet", "message": message}],
+        "requests": [each["number"] for each in found],
+        "nearest": nearest,
+        "told": "\n".join(told),
+    }
+
+
+def _described(entry: Entry, journal: Journal) -> dict[str, Any]:
+    target = journal.secrets.redacted(entry.target)
+    return {
+        "number": entry.number,
+        "method": entry.method,
+        "target": target,
+        "status": _status_of(entry),
+        "outcome": journal.secrets.redacted(entry.outcome),
+    }
+
+
+def _line(entry: dict[str, Any]) -> str:
+    below = "/" + entry["target"].removeprefix("/").partition("/")[2]
+    return f"  {entry['number']}: {entry['method']} {below} -> {entry['outcome']}"
+
+
+def _message(expectation: Expectation, looked: Looked) -> str:
+    """What was expected, and how often it was sent instead."""
+    match, at_least, at_most = expectation.match, expectation.at_least, expectation.at_most
+    operations = " or ".join(sorted(match.operation_ids or ()))
+    what = " ".join(filter(None, [match.method, match.path])) or operations or "a request"
+    given = {name: each for name, each in expectation.order.items() if name in ("query", "header", "body", "status")}
+    parts = [f"{name} {_shown(each)}" for name, each in given.items()]
+    often = f"at least {_counted(at_least)}" if at_most is None else f"{at_least} to {_counted(at_most)}"
+    if at_least == at_most:
+        often = _counted(at_least) if at_least else "never"
+    unread = ", ".join(str(entry.number) for entry in looked.unread[:_TOLD_AT_MOST])
+    return "".join(
+        [
+            what,
+            f" with {', '.join(parts)}" if parts else "",
+            f" was expected {often}",
+            f" after request {expectation.after}" if expectation.after else "",
+            f", and was sent {_counted(len(looked.found))}.",
+            f" Not looked at, since the body is too large or not read yet: {unread}." if unread else "",
+        ]
+    )
+
+
+def _counted(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]:
+    """Up to three requests that nearly fit, and how they differ."""
+    judged: list[tuple[float, Entry, list[str]]] = []
+    for entry in giving_way(journal.after(journal.total - _COMPARED)):
+        sent = _sent(entry)
+        differences = list(_differences(entry, expectation, sent, journal.secrets))
+        alike = _likeness(expectation.match.path or "", sent.path)
+        weight = sum(weight for weight, _ in differences) - alike
+        judged.append((weight, entry, [text for _, text in differences]))
+    judged.sort(key=lambda each: (each[0], -each[1].number))
+    return [{**_described(entry, journal), "differs": differs} for _, entry, differs in judged[:_NEAREST]]
+
+
+def _likeness(wanted: str, path: str) -> float:
+    """How many parts of two paths are alike, from 0 to 1."""
+    parts, others = wanted.split("/"), path.split("/")
+    return sum(map(fits, parts, others)) / max(len(parts), len(others))
+
+
+def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Secrets) -> Iterator[tuple[float, str]]:
+    """How a request differs from the expected one: how much that matters, and a text."""
+    match = expectation.match
+
+    def but(name: str, wanted: str, found: str) -> str:
+        return secrets.redacted(f"{name}: {wanted} was expected, and it is {found}")
+
+    if entry.number <= expectation.after:
+        yield 2, f"it came before request {expectation.after + 1}"
+    if match.operation_ids is not None and sent.operation_id not in match.operation_ids:
+        yield 3, but("operationId", " or ".join(sorted(match.operation_ids)), str(sent.operation_id))
+    if match.method not in (None, sent.method):
+        yield 3, but("method", str(match.method), sent.method)
+    if match.path is not None and not sent.fits(match.path, sent.path):
+        yield 4, but("path", match.path, sent.path[:_SHOWN_AT_MOST])
+    if match.client not in (None, sent.client_id):
+        yield 1, but("client", str(match.client), str(sent.client_id))
+    if expectation.status not in (None, _status_of(entry)):
+        yield 1, but("status", str(expectation.status), str(_status_of(entry)))
+    for name, wanted in match.query.items():
+        values = sent.parameters.get(name, [])
+        if not sent.has(wanted, values):
+            yield 1, but(f"query -> {name}", _wanted(wanted), _values(values))
+    for name, wanted in match.header.items():
+        values = sent.headers.getlist(name)
+        if not sent.has(wanted, values):
+            shown = [secrets.redacted_header(name, value) for value in values]
+            yield 1, but(f"header -> {name}", _wanted(wanted), _values(shown))
+    if match.body is not NOTHING and not match.holds_for_body(sent):
+        if sent.is_unread:
+            yield 1, "body: it was not looked at, since it is too large or not read yet"
+        elif isinstance(match.body, str) or sent.json is NOTHING:
+            wanted = _shown(match.body) if isinstance(match.body, str) else "JSON"
+            yield 1 + (wanted == "JSON"), but("body", wanted, _shown(sent.body) if sent.body else "empty")
+        else:
+            misfit = _misfit(match.body, sent.json, "body", sent)
+            yield 1, secrets.redacted(misfit or "body: it is too large to compare")
+
+
+def _misfit(wanted: Any, value: Any, path: str, sent: Sent) -> str | None:
+    """The first difference of JSON."""
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        members, found = cast("dict[str, Any]", wanted), cast("dict[str, Any]", value)
+        for name, each in members.items():
+            if name not in found:
+                return f"{path} -> {name}: {_shown(each)} was expected, and it is not there"
+            if (misfit := _misfit(each, found[name], f"{path} -> {name}", sent)) is not None:
+                return misfit
+        return None
+    if isinstance(wanted, list) and isinstance(value, list):
+        missing = next((each for each in cast("list[Any]", wanted) if not sent.is_in([each], value)), NOTHING)
+        item = (
+            "" if missing is NOTHING else f"{path}: an item {_shown(missing)} was expected, and it is {_shown(value)}"
+        )
+        return item or None
+    return None if sent.is_in(wanted, value) else f"{path}: {_shown(wanted)} was expected, and it is {_shown(value)}"
+
+
+def _wanted(wanted: Wanted) -> str:
+    return (
+        ("any value" if wanted else "none")
+        if isinstance(wanted, bool)
+        else _values([wanted] if isinstance(wanted, str) else wanted)
+    )
+
+
+def _values(values: Iterable[str]) -> str:
+    return ", ".join(map(_shown, values)) or "not there"
+
+
+def _shown(value: Any) -> str:
+    """A value as JSON, cut."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}..."

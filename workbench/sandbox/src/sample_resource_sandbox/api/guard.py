@@ -1,0 +1,75 @@
+"""Who may use the routes of the sandbox: no page of another site, and whoever has the token if there is one.
+
+A browser sends a page's requests to any address of its machine, with the host name that the page chose and an Origin.
+Both are looked at, so no page that somebody has open can make projects here. A proxy on the machine passes on what
+comes from elsewhere, with any Host, so without a token the headers are refused that proxies add.
+"""
+
+import ipaddress
+
+from flask import Request, request
+
+from app import errors
+from app.identity.gate import raise_unless_bearer
+from sample_resource_sandbox.api.addresses import is_loopback_host
+
+_REALM = "sandbox"
+
+_FORWARDING = (
+    "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
+    "X-Forwarded-Prefix", "X-Forwarded-Server", "X-Real-IP", "X-Client-IP", "X-Cluster-Client-IP", "X-Original-URL",
+    "X-Envoy-External-Address", "True-Client-IP", "CF-Connecting-IP", "CF-Ray", "CDN-Loop", "Fly-Client-IP",
+    "X-Amzn-Trace-Id",
+)  # fmt: skip
+"""Headers that proxies add to what they pass on."""
+
+
+class Guard:
+    """Checks each request to the sandbox.
+
+    :param token: the bearer token that it needs; None: none, but a loopback host.
+    """
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+
+    def check(self, *, is_public: bool = False) -> None:
+        """Check the current request; runs before its view.
+
+        :param is_public: whether it needs no token.
+
+        :raises ApiError: 403 for a foreign Host, Origin or site, 401 without the token.
+        """
+        if self._token is None:
+            if not is_loopback_host(request):
+                raise _refused("Without SANDBOX_TOKEN the sandbox answers to localhost, 127.0.0.1 and [::1] only.")
+            if not _is_loopback_peer(request):
+                raise _refused("Without SANDBOX_TOKEN the sandbox answers to this machine only.")
+            forwarding = next((name for name in _FORWARDING if name in request.headers), None)
+            if forwarding is not None:
+                raise _refused(f"Without SANDBOX_TOKEN the sandbox answers to no proxy, and {forwarding} is one's.")
+        origin = request.headers.get("Origin")
+        if origin is not None and not _is_own(origin, request):
+            raise _refused("The sandbox answers to no page of another origin.")
+        if request.headers.get("Sec-Fetch-Site") == "cross-site":
+            raise _refused("The sandbox answers to no page of another site.")
+        if self._token is not None and not is_public:
+            raise_unless_bearer(self._token, _REALM)
+
+
+def _is_loopback_peer(request: Request) -> bool:
+    """Whether the connection comes from this machine; one without an address is a socket of the file system."""
+    address = request.remote_addr or ""
+    try:
+        return not address or ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_own(origin: str, request: Request) -> bool:
+    """Whether an Origin is that of the service itself: same scheme, host and port."""
+    return origin == f"{request.scheme}://{request.host}"
+
+
+def _refused(message: str) -> errors.ApiError:
+    return errors.ApiError([errors.Fault("insufficient_scope", message)])

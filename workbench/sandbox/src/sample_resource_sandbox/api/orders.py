@@ -1,0 +1,335 @@
+"""The bodies and queries of the sandbox's routes, but for those of rules."""
+
+import re
+from functools import partial
+from typing import Any, cast
+
+from marshmallow import ValidationError
+
+from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
+from app.resource.schemas import ResourceDraft, ResourceDraftSchema
+from app.values import timestamps
+from app.values.json_fields import (
+    OBJECT_EXPECTED,
+    NestedObject,
+    RefusedValue,
+    StrictField,
+    StrictSchema,
+    Text,
+    between,
+    check_int64,
+    check_items,
+    check_text,
+    object_check,
+    one_of,
+    refuse_shape,
+    refuse_value,
+)
+from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_boolean, read_integer, read_text
+from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.suggestions import did_you_mean
+from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
+from sample_resource_sandbox.api.declaring import anything, boolean, items, number, text, whole
+from sample_resource_sandbox.api.rules import MatchSchema
+from sample_resource_sandbox.journal.journal import KEPT
+from sample_resource_sandbox.projects.clock import ProjectClock
+from sample_resource_sandbox.projects.orders import NewProject
+from sample_resource_sandbox.rules.matching import Match
+from sample_resource_sandbox.rules.rules import METHODS
+
+TTL_S = (60, 604_800)
+RESOURCES_AT_MOST = 10_000
+LIMIT_AT_MOST = 500
+PROJECT_BYTES_AT_MOST = 8 * 1024 * 1024
+"""Of a new project with its resources."""
+WITHIN_MS_AT_MOST = 60_000
+KEEPABLE = ("rules", "requests")
+
+RUN_PATTERN = "[A-Za-z0-9_.-]{1,64}"
+NAME_PATTERN = "[A-Za-z0-9_-]{1,64}"
+
+_KEY_REASON = "1 to 64 letters, digits, underscores and hyphens are expected."
+
+
+def _key(meaning: str) -> Text:
+    return Text(PROJECT_KEY_PATTERN, _KEY_REASON, metadata={"description": meaning})
+
+
+def _check_time(value: Any) -> str:
+    found = check_text(value)
+    try:
+        timestamps.parse(found)
+    except (timestamps.NoDateTime, timestamps.NoSuchDateTime):
+        refuse_value(found, "A date-time is expected, as in 2030-01-01T00:00:00.000Z.")
+    return found
+
+
+class ClockOrderSchema(StrictSchema):
+    """An order to a clock; an empty object is real time."""
+
+    now = text("the time that it shows now", check=_check_time, format="date-time")
+    runs = boolean("false: it stands still; true if not given")
+    offsetSeconds = number("how far it is ahead of real time, in place of now", -(2**53), 2**53)
+
+    def make(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Refuse two times, and one that no clock can show."""
+        if "now" in data and "offsetSeconds" in data:
+            raise ValidationError({"offsetSeconds": ["Either now or offsetSeconds is expected, not both."]})
+        ProjectClock().changed(data)
+        return data
+
+
+class IdsOrderSchema(StrictSchema):
+    """With a seed, ids are a reproducible sequence; an empty object is chance."""
+
+    seed = StrictField(
+        check_int64, "JSON Number without a fraction expected.", metadata={"type": "integer", "format": "int64"}
+    )
+
+
+def _check_scope(value: Any) -> list[tuple[str, str | None]]:
+    """Scopes, separated by blanks: each a name, and the project if one is given."""
+    found: list[tuple[str, str | None]] = []
+    for scope in check_text(value).split():
+        name, colon, project_key = scope.partition(":")
+        if name not in SCOPE_NAMES:
+            refuse_value(scope, f"A scope is one of {', '.join(SCOPE_NAMES)}.{did_you_mean(name, SCOPE_NAMES)}")
+        found.append((name, project_key if colon else None))
+    return found or refuse_value("", "At least one scope is expected.")
+
+
+_draft = ResourceDraftSchema()
+_number_of_resources = between(0, RESOURCES_AT_MOST)
+
+
+def _check_draft(value: Any) -> ResourceDraft:
+    if not isinstance(value, dict):
+        refuse_shape(OBJECT_EXPECTED)
+    draft: ResourceDraft = _draft.load(cast("dict[str, Any]", value))
+    for name in ("id", "version"):
+        if getattr(draft, name) is not None:
+            raise ValidationError({name: ["The server makes ids and versions."]})
+    return draft
+
+
+def _check_resources(value: Any) -> Any:
+    """How many made-up ones, or all of them as POST takes them."""
+    if not isinstance(value, list):
+        return _number_of_resources(value)
+    listed = cast("list[Any]", value)
+    if len(listed) > RESOURCES_AT_MOST:
+        refuse_value(len(listed), f"At most {RESOURCES_AT_MOST} resources are expected.")
+    drafts: list[ResourceDraft] = check_items(listed, _check_draft)
+    known: set[str] = set()
+    for index, draft in enumerate(drafts):
+        if draft.key in known:
+            raise ValidationError(cast(Any, {index: {"key": [RefusedValue(draft.key, "Another one has this key.")]}}))
+        if draft.key is not None:
+            known.add(draft.key)
+    return tuple(drafts)
+
+
+class NewProjectSchema(StrictSchema):
+    """A project to be made; every member is optional."""
+
+    projectKey = _key("one that nothing has used; made if not given")
+    scope = StrictField(
+        _check_scope, "JSON String expected.",
+        metadata={
+            "type": "string",
+            "description": f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}",
+        },
+    )  # fmt: skip
+    ttlSeconds = whole("after these it is removed; default: 3600", *TTL_S)
+    resources = anything(
+        _check_resources, "A number of resources, or an array of them, is expected.",
+        "what it begins with: so many made-up resources, or these, as POST takes them",
+        oneOf=[
+            {"type": "integer", "minimum": 0, "maximum": RESOURCES_AT_MOST},
+            {"type": "array", "maxItems": RESOURCES_AT_MOST, "items": {"type": "object"}},
+        ],
+    )  # fmt: skip
+    tokenTtlSeconds = whole("how long its tokens are good; default: 172800", 1, TOKEN_LIFETIME_S)
+    copyOf = _key("a sandbox project whose resources it begins with")
+    run = Text(
+        RUN_PATTERN, "1 to 64 letters, digits, underscores, dots and hyphens are expected.",
+        metadata={"description": "the run of tests with which its requests are counted"},
+    )  # fmt: skip
+    allow = items(
+        one_of(*FINDING_IDS), "the ids of findings that are expected, and not made",
+        items={"type": "string", "enum": list(FINDING_IDS)},
+    )  # fmt: skip
+    clock = NestedObject(ClockOrderSchema)
+    ids = NestedObject(IdsOrderSchema)
+
+    def make(self, data: dict[str, Any]) -> NewProject:
+        """The order, as a whole."""
+        if "copyOf" in data and data.get("resources"):
+            raise ValidationError({"resources": ["Either resources or copyOf is expected, not both."]})
+        scopes: list[tuple[str, str | None]] = data.get("scope", [(name, None) for name in SCOPE_NAMES])
+        for name, project_key in scopes:
+            if project_key is not None and project_key != data.get("projectKey"):
+                # A client for another project would reach what the sandbox has not made.
+                raise ValidationError({"scope": [f"{name}:{project_key} is for another project than this one."]})
+        resources = data.get("resources", 0)
+        return NewProject(
+            project_key=data.get("projectKey"),
+            scopes=tuple(dict.fromkeys(name for name, _ in scopes)),
+            ttl_s=data.get("ttlSeconds", 3600),
+            resources=resources if isinstance(resources, int) else 0,
+            drafts=() if isinstance(resources, int) else resources,
+            token_ttl_s=data.get("tokenTtlSeconds"),
+            copy_of=data.get("copyOf"),
+            run=data.get("run"),
+            allow=tuple(dict.fromkeys(data.get("allow", ()))),
+            clock=data.get("clock", {}),
+            ids=data.get("ids", {}),
+        )
+
+
+class TokenOrderSchema(StrictSchema):
+    """Nothing: the token has all scopes of the project's client."""
+
+
+class ResetOrderSchema(StrictSchema):
+    """What a reset keeps."""
+
+    keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
+
+
+# Expectations
+
+
+class Expectation:
+    """A request that a test expects.
+
+    :param at_least: so often.
+    :param at_most: None: any number.
+    :param after: only requests with higher numbers.
+    """
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        times = data.get("times", {"atLeast": 1})
+        self.at_least: int = times if isinstance(times, int) else times.get("atLeast", 0)
+        self.at_most: int | None = times if isinstance(times, int) else times.get("atMost")
+        self.within_ms: int = data.get("withinMs", 0)
+        self.settle_ms: int = max(data.get("settleMs", 0), 0 if self.at_most else self.within_ms)
+        """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
+        self.after: int = data.get("after", 0)
+        self.status: int | None = data.get("status")
+        self.match = Match(data)
+        self.order = data
+        """As it was sent."""
+
+
+_count = between(0, 1_000_000)
+_range = object_check({"atLeast": _count, "atMost": _count})
+_TIMES_EXPECTED = "A number, or {atLeast, atMost}, is expected."
+
+
+def _check_expected_times(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _count(value)
+    times = _range(value) if isinstance(value, dict) else None
+    if not times:
+        refuse_shape(_TIMES_EXPECTED)
+    if times.get("atLeast", 0) > times.get("atMost", times.get("atLeast", 0)):
+        refuse_shape("atMost is less than atLeast.")
+    return times
+
+
+class ExpectationSchema(MatchSchema):
+    """A request that a test expects to have been sent, and how often."""
+
+    status = whole("of the answer", 100, 599)
+    times = anything(
+        _check_expected_times, _TIMES_EXPECTED, "how often; default: at least once",
+        oneOf=[
+            {"type": "integer", "minimum": 0},
+            {"type": "object", "properties": {"atLeast": {"type": "integer"}, "atMost": {"type": "integer"}}},
+        ],
+    )  # fmt: skip
+    after = whole("only requests with higher numbers", 0, 2**53)
+    withinMs = whole("how long it may take until it is so", 0, WITHIN_MS_AT_MOST)
+    settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
+
+    def make(self, data: dict[str, Any]) -> Expectation:
+        """The expectation."""
+        return Expectation(data)
+
+
+# Queries
+
+
+def _read_method(found: str) -> str:
+    if found.upper() not in METHODS:
+        raise ValidationError(f"One of {', '.join(METHODS)} is expected.")
+    return found.upper()
+
+
+class NarrowingSchema(QuerySchema):
+    """Which entries of a journal are wanted."""
+
+    status = Parameter(
+        partial(read_integer, minimum=100, maximum=599), {"type": "integer"}, meaning="only with this status",
+        example=200,
+    )  # fmt: skip
+    operation = Parameter(
+        read_text, {"type": "string"}, data_key="operationId", meaning="only of this operation",
+        example="listResources",
+    )  # fmt: skip
+    method = Parameter(
+        _read_method, {"type": "string", "enum": list(METHODS)}, meaning="only with this method", example="GET"
+    )
+
+
+def _read_finding(found: str) -> str:
+    if found not in FINDING_IDS:
+        raise ValidationError(f"There is no finding {found[:100]!r}.{did_you_mean(found, FINDING_IDS)}")
+    return found
+
+
+class ReportQuerySchema(QuerySchema):
+    """What a report leaves out, and what its gate asks for."""
+
+    allow = Parameter(
+        _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
+        meaning="findings that are expected", example="connectionForEachRequest",
+    )  # fmt: skip
+    min = Parameter(
+        partial(read_integer, minimum=0, maximum=100), {"type": "integer", "minimum": 0, "maximum": 100},
+        meaning="the gate fails if a smaller percentage of what counts was exercised", example=1,
+    )  # fmt: skip
+    of = Parameter(
+        read_text, {"type": "string"}, repeatable=True,
+        meaning="what counts for min: kinds, or names of what can be exercised; all if not given", example="operations",
+    )  # fmt: skip
+    noFindings = Parameter(
+        read_boolean, BOOLEAN_SCHEMA, meaning="true: the gate fails if there is a finding", example=True
+    )
+
+    def make(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what would be asked for in vain."""
+        if "of" in values and "min" not in values:
+            raise ValidationError("It needs min.", "of")
+        return values
+
+
+class PageSchema(NarrowingSchema):
+    """The same, and how many of them."""
+
+    limit = Parameter(
+        partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST),
+        {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST}, meaning="entries; 20 if not given", example=20,
+    )  # fmt: skip
+    offset = Parameter(
+        partial(read_integer, minimum=0, maximum=KEPT), {"type": "integer", "minimum": 0, "maximum": KEPT},
+        meaning="entries to skip", example=0,
+    )  # fmt: skip
+    after = Parameter(
+        partial(read_integer, minimum=0, maximum=2**53), {"type": "integer", "minimum": 0},
+        meaning="only entries with higher numbers, oldest first", example=0,
+    )  # fmt: skip
+
+
+NAME = re.compile(NAME_PATTERN, re.ASCII)

@@ -1,0 +1,123 @@
+"""What the routes use: the parts of the sandbox, and the document of the routes."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, cast
+
+from flask import Flask, current_app
+from flask_smorest import Api
+from marshmallow import Schema
+
+from app.openapi.document import describe_fields
+from sample_resource_sandbox.analysis.exercised import Names
+from sample_resource_sandbox.api.answers import ErrorSchema
+from sample_resource_sandbox.api.declaring import SandboxBlueprint, register_all
+from sample_resource_sandbox.api.guard import Guard
+from sample_resource_sandbox.api.rules import MatchSchema, OwnBodySchema, RuleSchema, TimesSchema
+from sample_resource_sandbox.projects.lifecycle import Projects
+
+_TAGS = {
+    "Projects": "Throwaway projects, their snapshots, clocks and ids.",
+    "Faults": "Rules that make answers fail.",
+    "Journal": "What clients have sent and got.",
+    "Runs": "What the projects of one run of tests have exercised together, for a build to be judged by.",
+}
+
+_PATH_PARAMETERS = {
+    "projectKey": "a sandbox project",
+    "run": "the name of a run",
+    "name": "the name of a snapshot",
+    "number": "the number of a request",
+}
+
+
+class _Api(Api):
+    """flask-smorest's, with the platform's errors."""
+
+    ERROR_SCHEMA = ErrorSchema
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of one application.
+
+    :param known: what a client can exercise.
+    :param pause: waits, until the worker stops at the latest.
+    """
+
+    projects: Projects
+    guard: Guard
+    known: Names
+    pause: Callable[[float], None]
+    needs_token: bool
+    _document: str = ""
+
+    def install(self, app: Flask, blueprint: SandboxBlueprint, schemas: Iterable[type[Schema]]) -> None:
+        """Register the routes, and make their document."""
+        app.config.update(
+            SANDBOX_API_TITLE="Sample Resource Service: sandbox",
+            SANDBOX_API_VERSION="v1",
+            SANDBOX_OPENAPI_VERSION="3.1.0",
+        )
+        api = _Api(app, config_prefix="SANDBOX")
+        describe_fields(api)
+        register_all(api, [*schemas, OwnBodySchema, MatchSchema, TimesSchema, RuleSchema])
+        api.register_blueprint(blueprint)
+        self._document = json.dumps(_finished(cast("Any", api.spec).to_dict(), blueprint.media_types))
+
+    def document(self, base_url: str) -> str:
+        """The OpenAPI document, as JSON.
+
+        :param base_url: the address of the service.
+        """
+        servers = json.dumps([{"url": base_url, "description": "this server"}])
+        return f'{self._document.removesuffix("}")}, "servers": {servers}}}'
+
+
+def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """The document with what flask-smorest does not know."""
+    made["info"] |= {
+        "description": "Throwaway projects for those who test clients: faults on order, a clock and ids of their own,"
+        " and a journal of what the client really sent. The manual is in"
+        " [the guide](docs/guide/docs/workbench/sandbox.html).",
+        "contact": {"name": "Whoever runs this server"},
+        "license": {"name": "MIT", "identifier": "MIT"},
+    }
+    made["tags"] = [{"name": name, "description": meaning} for name, meaning in _TAGS.items()]
+    made["components"]["securitySchemes"] = {
+        "sandboxToken": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The token of `SANDBOX_TOKEN`, if the service has one.",
+        }
+    }
+    # The page and the document itself have no names.
+    made["paths"] = {
+        path: methods
+        for path, methods in made["paths"].items()
+        if any("operationId" in operation for method, operation in methods.items() if method != "parameters")
+    }
+    for path in made["paths"].values():
+        for parameter in path.get("parameters", ()):
+            parameter["description"] = _PATH_PARAMETERS.get(parameter["name"], "")
+        for method, operation in path.items():
+            if method != "parameters":
+                operation["security"] = [{"sandboxToken": []}, {}]
+                responses = operation["responses"]
+                responses["403"] = responses["default"]
+                if path.get("parameters"):
+                    responses["404"] = responses["default"]
+                if responses.pop("422", None) is not None:
+                    responses["400"] = responses["default"]
+                for media_type in media_types.get(operation["operationId"], ()):
+                    responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
+    # Its name is another one from Python 3.13 on.
+    del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"][HTTPStatus(422).name]
+    return made
+
+
+def parts() -> Parts:
+    """Those of the current application."""
+    return current_app.extensions["extension"].parts

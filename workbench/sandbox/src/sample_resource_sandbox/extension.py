@@ -1,0 +1,137 @@
+"""The sandbox as an extension of the service: its parts, joined."""
+
+import logging
+import os
+import sys
+import threading
+from contextlib import AbstractContextManager, suppress
+
+import psycopg
+from flask import Flask, Request, Response, g, has_request_context
+from gunicorn.arbiter import Arbiter
+
+from app import errors
+from app.config import Settings
+from app.database.admission import Lane
+from app.database.connection import Connection
+from app.database.pool import Database
+from app.extension import DocumentPage, Extension
+from app.telemetry.lasting_threads import keep_running
+from app.telemetry.metrics import metrics
+from sample_resource_sandbox.analysis.exercised import KINDS, names_in
+from sample_resource_sandbox.analysis.observer import Observer
+from sample_resource_sandbox.analysis.runs import Runs
+from sample_resource_sandbox.api import routes
+from sample_resource_sandbox.api.guard import Guard
+from sample_resource_sandbox.api.parts import Parts
+from sample_resource_sandbox.connections import Connections
+from sample_resource_sandbox.faults.hooks import Hooks
+from sample_resource_sandbox.journal.journal import Shelf
+from sample_resource_sandbox.journal.redaction import Secrets
+from sample_resource_sandbox.projects.lifecycle import Projects
+from sample_resource_sandbox.projects.sole import SoleInstance
+from sample_resource_sandbox.projects.world import SandboxWorlds
+from sample_resource_sandbox.rules.rules import KINDS as ORDER_KINDS
+from sample_resource_sandbox.settings import SandboxSettings
+
+_REMOVAL_INTERVAL_S = 20.0
+"""Between two looks for projects whose time is over."""
+
+_RUN_KEPT_S = 86_400
+"""How long a run is kept once the last of its projects is gone."""
+
+_ORDERS = "sandbox_orders"
+
+_TAKEN = "another instance has the sandbox of this database: stop it, or name another DATABASE_URL"
+
+_log = logging.getLogger("sample_resource_sandbox")
+
+
+class Sandbox(Extension):
+    """The sandbox of one application."""
+
+    page = ("/sandbox", "Sandbox")
+    document = DocumentPage("sandbox", "Sandbox API", "/sandbox/openapi.json")
+    threads = ("sandbox-removal",)
+    counted = {_ORDERS: ("Answers that the sandbox changed on order.", "kind", ORDER_KINDS)}  # noqa: RUF012 -- as in Extension
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        own = SandboxSettings.of(settings)
+        self.warning = own.warning
+        self._connections = self.connections = Connections()
+        self._database = database
+        self._token = own.token
+        self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
+        self.shelf = Shelf(own.journal_mib * 1024 * 1024)
+        self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
+        self.runs = Runs(_RUN_KEPT_S)
+        self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
+        self.worlds = SandboxWorlds(self.projects.registry)
+        self._hooks: Hooks | None = None
+        self._stopped = threading.Event()
+        self._sole = SoleInstance(settings.database_url or "", settings)
+
+    def _make_observer(
+        self, project_key: str, client_id: str, allow: tuple[str, ...], *, is_cut: bool = False
+    ) -> Observer:
+        journal = self.shelf.begin(Secrets(*self._secrets))
+        return Observer(project_key, client_id, journal, self._known, allow, is_cut=is_cut)
+
+    def before(self, request: Request) -> Response | None:
+        """What the tester of a client has ordered."""
+        return None if self._hooks is None else self._hooks.before(request)
+
+    def after(self, request: Request, answer: Response) -> Response:
+        """Change the answer on order, and note it."""
+        return answer if self._hooks is None else self._hooks.after(request, answer)
+
+    def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
+        """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
+        another one by now."""
+        exchange = g.get("sandbox") if has_request_context() else None
+        pinned = None if exchange is None else exchange.project
+        found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
+        return None if found is None else self.projects.writing(found, lane)
+
+    def install(self, app: Flask) -> None:
+        """Register its routes."""
+        known = names_in(app.extensions["openapi"])
+        self._known.update({kind: frozenset(names) for kind, names in known.items()})
+        self.parts = Parts(
+            self.projects, Guard(self._token), known, self._connections.pause,
+            needs_token=self._token is not None,
+        )  # fmt: skip
+        counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
+        self._hooks = Hooks(
+            app, self._database, self.projects, self._connections, lambda kind: counter.labels(kind).inc()
+        )
+        routes.install(app, self.parts)
+
+    def start(self) -> None:
+        """Take the sandbox of the database, and begin to remove projects whose time is over.
+
+        If the database is away, the service starts all the same, and takes it as soon as the database is back.
+
+        :raises SystemExit: if another instance has it; gunicorn then ends the service.
+        """
+        with suppress(psycopg.Error):
+            if not self._sole.take():
+                _log.error(_TAKEN)
+                sys.exit(Arbiter.WORKER_BOOT_ERROR)
+        keep_running("sandbox-removal", self._remove_expired)
+
+    def stop(self) -> None:
+        """End all waits."""
+        self._stopped.set()
+        self._connections.stop()
+        self._sole.release()
+
+    def _remove_expired(self) -> None:
+        while not self._stopped.wait(_REMOVAL_INTERVAL_S):
+            try:
+                if not self._sole.keep():
+                    _log.error(_TAKEN)
+                    os._exit(Arbiter.WORKER_BOOT_ERROR)  # no thread ends its process otherwise
+                self.projects.remove_expired()
+            except (errors.ApiError, psycopg.Error):
+                continue  # the database is away; the next look may find it

@@ -1,0 +1,181 @@
+"""Answers on order: errors in the platform's envelope, altered bodies, and answers that misuse their connection."""
+
+import json
+from collections.abc import Callable, Generator, Iterable
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response
+from werkzeug.wsgi import ClosingIterator
+
+from app import errors
+from app.http.answers import json_answer
+from app.identity.verification import NO_LONGER_ACCEPTED
+from sample_resource_sandbox.connections import ConnectionRecord, end, reset, send_raw
+from sample_resource_sandbox.rules.rules import Rule
+
+_CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())} | {429: "OverCapacity"}
+"""The code of the platform for a status; others are ``General`` from 500 on, else ``InvalidInput``."""
+
+_OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
+"""The same for the token endpoint."""
+
+_DRIPPED_S_AT_MOST = 600.0
+"""How long a dripping answer lasts at most; then its connection is closed."""
+
+_GARBAGE = b"\x00\x16\x03\x01 this is no HTTP \xff\xfe\r\n\r\n"
+
+Wait = Callable[[float], bool]
+
+
+def error_answer(
+    status: int,
+    *,
+    code: str | None = None,
+    message: str | None = None,
+    retry_after_s: int | None = None,
+    current_version: int | None = None,
+    realm: str = "",
+    is_oauth: bool = False,
+) -> Response:
+    """An error with any status from 400 to 599.
+
+    :param current_version: for a 409.
+    :param realm: for the challenge of a 401.
+    :param is_oauth: whether it is an answer of the token endpoint (RFC 6749, section 5.2).
+    """
+    codes = {**_CODES, **_OAUTH_CODES} if is_oauth else _CODES
+    code = code or codes.get(status, "General" if status >= 500 else "InvalidInput")
+    extra = {"currentVersion": current_version or 1} if code == "ConcurrentModification" else {}
+    fault = errors.Fault(code, message or f"Ordered in the sandbox: {_phrase(status)}.", extra)
+    headers: dict[str, str] = {}
+    if status == 401:
+        challenge = f'Basic realm="{realm}"' if is_oauth else f'Bearer realm="{realm}", error="invalid_token"'
+        headers["WWW-Authenticate"] = challenge
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
+    return _answer_of(errors.ApiError([fault], headers, status))
+
+
+def _answer_of(error: errors.ApiError) -> Response:
+    answer = json_answer(error.body(), error.status)
+    answer.headers.extend(error.headers)
+    return answer
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return f"status {status}"
+
+
+def expired_token_answer(realm: str) -> Response:
+    """The 401 of a token that has just expired on order, as that of any other token that has."""
+    return _answer_of(errors.token_refused(realm, NO_LONGER_ACCEPTED))
+
+
+def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:
+    """An answer of a tester's own; without a body, it is empty."""
+    answer = Response(b"" if body is None else body[0], status)
+    if body is None:
+        del answer.headers["Content-Type"]
+    else:
+        answer.headers["Content-Type"] = body[1]
+    if retry_after_s is not None:
+        answer.headers["Retry-After"] = str(retry_after_s)
+    return answer
+
+
+def with_altered_body(answer: Response, kind: str, *, keeps_status: bool = False) -> Response:
+    """The answer with another body.
+
+    :param keeps_status: whether a page of HTML in place of a success keeps its status; else it is a 502.
+    """
+    match kind:
+        case "truncatedJson":
+            body = answer.get_data()
+            answer.set_data(body[: max(1, len(body) // 2)] if body else b'{"statusCode":')
+        case "html":
+            if answer.status_code < 400 and not keeps_status:
+                answer.status_code = 502
+            answer.set_data(
+                f"<html>\r\n<head><title>{answer.status}</title></head>\r\n<body>\r\n"
+                f"<center><h1>{answer.status}</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n"
+            )
+            answer.content_type = "text/html"
+        case "empty":
+            answer.set_data(b"")
+        case _:
+            answer.set_data(_with_unknown_fields(answer.get_data()))
+    return answer
+
+
+_UNKNOWN: dict[str, Any] = {"sandboxUnknownField": {"nested": [1, None, True]}, "sandboxUnknownNumber": 1e30}
+
+
+def _with_unknown_fields(body: bytes) -> bytes:
+    """The body with members that no client knows, in the object itself and in each result of a page."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(value, dict):
+        return body
+    results = value.get("results")
+    for each in (value, *(results if isinstance(results, list) else ())):
+        if isinstance(each, dict):
+            each.update(_UNKNOWN)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+class OrderedAnswer(Response):
+    """An answer whose connection fails while it is sent.
+
+    :param answer: what would be sent otherwise.
+    :param send: gives the parts of the body, and raises :func:`.connections.end` to end the connection.
+    """
+
+    def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
+        body = answer.get_data()
+        super().__init__(body, answer.status, answer.headers)
+        self.headers["Content-Length"] = str(len(body))
+        self._parts = send
+        self._body = body
+
+    def get_app_iter(self, environ: Any) -> Any:  # noqa: ARG002 -- werkzeug's signature
+        """The parts, also for HEAD and for a status without a body."""
+        return ClosingIterator(iter(self._parts(self._body)), self.close)
+
+
+def with_failing_connection(
+    answer: Response, rule: Rule, connection: ConnectionRecord | None, wait: Wait
+) -> OrderedAnswer:
+    """The answer as a rule's ``connection`` says.
+
+    :param wait: waits some seconds; False if that was cut short.
+    """
+    pace_s = rule.pace_ms / 1000
+
+    def send(body: bytes) -> Generator[bytes]:
+        match rule.connection:
+            case "reset":
+                reset(connection)
+            case "garbage":
+                send_raw(connection, _GARBAGE)
+            case "truncate":
+                yield body[: len(body) // 2]
+            case "stall":
+                yield b""
+                wait(pace_s)
+            case "drip":
+                for number in range(len(body)):
+                    if number and (number * pace_s > _DRIPPED_S_AT_MOST or not wait(pace_s)):
+                        raise end()
+                    yield body[number : number + 1]
+                return
+            case _:
+                pass
+        raise end()
+
+    return OrderedAnswer(answer, send)

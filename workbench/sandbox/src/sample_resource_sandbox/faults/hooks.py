@@ -1,0 +1,289 @@
+"""What the sandbox does before and after the view of a request: rules carried out, and the request noted.
+
+:meth:`Hooks.before` is the last hook before a view, behind the gate. :meth:`Hooks.after` is the first hook after it, so
+that the request log shows the answer as it is sent. There rules act on requests that were refused before: a proxy's
+502 comes for an unknown URL and for a bad token too. Neither does anything for a project that the sandbox has not made.
+"""
+
+import hmac
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+
+from flask import Flask, Request, Response, g
+
+from app import errors
+from app.database.pool import Database
+from app.http.request_log import add_log_fields
+from app.identity.clients import hash_secret
+from app.identity.gate import find_view
+from app.identity.verification import Principal
+from app.openapi.marks import operation_of
+from app.values.strict_json import INT64_MAX, INT64_MIN
+from sample_resource_sandbox.connections import Connections, TooManyWaits, Waited
+from sample_resource_sandbox.faults import answers, conflicts, noting, requests
+from sample_resource_sandbox.faults.noting import Exchange
+from sample_resource_sandbox.faults.preferences import read_preferences
+from sample_resource_sandbox.projects.described import removed
+from sample_resource_sandbox.projects.lifecycle import Projects
+from sample_resource_sandbox.projects.model import SandboxProject
+from sample_resource_sandbox.projects.world import ProjectWorld
+from sample_resource_sandbox.rules.matching import TOKEN_PATH, Sent
+from sample_resource_sandbox.rules.rules import Rule
+
+RULE_HEADER = "X-Sandbox-Rule"
+_REVOKE_PATH = "/oauth/revoke"
+
+
+class Hooks:
+    """The hooks of one application.
+
+    :param count_order: counts what is done on order, by a word of :data:`sample_resource_sandbox.rules.rules.KINDS`.
+    """
+
+    def __init__(
+        self,
+        app: Flask,
+        database: Database,
+        projects: Projects,
+        connections: Connections,
+        count_order: Callable[[str], object],
+    ) -> None:
+        self._operation_of = cache(partial(_find_operation, app))
+        self._database = database
+        self._registry = projects.registry
+        self._projects = projects
+        self._connections = connections
+        self._count_order = count_order
+
+    # Before the view
+
+    def before(self, request: Request) -> Response | None:
+        """Carry out what the request itself or a rule orders; an answer ends the request here.
+
+        :raises ApiError: 503 if too many requests of the process wait already, 401 if the project is removed meanwhile.
+        """
+        project = self._project_before(request)
+        if project is None:
+            return None
+        operation_id, own_codes = self._operation(request)
+        exchange = g.sandbox = noting.begin(request, project, operation_id, self._connections)
+        preferred = request.environ.get("HTTP_PREFER")
+        if preferred and request.path != TOKEN_PATH:
+            exchange.preferences = read_preferences(preferred, own_codes)
+            if exchange.preferences.delay_ms and not self._wait(exchange, exchange.preferences.delay_ms / 1000):
+                return self._gone(exchange)
+            if exchange.preferences.code is not None:
+                exchange.is_carried_out = False
+                return self._error(exchange, exchange.preferences.code)
+        return self._obey(exchange)
+
+    def _project_before(self, request: Request) -> SandboxProject | None:
+        """The sandbox project of a request that has the right to what it asks."""
+        arguments = request.view_args
+        if not arguments or "project_key" not in arguments:
+            return self._project_of_grant(request) if request.path == TOKEN_PATH else None
+        project = self._registry.find(arguments["project_key"])
+        principal: Principal | None = g.get("principal")
+        if principal is not None and self._registry.is_removed(principal.client_id):
+            raise removed(arguments["project_key"])  # since the gate has looked
+        return project
+
+    def _project_of_grant(self, request: Request) -> SandboxProject | None:
+        """The project whose client asks for a token, and shows its secret."""
+        credentials = requests.credentials_of(request)
+        project = None if credentials is None else self._registry.find_by_client(credentials.client_id)
+        if credentials is None or project is None or project.is_removed:
+            return None
+        if not hmac.compare_digest(hash_secret(credentials.secret), project.secret_hash):
+            return None
+        project.journal.secrets.add(credentials.secret)
+        return project
+
+    def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
+        """Let the rules act that match and are due, in their order, until one gives an answer.
+
+        :param is_refused: whether the request has no right to what it asks: nothing is written before it.
+        """
+        request, project = exchange.request, exchange.project
+        # A browser sends preflight requests, and the client knows nothing of them.
+        if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
+            return None
+        sent = Sent(exchange.entry, partial(requests.read_whole, request))
+        for counted in project.rules:
+            rule = counted.rule
+            if rule.connection is not None and exchange.connection_rule is not None:
+                continue  # there is one connection
+            if not rule.match.holds(sent):
+                continue
+            if rule.conflict and (is_refused or not conflicts.expects_version(request, sent.operation_id)):
+                continue
+            retry_after_s = counted.count()
+            if retry_after_s is None:
+                continue
+            exchange.acting += (rule,)
+            if rule.conflict:
+                world = ProjectWorld.of(project)
+                conflicts.write_before(self._database, world, project.key, request, sent.operation_id or "")
+            if rule.phase == "after":
+                if rule.answers_itself:
+                    return None
+                continue
+            if rule.waits_first and not self._wait_as_ruled(exchange, rule):
+                return self._gone(exchange)
+            if rule.answers_itself:
+                exchange.is_carried_out = False
+                return self._own_answer(exchange, rule, retry_after_s)
+        return None
+
+    def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
+        if rule.expire_tokens:
+            self._projects.expire_tokens(exchange.project)
+            return answers.expired_token_answer(exchange.project.key)
+        if rule.limit is not None:
+            message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
+            seconds = max(1, -int(-retry_after_s // 1))
+            return answers.error_answer(429, message=message, retry_after_s=seconds)
+        return self._ruled_answer(exchange, rule)
+
+    def _ruled_answer(self, exchange: Exchange, rule: Rule) -> Response:
+        if rule.own_body is not None or (rule.status or 400) < 400:
+            return answers.own_answer(rule.status or 200, rule.own_body, rule.retry_after)
+        status = rule.status or (502 if rule.body == "html" else 503)
+        return self._error(exchange, status, rule)
+
+    def _error(self, exchange: Exchange, status: int, rule: Rule | None = None) -> Response:
+        request = exchange.request
+        sent = requests.version_sent(request) if status == 409 else None
+        return answers.error_answer(
+            status,
+            code=None if rule is None else rule.code,
+            message=None if rule is None else rule.message,
+            retry_after_s=None if rule is None else rule.retry_after,
+            # Above the one that was sent, as a conflict has it, although nobody has written.
+            current_version=None if sent is None or not INT64_MIN <= sent < INT64_MAX else int(sent) + 1,
+            realm=exchange.project.key,
+            is_oauth=request.path == TOKEN_PATH,
+        )
+
+    @staticmethod
+    def _gone(exchange: Exchange) -> Response:
+        """What nobody reads: the client has closed its connection before the request was carried out."""
+        exchange.is_carried_out = False
+        return answers.error_answer(503, message="The client has closed the connection.")
+
+    def _wait_as_ruled(self, exchange: Exchange, rule: Rule) -> bool:
+        jitter_ms = random.uniform(0, rule.jitter_ms) if rule.jitter_ms else 0.0  # noqa: S311 -- no secret
+        delay_ms = (rule.delay_ms or 0) + jitter_ms
+        return not delay_ms or self._wait(exchange, delay_ms / 1000)
+
+    def _wait(self, exchange: Exchange, seconds: float) -> bool:
+        """Wait, but not for a project that is removed meanwhile; False if the client has gone."""
+        began = time.monotonic()
+        project, entry = exchange.project, exchange.entry
+        requests.note_body(exchange.request, entry.request)
+        exchange.observer.journal.changes += 1
+        try:
+            waited = self._connections.wait(seconds, entry.client, lambda: self._registry.is_removed(project.client_id))
+        except TooManyWaits:
+            raise errors.over_capacity("Too many requests of the sandbox wait already.") from None
+        exchange.waited_s += time.monotonic() - began
+        entry.client_gone |= waited is Waited.GONE
+        if self._registry.is_removed(project.client_id):
+            raise removed(project.key)
+        return waited is not Waited.GONE
+
+    # After the view
+
+    def after(self, request: Request, answer: Response) -> Response:
+        """Change the answer as the rules say, and note the request."""
+        if request.path == _REVOKE_PATH and (revoking := self._project_of_grant(request)) is not None:
+            revoking.observer.revoke(requests.token_in(request))
+        exchange: Exchange | None = g.get("sandbox")
+        is_refused = exchange is None
+        if exchange is None:
+            project = self._project_of(request)
+            if project is None:
+                return answer
+            exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
+        if is_refused and request.path != TOKEN_PATH:
+            with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
+                answer = self._obey(exchange, is_refused=True) or answer
+        if exchange.is_ordered:
+            answer = self._changed(exchange, answer)
+        exchange.decide(answer)
+        return answer
+
+    def _changed(self, exchange: Exchange, answer: Response) -> Response:
+        if exchange.preferences.applied:
+            answer.headers["Preference-Applied"] = ", ".join(
+                [*answer.headers.getlist("Preference-Applied"), exchange.preferences.applied]
+            )
+        for kind in exchange.kinds:
+            self._count_order(kind)
+        if not exchange.acting:
+            return answer
+        exchange.replaced_status = answer.status_code if exchange.is_carried_out else None
+        for rule in exchange.acting:
+            if rule.phase == "after":
+                if rule.answers:
+                    answer = self._ruled_answer(exchange, rule)
+                if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not exchange.entry.client_gone:
+                    exchange.show(answer)  # it is decided, and the journal has it meanwhile
+                    with suppress(errors.ApiError):
+                        self._wait_as_ruled(exchange, rule)
+            if rule.body is not None:
+                answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
+            for name, value in rule.headers.items():
+                answer.headers[name] = value
+        answer.headers[RULE_HEADER] = exchange.label
+        add_log_fields(sandbox_rule=exchange.label)
+        if exchange.connection_rule is not None:
+            answer = self._with_failing_connection(exchange, answer, exchange.connection_rule)
+        return answer
+
+    def _with_failing_connection(self, exchange: Exchange, answer: Response, rule: Rule) -> Response:
+        connection = self._connections.of(exchange.request.environ)
+        entry, client = exchange.entry, exchange.entry.client
+
+        def wait(seconds: float) -> bool:
+            try:
+                waited = self._connections.wait(seconds, client)
+            except TooManyWaits:
+                return False
+            entry.client_gone |= waited is Waited.GONE
+            return waited is Waited.WHOLE
+
+        return answers.with_failing_connection(answer, rule, connection, wait)
+
+    def _project_of(self, request: Request) -> SandboxProject | None:
+        """The sandbox project of a request that was refused before :meth:`before`, by its path or by its client."""
+        if request.path == TOKEN_PATH:
+            credentials = requests.credentials_of(request)
+            return None if credentials is None else self._registry.find_by_client(credentials.client_id)
+        arguments = request.view_args
+        key = arguments.get("project_key") if arguments else None
+        if key is None and request.url_rule is None:
+            key = request.environ["PATH_INFO"].lstrip("/").partition("/")[0]
+        if not key:
+            return None
+        with suppress(errors.ApiError):  # the database is away, and so is the journal
+            return self._registry.find(key)
+        return None
+
+    def _operation(self, request: Request) -> tuple[str | None, frozenset[int]]:
+        """The operation of a request, and the statuses that a client may choose from with ``Prefer``."""
+        rule = request.url_rule
+        if rule is None:
+            return None, frozenset()
+        return self._operation_of(rule.endpoint, request.method)
+
+
+def _find_operation(app: Flask, endpoint: str, method: str) -> tuple[str | None, frozenset[int]]:
+    described = operation_of(find_view(app, endpoint, method))
+    if described is None:
+        return None, frozenset()
+    chosen = frozenset(answer.status for answer in described.answers)
+    return described.id, chosen if "Prefer" in described.headers else frozenset()

@@ -1,0 +1,157 @@
+"""A request to a sandbox project: what is done to it, and what is noted of its arrival, its answer and its end."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Request, Response, g
+
+from app.http.hangups import has_hung_up
+from app.http.request_log import RequestRecord
+from app.identity.verification import VerifiedToken
+from sample_resource_sandbox.analysis.observer import Observer
+from sample_resource_sandbox.connections import Connections
+from sample_resource_sandbox.faults import requests
+from sample_resource_sandbox.faults.preferences import NO_PREFERENCES, Preferences
+from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
+from sample_resource_sandbox.projects.model import SandboxProject
+from sample_resource_sandbox.rules.matching import TOKEN_OPERATION, TOKEN_PATH
+from sample_resource_sandbox.rules.rules import Rule
+
+_WITHOUT_BODY = (204, 304)
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """The current request with its answer; ``g.sandbox`` has it once the request has the right to what it asks."""
+
+    request: Request
+    project: SandboxProject
+    connections: Connections
+    record: RequestRecord
+    entry: Entry
+    observer: Observer
+    """To which it was told: a reset gives its project another one, and another journal."""
+    preferences: Preferences = NO_PREFERENCES
+    acting: tuple[Rule, ...] = ()
+    """The rules that act, in their order."""
+    is_carried_out: bool = True
+    """Whether the request reached its view."""
+    replaced_status: int | None = None
+    """The status that the answer had before a rule changed it."""
+    waited_s: float = 0.0
+    answer: Response | None = None
+    """While it is being sent."""
+
+    @property
+    def connection_rule(self) -> Rule | None:
+        """The rule that spoils the connection."""
+        return next((rule for rule in self.acting if rule.connection is not None), None)
+
+    @property
+    def label(self) -> str:
+        """What answers and logs say of the rules that act."""
+        return ", ".join(rule.label for rule in self.acting)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What is done, each once, in words of :data:`sample_resource_sandbox.rules.rules.KINDS`."""
+        kinds = [kind for rule in self.acting for kind in rule.kinds]
+        return list(dict.fromkeys([*(["prefer"] if self.preferences.applied else []), *kinds]))
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether anything is done to it."""
+        return bool(self.acting) or self.preferences is not NO_PREFERENCES
+
+    def show(self, answer: Response) -> None:
+        """Note an answer that is decided."""
+        entry, rule = self.entry, self.connection_rule if self.acting else None
+        requests.note_body(self.request, entry.request)
+        if entry.client_gone:
+            entry.status = entry.answer = None  # while it waited: nothing is sent
+        elif rule is None or not rule.leaves_no_answer:
+            body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
+            if rule is not None and rule.connection in ("truncate", "stall"):
+                body = body[: len(body) // 2] if rule.connection == "truncate" else b""
+            entry.status = answer.status_code
+            entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
+        is_own = self.is_carried_out and not any(each.answers for each in self.acting)
+        if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
+            self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
+        if self.is_ordered:
+            entry.rule = self._described()
+        self.observer.journal.changes += 1
+
+    def decide(self, answer: Response) -> None:
+        """Note the answer that is going to be sent, and the end once it is sent."""
+        entry = self.entry
+        self.show(answer)
+        entry.client_gone = entry.client_gone or has_hung_up(entry.client)
+        if entry.status is None or entry.status >= 400:
+            # Now: once the answer is sent, a fast client may have reacted to it.
+            entry.pending, entry.had_backlog = self.connections.pending(entry.client)
+        entry.answered_s = time.perf_counter() - self.record.started
+        self.answer = answer
+        answer.call_on_close(self._end)
+
+    def _end(self) -> None:
+        entry, answer = self.entry, self.answer
+        self.answer = None  # it has this method: a circle would keep both until the garbage is collected
+        entry.ended_s = time.perf_counter() - self.record.started
+        if entry.answer is not None and answer is not None:
+            # As they went over the wire: with what later hooks have added. Werkzeug changes those without a body.
+            is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
+            entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(self.request.environ))
+        self.observer.end(entry)
+
+    def _described(self) -> Mapping[str, Any]:
+        """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
+        rule = self.acting[-1] if self.acting else None
+        return {
+            "name": None if rule is None else rule.name,
+            "number": None if rule is None else rule.number,
+            "all": [{"name": each.name, "number": each.number} for each in self.acting],
+            "did": "; ".join(
+                [*([self.preferences.done] if self.preferences.done else []), *(each.done for each in self.acting)]
+            ),
+            "prefer": self.preferences.applied or None,
+            "does": self.kinds,
+            "phase": None if rule is None else rule.phase,
+            "carriedOut": self.is_carried_out,
+            "replacedStatus": self.replaced_status,
+            "waitedMs": round(self.waited_s * 1000),
+        }
+
+
+def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Exchange:
+    """Note a request that has arrived."""
+    record: RequestRecord = g.record
+    token: VerifiedToken | None = g.get("verified_token")
+    client_id = None if token is None else token.principal.client_id
+    if client_id is None and request.path == TOKEN_PATH:
+        client_id = project.client_id
+    environ = request.environ
+    bearer = environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2]
+    if token is not None:
+        project.journal.secrets.add_token(bearer)
+    connection = connections.of(environ)
+    entry = Entry(
+        arrived_at=time.time() - (time.perf_counter() - record.started),
+        client_id=client_id,
+        operation=operation_id,
+        method=request.method,
+        target=requests.target_of(request),
+        http_version=environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
+        request=requests.head_of(request, connection),
+        token=token,
+        connection=None if connection is None else (connection.number, connection.requests),
+        opened_at=None if connection is None else connection.opened_at,
+        client=environ.get("gunicorn.socket"),
+        token_seen_at=project.journal.secrets.seen_at(bearer),
+        correlation_id=record.correlation_id,
+        project_time=None if project.clock.is_real else project.clock.time(),
+    )
+    project.observer.begin(entry)
+    return Exchange(request, project, connections, record, entry, project.observer)

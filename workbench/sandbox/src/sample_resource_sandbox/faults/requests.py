@@ -1,0 +1,84 @@
+"""What the sandbox reads from a request: where it went, what it names, and how it came over the wire."""
+
+from contextlib import suppress
+from typing import Any, cast
+
+from flask import Request, current_app
+from gunicorn.http.errors import ParseException
+
+from app import errors
+from app.http.bodies import read_body
+from app.identity.server import Credentials, read_credentials, read_parameters
+from app.values import strict_json
+from sample_resource_sandbox.connections import ConnectionRecord
+from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Message
+
+
+def target_of(request: Request) -> str:
+    """The target as it was sent."""
+    environ = request.environ
+    return environ.get("RAW_URI") or environ.get("REQUEST_URI") or request.full_path
+
+
+def head_of(request: Request, connection: ConnectionRecord | None) -> Message:
+    """A request whose body has not been read."""
+    headers = tuple(request.headers) if connection is None or not connection.head else connection.head
+    return Message(headers, size=None if _has_body(request) else 0)
+
+
+def _has_body(request: Request) -> bool:
+    return "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ
+
+
+def read_whole(request: Request) -> bytes | None:
+    """The body, which stays readable for the view; None if it is too long or cannot be read."""
+    try:
+        return read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
+    except (errors.ApiError, ParseException, OSError):
+        return None
+
+
+def note_body(request: Request, message: Message) -> None:
+    """Read what is left of the body, and note it."""
+    if message.size is None:
+        body = read_whole(request)
+        message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
+
+
+def members_of(data: bytes) -> dict[str, Any]:
+    """The members of a body that is a JSON object; none for any other body."""
+    with suppress(strict_json.InvalidJson):
+        body = strict_json.decode(data)
+        if isinstance(body, dict):
+            return cast("dict[str, Any]", body)
+    return {}
+
+
+def json_members(request: Request) -> dict[str, Any]:
+    """Those of a request's body."""
+    return members_of(read_whole(request) or b"null")
+
+
+def version_sent(request: Request) -> float | None:
+    """The version that a request expects, in its body or its query."""
+    version = json_members(request).get("version")
+    if isinstance(version, int | float) and not isinstance(version, bool):
+        return version
+    text = request.args.get("version", "")
+    with suppress(ValueError):
+        return int(text)
+    return None
+
+
+def token_in(request: Request) -> str:
+    """The token that a request to revoke it names; empty if it names none."""
+    with suppress(errors.ApiError, ParseException, OSError):
+        return read_parameters(request).get("token", "")
+    return ""
+
+
+def credentials_of(request: Request) -> Credentials | None:
+    """The client that a token request names, and the secret that it shows."""
+    with suppress(errors.ApiError, ParseException, OSError):
+        return read_credentials(request.headers.get("Authorization"), read_parameters(request))
+    return None

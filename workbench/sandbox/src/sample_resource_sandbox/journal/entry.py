@@ -1,0 +1,263 @@
+"""A request to a sandbox project with its answer, as it is noted while it is served and kept in the journal."""
+
+import base64
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Protocol
+
+from app.identity.verification import VerifiedToken
+from app.values.timestamps import text_of
+from sample_resource_sandbox.journal.redaction import Secrets
+
+BODY_BYTES_KEPT = 64 * 1024
+
+BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
+"""With what follows, so that a secret is seen whole that the end of the kept part cuts in two."""
+
+_OVERHEAD_BYTES = 3072
+"""About what an entry takes beside its bodies and headers."""
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Describable(Protocol):
+    """A finding in an entry."""
+
+    def described(self) -> dict[str, Any]:
+        """As the entry has it."""
+        ...
+
+
+@dataclass(slots=True)
+class Message:
+    """A request or an answer, as it went over the wire.
+
+    :param headers: pairs, or lines as they were sent.
+    """
+
+    headers: Headers | bytes
+    body: bytes = b""
+    size: int | None = 0
+    """Bytes of the whole body; None if it was not read to its end."""
+
+    def pairs(self) -> Headers:
+        """The headers in their order and spelling."""
+        return _pairs_of(self.headers) if isinstance(self.headers, bytes) else self.headers
+
+    def by_name(self) -> Mapping[str, str]:
+        """The headers by their names in lower case; of repeated ones the last."""
+        return _by_name(self.headers)
+
+    @property
+    def bytes(self) -> int:
+        """About as many as it takes."""
+        headers = len(self.headers) if isinstance(self.headers, bytes) else 100 * len(self.headers)
+        return len(self.body) + headers
+
+
+# A client sends the same lines with most of its requests.
+@lru_cache(maxsize=64)
+def _pairs_of(lines: bytes) -> Headers:
+    parts = (line.partition(":") for line in lines.decode("latin-1").split("\r\n") if line)
+    return tuple((name, value.strip(" \t")) for name, _, value in parts)
+
+
+@lru_cache(maxsize=64)
+def _by_name(headers: Headers | bytes) -> Mapping[str, str]:
+    pairs = _pairs_of(headers) if isinstance(headers, bytes) else headers
+    return {name.lower(): value for name, value in pairs}
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Entry:
+    """A request to a sandbox project, and its answer once that is decided."""
+
+    number: int = 0
+    arrived_at: float
+    """In seconds since 1970."""
+    client_id: str | None
+    """None if the request had no valid token."""
+    operation: str | None
+    """The operationId; None for an unknown URL or method."""
+    method: str
+    target: str
+    http_version: str
+    request: Message
+    token: VerifiedToken | None
+    connection: tuple[int, int] | None
+    """The number of the connection, and that of the request on it."""
+    opened_at: float | None = None
+    """When the connection was accepted, in seconds since 1970."""
+    client: Any = None
+    """The socket of the client while the request is under way; None without a worker."""
+    token_seen_at: float | None = None
+    """When its token was issued or first accepted, in seconds since 1970; None: it never was."""
+    correlation_id: str
+    project_time: float | None
+    """The time of the project's clock; None if it shows real time."""
+    answered_s: float | None = None
+    """Seconds from the arrival until the answer was decided; None: it is not yet."""
+    ended_s: float | None = None
+    """The same until the answer had been sent, or the connection had ended; None: it is under way."""
+    status: int | None = None
+    """None: there was no answer."""
+    answer: Message | None = None
+    """None: there was none."""
+    rule: Mapping[str, Any] | None = None
+    client_gone: bool = False
+    """Whether the client had closed the connection before it was answered."""
+    is_beside: bool = False
+    """Whether another request of its client was under way at the same time."""
+    is_apart: bool = False
+    """Whether its connection shows that another thread has sent it than those before."""
+    pending: Mapping[int, int] | None = None
+    """The requests that had arrived on other connections before a failure was answered, and were not begun: their
+    numbers, by those of the connections."""
+    had_backlog: bool = False
+    """Whether connections were waiting to be accepted then."""
+    is_judged: bool = False
+    counted_bytes: int = 0
+    """What the journal counts it for; nothing before it has ended."""
+    repeats: int | None = None
+    """The number of the failed request that this one repeats."""
+    findings: tuple[Describable, ...] = ()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has not ended."""
+        return self.ended_s is None
+
+    @property
+    def answered_at(self) -> float:
+        """When its answer was decided, in seconds since 1970: its client had no part of it before."""
+        return self.arrived_at + (self.answered_s if self.answered_s is not None else self.ended_s or 0.0)
+
+    @property
+    def ended_at(self) -> float:
+        """When it ended, in seconds since 1970."""
+        return self.arrived_at + (self.ended_s or 0.0)
+
+    @property
+    def bytes(self) -> int:
+        """About as many as it takes in memory."""
+        answer = 0 if self.answer is None else self.answer.bytes
+        return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
+
+    @property
+    def outcome(self) -> str:
+        """What became of it, in words: its status, and what was done on order."""
+        rule = self.rule
+        withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
+        if self.client_gone and self.status is None:
+            return "the client closed the connection before its answer" + ("" if rule is None else f", {rule['did']}")
+        status = (
+            "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
+        )
+        if self.status is not None:
+            status = str(self.status)
+        if rule is None:
+            return status
+        did: str = rule["did"]
+        return did if did.startswith(status) else f"{status}, {did}"
+
+    def drop_texts(self) -> None:
+        """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
+        self.target = self.http_version = ""
+        self.request = Message(())
+        self.answer = None if self.answer is None else Message(())
+
+    def described(self, secrets: Secrets) -> dict[str, Any]:
+        """As ``GET .../requests/{number}`` answers it, without tokens and secrets."""
+        answer, connection = self.answer, None
+        if self.connection is not None:
+            age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
+            connection = {
+                **dict(zip(("number", "request"), self.connection, strict=True)),
+                "ageMs": _milliseconds(age_s),
+            }
+        return {
+            "number": self.number,
+            "startedAt": _moment(self.arrived_at),
+            "endedAt": None if self.ended_s is None else _moment(self.ended_at),
+            "answeredMs": _milliseconds(self.answered_s),
+            "durationMs": _milliseconds(self.ended_s),
+            "underWay": self.is_under_way,
+            "clientId": self.client_id,
+            "operationId": self.operation,
+            "request": {
+                "method": secrets.redacted(self.method),
+                "target": secrets.redacted(self.target),
+                "httpVersion": self.http_version,
+                **_described(self.request, secrets),
+            },
+            "outcome": secrets.redacted(self.outcome),
+            "response": None if answer is None else {"status": self.status, **_described(answer, secrets)},
+            "token": _token(self.token),
+            "rule": _clean(self.rule, secrets),
+            "correlationId": secrets.redacted(self.correlation_id),
+            "connection": connection,
+            "clientGone": self.client_gone,
+            "projectTime": None if self.project_time is None else _moment(self.project_time),
+            "repeats": self.repeats,
+            "findings": [_clean(each.described(), secrets) for each in self.findings],
+        }
+
+
+def _moment(seconds: float) -> str:
+    return text_of(datetime.fromtimestamp(seconds, UTC))
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 2)
+
+
+def _described(message: Message, secrets: Secrets) -> dict[str, Any]:
+    headers = [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in message.pairs()]
+    return {"headers": headers, "body": _body(message, secrets)}
+
+
+def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
+    noted = message.body
+    kept = noted[:BODY_BYTES_KEPT]
+    is_cut = message.size is None or message.size > len(kept)
+    if not kept and not is_cut:
+        return None
+    made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
+    try:
+        # Of a body that was cut, the last character may have been cut in two.
+        text = _decoded(noted) if is_cut else noted.decode()
+        length = len(_decoded(kept)) if is_cut else len(text)
+    except UnicodeDecodeError:
+        text, length = "", 0
+    if (kept and not text) or "\0" in text:
+        clean = secrets.redacted(noted.decode("latin-1"), len(kept)).encode("latin-1", "replace")
+        return {**made, "base64": base64.b64encode(clean).decode()}
+    return {**made, "text": secrets.redacted(text, length)}
+
+
+def _decoded(part: bytes) -> str:
+    return codecs.getincrementaldecoder("utf-8")().decode(part)
+
+
+def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
+    """What the token of a request says, without the token."""
+    if token is None:
+        return None
+    return {
+        "sub": token.principal.client_id,
+        "scopes": sorted(token.principal.scopes),
+        "id": token.token_id,
+        "expiresAt": _moment(token.expires_at),
+    }
+
+
+def _clean(value: Any, secrets: Secrets) -> Any:
+    """JSON whose texts have no secrets: the names of rules, and what was found."""
+    if isinstance(value, str):
+        return secrets.redacted(value)
+    if isinstance(value, Mapping):
+        return {name: _clean(each, secrets) for name, each in value.items()}
+    return [_clean(each, secrets) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,57 @@
+"""What is known and said of a sandbox project beside what requests need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app import errors
+from app.database.connection import Connection
+from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.resource import bulk_store
+from app.values.timestamps import text_of
+from sample_resource_sandbox.projects import store
+from sample_resource_sandbox.projects.model import SandboxProject
+
+
+def not_found(project_key: str) -> errors.ApiError:
+    """404: the sandbox has made no project with this key, whatever the service holds of it."""
+    return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
+
+
+def removed(project_key: str) -> errors.ApiError:
+    """401, as for every token of a project that is gone."""
+    return errors.token_refused(project_key, "its project is gone")
+
+
+def details_of(connection: Connection, project: SandboxProject) -> store.Details:
+    """What is stored of it.
+
+    :raises ApiError: 404 if it is gone.
+    """
+    found = store.details(connection, project.key, project.client_id)
+    if found is None:
+        raise not_found(project.key)
+    return found
+
+
+def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] | None:
+    """What an answer says of a project; None if it is gone."""
+    details = store.details(connection, project.key, project.client_id)
+    if details is None:
+        return None
+    return {
+        "projectKey": project.key,
+        "createdAt": text_of(project.created_at),
+        "expiresAt": text_of(project.expires_at),
+        "run": project.run,
+        "allow": list(project.observer.allow),
+        "resources": bulk_store.count(connection, project.key),
+        "requests": project.journal.total,
+        "tokenTtlSeconds": project.token_ttl_s or TOKEN_LIFETIME_S,
+        "clock": project.clock.described(),
+        "ids": details.ids,
+        "snapshots": _snapshots(details.snapshots),
+    }
+
+
+def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]

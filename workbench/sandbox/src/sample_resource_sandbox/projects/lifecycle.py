@@ -1,0 +1,454 @@
+"""Making, resetting and removing projects, their snapshots, clocks, ids and rules: what is done, in which order.
+
+A change is committed first, and then in force for every request that begins after its answer.
+"""
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from psycopg.errors import UniqueViolation
+
+from app import errors
+from app.bulk import seed
+from app.config import Settings
+from app.database.admission import Lane
+from app.database.connection import Connection
+from app.database.pool import Database
+from app.identity import clients, issued_tokens
+from app.identity.signing_keys import KeyEncryption
+from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.resource import bulk_store
+from app.resource.model import ResourceRow
+from app.values.timestamps import text_of
+from sample_resource_sandbox.analysis.observer import Observer
+from sample_resource_sandbox.analysis.runs import Runs
+from sample_resource_sandbox.journal.journal import Journal
+from sample_resource_sandbox.projects import copies, store
+from sample_resource_sandbox.projects.clock import ProjectClock
+from sample_resource_sandbox.projects.described import describe, details_of, not_found, removed
+from sample_resource_sandbox.projects.ids import ids_made, seed_of, set_ids_made
+from sample_resource_sandbox.projects.lock import ProjectLock
+from sample_resource_sandbox.projects.model import SandboxProject
+from sample_resource_sandbox.projects.orders import NewProject, drafted, new_key
+from sample_resource_sandbox.projects.registry import Registry
+from sample_resource_sandbox.projects.world import ProjectWorld
+from sample_resource_sandbox.rules.counting import counted
+from sample_resource_sandbox.rules.rules import Rule
+
+CLIENT_NAME = "sandbox"
+
+_INITIAL = ""
+"""The name of the copy that a reset restores; no snapshot can have it."""
+
+_MADE_UP_AS = "sandbox"
+"""Generated resources depend on the name of a project; with this one, they are the same in all."""
+
+_MADE_UP_SEED = 1
+_AT_ONCE = 50
+"""Resources that are generated before other requests of the process have their turn."""
+
+PROJECTS_AT_MOST = 1000
+SNAPSHOTS_AT_MOST = 20
+"""Of a project."""
+COPIED_AT_MOST = 20_000
+COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
+"""Resources of a snapshot or a copy of a project, and bytes of their documents."""
+
+
+class Projects:
+    """The sandbox projects of a database.
+
+    :param make_observer: makes what notes and judges the requests of a project, given its key, its client and what it
+        allows.
+    :param end_journal: called with the journal of a project that is gone.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        runs: Runs,
+        make_observer: Callable[..., Observer],
+        end_journal: Callable[[Journal], None],
+    ) -> None:
+        self._database = database
+        self._settings = settings
+        self._runs = runs
+        self._make_observer = make_observer
+        self._end_journal = end_journal
+        self._encryption = KeyEncryption(settings.key_encryption_keys)
+        self._making = 0
+        self.registry = Registry(database.own_connection, self._load)
+
+    def _load(self, connection: Connection) -> Generator[SandboxProject]:
+        for run in store.all_runs(connection):
+            self._runs.begin(run, is_cut=True)
+        for row in sorted(store.all_rows(connection), key=lambda each: each.created_at):
+            yield self._live(row, is_cut=True)
+
+    def _live(self, row: store.Row, *, is_cut: bool = False) -> SandboxProject:
+        """A stored project, as requests see it.
+
+        :param is_cut: whether an earlier process has made it, with which its requests are gone.
+        """
+        observer = self._make_observer(row.project_key, row.client_id, tuple(json.loads(row.allow)), is_cut=is_cut)
+        if row.run is not None and not row.is_removed:
+            self._runs.join(row.run, observer)
+        return SandboxProject(
+            key=row.project_key, client_id=row.client_id, secret_hash=bytes(row.secret_hash or b""),
+            created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
+            clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), token_epoch=row.token_epoch,
+            token_ttl_s=row.token_ttl_s, run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
+            observer=observer,
+        )  # fmt: skip
+
+    # Writing
+
+    @contextmanager
+    def writing(self, project: SandboxProject, lane: Lane = Lane.FAST) -> Generator[Connection]:
+        """A connection for writes to a project.
+
+        :raises ApiError: 401 if the project has been removed, 503 if it is being replaced for too long.
+        """
+        with project.lock.shared():
+            if project.is_removed:
+                raise removed(project.key)
+            with self._database.connection(project.key, lane) as connection:
+                yield connection
+
+    @contextmanager
+    def _replacing(self, project_key: str) -> Generator[tuple[SandboxProject, Connection, store.Details]]:
+        """A transaction that concerns all resources of a project at once.
+
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with (
+            project.lock.alone(),
+            project.changing,
+            self._database.connection(project_key) as connection,
+            connection.transaction(),
+        ):
+            yield project, connection, details_of(connection, project)
+
+    @property
+    def runs(self) -> Runs:
+        """All runs, also those of an earlier process."""
+        self.registry.all()
+        return self._runs
+
+    # Making and removing
+
+    def get(self, project_key: str) -> SandboxProject:
+        """The project with this key.
+
+        :raises ApiError: 404 if the sandbox has not made it.
+        """
+        found = self.registry.find(project_key)
+        if found is None or found.is_removed:
+            raise not_found(project_key)
+        return found
+
+    def make(self, order: NewProject, token_url: str = "") -> dict[str, Any]:
+        """Make a project with a client and a token, and return what its tester needs.
+
+        :param token_url: under which the tester reaches the token endpoint.
+        :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
+            or is too large, or if there are :data:`PROJECTS_AT_MOST` or as many runs as may be.
+        """
+        if len(self.registry.all()) + self._making >= PROJECTS_AT_MOST:
+            raise errors.invalid_input(
+                f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
+            )
+        if order.run is not None:
+            self.runs.check_room(order.run)
+        self._making += 1
+        try:
+            return self._made(order, token_url)
+        finally:
+            self._making -= 1
+
+    def _made(self, order: NewProject, token_url: str) -> dict[str, Any]:
+        copied = self._copied(order)
+        project_key = order.project_key or new_key()
+        created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
+        expires_at = created_at + timedelta(seconds=order.ttl_s)
+        clock = ProjectClock().changed(order.clock)
+        scopes = tuple(f"{name}:{project_key}" for name in order.scopes)
+        with self._database.connection(project_key) as connection, connection.transaction():
+            if order.project_key is not None and store.is_used(connection, project_key):
+                raise errors.duplicate_field("projectKey", project_key)
+            client = clients.create_client(connection, CLIENT_NAME, scopes)
+            row = store.Row(
+                project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at,
+                clock.stored(), json.dumps(order.ids), order.token_ttl_s, order.run,
+                json.dumps(order.allow),
+            )  # fmt: skip
+            if not store.insert(connection, row, order.clock, {**order.ids, "made": len(order.drafts)}):
+                raise errors.duplicate_field("projectKey", project_key)
+            if order.drafts:
+                at = text_of(clock.write_time() or created_at)
+                copied = drafted(order.drafts, seed_of(order.ids), client.client_id, at)
+                set_ids_made(connection, project_key, len(order.drafts))
+            if copied:
+                try:
+                    bulk_store.copy_in_parts(connection, project_key, copied)
+                except UniqueViolation:  # somebody imports into the project that is just being made
+                    raise errors.duplicate_field("projectKey", project_key) from None
+                copies.save(connection, project_key, _INITIAL)
+            world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
+            token = self._token(connection, client.client_id, scopes, world)
+        project = self._live(row)
+        project.journal.secrets.add(client.client_secret)
+        project.journal.secrets.add_token(token)
+        self.registry.add(project)
+        return {
+            "projectKey": project_key,
+            "clientId": client.client_id,
+            "clientSecret": client.client_secret,
+            "scope": " ".join(scopes),
+            "accessToken": token,
+            "tokenUrl": token_url,
+            "expiresAt": text_of(expires_at),
+        }
+
+    def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
+        """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
+        world = ProjectWorld.of(project)
+        with self._database.connection(project.key) as connection:
+            scopes = store.scopes(connection, project.client_id)
+            token = self._token(connection, project.client_id, scopes, world)
+        project.journal.secrets.add_token(token)
+        return {
+            "clientId": project.client_id,
+            "scope": " ".join(scopes),
+            "accessToken": token,
+            "tokenUrl": token_url,
+            "expiresIn": world.token_lifetime_s(TOKEN_LIFETIME_S),
+        }
+
+    def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
+        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
+        return issued_tokens.issue_token(
+            connection, self._settings.issuer, client_id, scopes, lifetime_s, self._encryption, world
+        )
+
+    def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
+        """The resources of the new project. They are generated before a connection is held."""
+        if order.copy_of is not None:
+            return self._exported(order.copy_of)
+        made: list[ResourceRow] = []
+        generated = seed.resources(_MADE_UP_AS, order.resources, _MADE_UP_SEED)
+        while some := list(islice(generated, _AT_ONCE)):
+            made += some
+            time.sleep(0)  # other greenlets run
+        return made
+
+    def _exported(self, project_key: str) -> list[ResourceRow]:
+        """What a project holds. Its lock keeps it there until all of it is read."""
+        project = self.registry.find(project_key)
+        if project is None or project.is_removed:
+            raise errors.ApiError(
+                [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
+            )
+        with self.writing(project) as connection:
+            _raise_if_too_large(connection, project_key)
+            return list(bulk_store.export(connection, project_key))
+
+    def remove(self, project_key: str) -> None:
+        """Remove a project and everything of it. It may be repeated, and it goes on where an earlier try ended.
+
+        :raises ApiError: 404 if the sandbox has no such project.
+        """
+        project = self.registry.find(project_key)
+        if project is None:
+            raise not_found(project_key)
+        with project.lock.alone():
+            with self._database.connection(project_key) as connection, connection.transaction():
+                store.mark_removed(connection, project_key)
+                clients.remove_client(connection, project.client_id)
+            project.is_removed = True
+        # From here on nobody writes, so whatever is deleted stays so.
+        if project.run is not None:
+            self._runs.leave(project.run, project.observer)
+        with self._database.connection(project_key) as connection:
+            bulk_store.delete_in_parts(connection, project_key)
+            with connection.transaction():
+                store.delete(connection, project_key)
+                bulk_store.delete_all(connection, project_key)
+                copies.delete_all(connection, project_key)
+        self._end_journal(project.journal)
+        self.registry.remove(project)
+
+    def remove_expired(self) -> None:
+        """Remove the projects and the runs whose time is over.
+
+        :raises ApiError: 503 if some of them could not be removed.
+        """
+        for run in self._runs.expired():
+            self.remove_run(run)
+        now = datetime.now(UTC)
+        failed: errors.ApiError | None = None
+        for project in self.registry.all():
+            if project.is_removed or project.expires_at <= now:
+                try:
+                    self.remove(project.key)
+                except errors.ApiError as error:
+                    failed = error if error.status != 404 else failed  # 404: somebody else was faster
+        if failed is not None:
+            raise failed
+
+    def remove_run(self, name: str) -> None:
+        """Remove a run with what was counted. Its projects stay, and belong to none from now on.
+
+        :raises ApiError: 404.
+        """
+        self.runs.find(name)
+        with self._database.connection() as connection, connection.transaction():
+            store.delete_run(connection, name)
+        for project in self.registry.all():
+            if project.run == name:
+                project.run = None
+        self._runs.remove(name)
+
+    def reset(self, project_key: str, *, keep_rules: bool, keep_requests: bool) -> None:
+        """Make a project what it was when it was made; its snapshots stay.
+
+        What was written before the reset is gone with it; a write that comes meanwhile waits, and stays.
+
+        :raises ApiError: 404.
+        """
+        with self._replacing(project_key) as (project, connection, details):
+            copies.restore(connection, project_key, _INITIAL)
+            clock = ProjectClock().changed(details.initial_clock)
+            store.set_clock(connection, project_key, clock)
+            made = details.initial_ids.pop("made", 0)
+            store.set_ids(connection, project_key, details.initial_ids)
+            set_ids_made(connection, project_key, made)
+        project.clock, project.seed = clock, seed_of(details.initial_ids)
+        if not keep_rules:
+            project.rules = ()
+        if not keep_requests:
+            self.forget_requests(project)
+
+    def forget_requests(self, project: SandboxProject) -> None:
+        """Begin the journal and the report of a project anew; its run keeps what the requests have shown."""
+        if project.run is not None:
+            self._runs.leave(project.run, project.observer)
+        secrets = project.journal.secrets
+        self._end_journal(project.journal)
+        project.observer = self._make_observer(project.key, project.client_id, project.observer.allow)
+        project.journal.secrets = secrets
+        if project.run is not None:
+            self._runs.join(project.run, project.observer, is_new=False)
+
+    # Snapshots
+
+    def save(self, project_key: str, name: str) -> None:
+        """Keep what the project holds under a name.
+
+        :raises ApiError: 404; 400 if it has :data:`SNAPSHOTS_AT_MOST` others, or holds too much.
+        """
+        with self._replacing(project_key) as (_, connection, details):
+            snapshots = details.snapshots
+            if name not in snapshots and len(snapshots) >= SNAPSHOTS_AT_MOST:
+                raise errors.invalid_input(
+                    f"A project has at most {SNAPSHOTS_AT_MOST} snapshots. One with a name that it has is replaced."
+                )
+            _raise_if_too_large(connection, project_key)
+            copies.save(connection, project_key, name)
+            snapshots[name] = {
+                "createdAt": text_of(datetime.now(UTC)),
+                "seed": seed_of(details.ids),
+                "made": ids_made(connection, project_key),
+            }
+            store.set_snapshots(connection, project_key, snapshots)
+
+    def restore(self, project_key: str, name: str) -> None:
+        """Let the project hold what it held at the snapshot; a seed goes on as it did after it.
+
+        :raises ApiError: 404.
+        """
+        with self._replacing(project_key) as (_, connection, details):
+            if name not in details.snapshots:
+                raise errors.ApiError(
+                    [errors.Fault("ResourceNotFound", f"The project '{project_key}' has no snapshot '{name}'.")]
+                )
+            copies.restore(connection, project_key, name)
+            seed_ = seed_of(details.ids)
+            if seed_ is not None and seed_ == details.snapshots[name]["seed"]:
+                set_ids_made(connection, project_key, details.snapshots[name]["made"])
+
+    # Clock, ids, rules, tokens
+
+    def set_clock(self, project_key: str, order: dict[str, Any]) -> None:
+        """Set the project's clock.
+
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with project.changing:
+            clock = project.clock.changed(order)
+            with self._database.connection(project_key) as connection:
+                store.set_clock(connection, project_key, clock)
+            project.clock = clock
+
+    def set_ids(self, project_key: str, order: dict[str, Any]) -> None:
+        """Begin a sequence of ids, or end it.
+
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with project.changing:
+            with self._database.connection(project_key) as connection, connection.transaction():
+                store.set_ids(connection, project_key, order)
+                set_ids_made(connection, project_key, 0)
+            project.seed = seed_of(order)
+
+    def set_rules(self, project_key: str, rules: Sequence[Rule]) -> None:
+        """Replace the rules; they begin to count anew.
+
+        :raises ApiError: 404.
+        """
+        self.get(project_key).rules = counted(rules)
+
+    def expire_tokens(self, project: SandboxProject) -> None:
+        """Let all tokens of the project's client be invalid that have been issued so far."""
+        with project.changing:
+            with self._database.connection(project.key) as connection:
+                store.set_token_epoch(connection, project.key, project.token_epoch + 1)
+            project.token_epoch += 1
+
+    # Looking
+
+    def described(self) -> list[dict[str, Any]]:
+        """All projects, oldest first."""
+        with self._database.connection() as connection:
+            found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
+        return [each for each in found if each is not None]
+
+    def described_one(self, project_key: str) -> dict[str, Any]:
+        """One of them.
+
+        :raises ApiError: 404.
+        """
+        project = self.get(project_key)
+        with self._database.connection(project_key) as connection:
+            found = describe(connection, project)
+        if found is None:
+            raise not_found(project_key)
+        return found
+
+
+def _raise_if_too_large(connection: Connection, project_key: str) -> None:
+    resources, size = bulk_store.weight(connection, project_key)
+    if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
+        raise errors.invalid_input(
+            f"The project '{project_key}' holds {resources} resources with {size} bytes. At most {COPIED_AT_MOST}"
+            f" resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
+        )

@@ -1,0 +1,75 @@
+"""The sandbox projects of the process, by their keys and their clients."""
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from threading import Lock
+from time import monotonic
+
+from app.database.connection import Connection
+from app.resource.writing import store
+from sample_resource_sandbox.projects.model import SandboxProject
+
+_REMOVED_KEPT_S = 60.0
+"""How long the clients of removed projects are remembered: until all have read that they are removed."""
+
+
+class Registry:
+    """All sandbox projects; a look costs no statement.
+
+    :param connect: a connection for what the service itself has to know.
+    :param load: reads all projects, when one is first asked for.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        load: Callable[[Connection], Iterable[SandboxProject]],
+    ) -> None:
+        self._connect = connect
+        self._load = load
+        self._projects: dict[str, SandboxProject] | None = None
+        self._by_client: dict[str, SandboxProject] = {}
+        self._removed: dict[str, float] = {}
+        self._loading = Lock()
+
+    def _all(self) -> dict[str, SandboxProject]:
+        if self._projects is None:
+            with self._loading:
+                if self._projects is None:
+                    with self._connect() as connection:
+                        loaded = list(self._load(connection))
+                    self._by_client = {each.client_id: each for each in loaded}
+                    self._projects = {each.key: each for each in loaded}
+        return self._projects
+
+    def all(self) -> list[SandboxProject]:
+        """All projects, oldest first."""
+        return sorted(self._all().values(), key=lambda each: (each.created_at, each.key))
+
+    def add(self, project: SandboxProject) -> None:
+        """Add one that was made."""
+        self._all()[project.key] = project
+        self._by_client[project.client_id] = project
+
+    def remove(self, project: SandboxProject) -> None:
+        """Forget one that is gone."""
+        if self._all().get(project.key) is project:
+            del self._all()[project.key]
+        self._by_client.pop(project.client_id, None)
+        store.forget_words(project.key)
+        now = monotonic()
+        self._removed = {each: since for each, since in self._removed.items() if now - since < _REMOVED_KEPT_S}
+        self._removed[project.client_id] = now
+
+    def is_removed(self, client_id: str) -> bool:
+        """Whether a client belonged to a project that was removed a moment ago."""
+        return client_id in self._removed
+
+    def find(self, project_key: str) -> SandboxProject | None:
+        """The sandbox project with this key; None for a project that the sandbox has not made."""
+        return self._all().get(project_key)
+
+    def find_by_client(self, client_id: str) -> SandboxProject | None:
+        """The sandbox project of an API client."""
+        self._all()
+        return self._by_client.get(client_id)

@@ -1,0 +1,77 @@
+"""One instance has the sandbox of a database: an advisory lock, which a connection holds as long as the worker lives.
+
+The locks of projects, their rules and the journal lie in the memory of one process; a second one knows nothing of them.
+"""
+
+import logging
+import time
+from typing import LiteralString
+
+import psycopg
+
+from app.config import Settings
+from app.database.connection import Connection, connect
+
+_PATIENCE_S = 30.0
+"""How long a worker waits for the end of the one before: at a restart that still answers its last requests."""
+
+_LOCK_ID = 0x53616E64626F78
+""""Sandbox" in ASCII. Any number will do that no other advisory lock in the database has."""
+
+_LOCK: LiteralString = "SELECT pg_try_advisory_lock(%(lock_id)s)"
+
+_ALIVE: LiteralString = "SELECT"
+
+_log = logging.getLogger("sample_resource_sandbox")
+
+
+class SoleInstance:
+    """The lock. A pooler in transaction mode gives each statement another connection: behind one, nothing is locked."""
+
+    def __init__(self, url: str, settings: Settings) -> None:
+        self._url = url
+        self._settings = settings
+        self._connection: Connection | None = None
+
+    def take(self, patience_s: float = _PATIENCE_S) -> bool:
+        """Take the lock; False if another instance keeps it.
+
+        :raises psycopg.Error: if the database is away.
+        """
+        if self._settings.database_pooler:
+            _log.warning("DATABASE_POOLER is set: nothing keeps another instance from the sandbox of this database")
+            return True
+        connection = connect(self._url, self._settings)
+        deadline = time.monotonic() + patience_s
+        is_told = False
+        while connection.execute(_LOCK, {"lock_id": _LOCK_ID}).fetchone() != (True,):
+            if time.monotonic() >= deadline:
+                connection.close()
+                return False
+            if not is_told:
+                _log.warning("another instance has the sandbox of this database; waiting for its end")
+                is_told = True
+            time.sleep(0.1)
+        self._connection = connection
+        return True
+
+    def keep(self) -> bool:
+        """Take the lock again if the connection has ended, as it does when the database restarts; False if it is taken.
+
+        :raises psycopg.Error: if the database is away.
+        """
+        if self._settings.database_pooler:
+            return True
+        try:
+            if self._connection is not None:
+                self._connection.execute(_ALIVE)
+                return True
+        except psycopg.OperationalError:
+            self._connection = None
+        return self.take(0)
+
+    def release(self) -> None:
+        """Let another instance have it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -1,0 +1,171 @@
+"""The SQL on the table of sandbox projects."""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, LiteralString
+
+from app.database.connection import Connection
+from sample_resource_sandbox.projects.clock import ProjectClock
+
+_ALL: LiteralString = """
+SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.token_ttl_s, p.run,
+    p.allow, p.token_epoch, p.is_removed
+FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
+
+_INSERT: LiteralString = """
+INSERT INTO sandbox_project (
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run,
+    allow)
+VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)s, %(ids)s,
+    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s, %(run)s,
+    %(allow)s)
+ON CONFLICT DO NOTHING RETURNING project_key"""
+
+# In statements of their own, so that each finds its rows on one machine.
+_USED_BY_RESOURCES: LiteralString = "SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)"
+_USED_BY_WORDS: LiteralString = "SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)"
+_USED_BY_CLIENTS: LiteralString = """
+SELECT EXISTS (
+    SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)"""
+
+_DETAILS: LiteralString = """
+SELECT ids, snapshots, initial_clock, initial_ids FROM sandbox_project
+WHERE project_key = %(project_key)s AND client_id = %(client_id)s AND NOT is_removed"""
+
+_SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE project_key = %(project_key)s"
+
+_SET_IDS: LiteralString = "UPDATE sandbox_project SET ids = %(ids)s WHERE project_key = %(project_key)s"
+
+_SET_SNAPSHOTS: LiteralString = """
+UPDATE sandbox_project SET snapshots = %(snapshots)s WHERE project_key = %(project_key)s"""
+
+_SET_EPOCH: LiteralString = """
+UPDATE sandbox_project SET token_epoch = %(token_epoch)s WHERE project_key = %(project_key)s"""
+
+_MARK_REMOVED: LiteralString = "UPDATE sandbox_project SET is_removed = true WHERE project_key = %(project_key)s"
+
+_DELETE: LiteralString = "DELETE FROM sandbox_project WHERE project_key = %(project_key)s"
+
+_DELETE_IDS: LiteralString = "DELETE FROM sandbox_ids WHERE project_key = %(project_key)s"
+
+_ALL_RUNS: LiteralString = "SELECT run FROM sandbox_run"
+
+_INSERT_RUN: LiteralString = "INSERT INTO sandbox_run (run) VALUES (%(run)s) ON CONFLICT DO NOTHING"
+
+_DELETE_RUN: LiteralString = "DELETE FROM sandbox_run WHERE run = %(run)s"
+
+_LEAVE_RUN: LiteralString = "UPDATE sandbox_project SET run = NULL WHERE run = %(run)s"
+
+_SCOPES: LiteralString = "SELECT scopes FROM api_client WHERE id = %(client_id)s"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A project as it is stored."""
+
+    project_key: str
+    client_id: str
+    secret_hash: bytes | None
+    created_at: datetime
+    expires_at: datetime
+    clock: str
+    ids: str
+    token_ttl_s: int | None
+    run: str | None
+    allow: str
+    token_epoch: int = 0
+    is_removed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is stored of a project beside what requests need."""
+
+    ids: dict[str, Any]
+    snapshots: dict[str, dict[str, Any]]
+    initial_clock: dict[str, Any]
+    initial_ids: dict[str, Any]
+
+
+def all_rows(connection: Connection) -> list[Row]:
+    """All projects, also those that are being removed."""
+    return [Row(*row) for row in connection.execute(_ALL).fetchall()]
+
+
+def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_order: dict[str, Any]) -> bool:
+    """Insert a project; False if the sandbox has one with this key.
+
+    :param clock_order: by which a reset sets the clock.
+    :param ids_order: the same for ids, with ``made``: how many ids of the seed the first resources have.
+    """
+    initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
+    if row.run is not None:
+        connection.execute(_INSERT_RUN, {"run": row.run})
+    return connection.execute(_INSERT, {**asdict(row), **initial}).fetchone() is not None
+
+
+def all_runs(connection: Connection) -> list[str]:
+    """The names of all runs."""
+    return [run for (run,) in connection.execute(_ALL_RUNS).fetchall()]
+
+
+def delete_run(connection: Connection, run: str) -> None:
+    """Delete a run; its projects belong to none from now on."""
+    connection.execute(_LEAVE_RUN, {"run": run})
+    connection.execute(_DELETE_RUN, {"run": run})
+
+
+def is_used(connection: Connection, project_key: str) -> bool:
+    """Whether a project has or had resources, or a client has a scope for it."""
+    for statement in (_USED_BY_RESOURCES, _USED_BY_WORDS, _USED_BY_CLIENTS):
+        row = connection.execute(statement, {"project_key": project_key}).fetchone()
+        if row is not None and row[0]:
+            return True
+    return False
+
+
+def details(connection: Connection, project_key: str, client_id: str) -> Details | None:
+    """What else is stored of a project; None if it is gone.
+
+    :param client_id: its client, which tells it from a later project with the same key.
+    """
+    row = connection.execute(_DETAILS, {"project_key": project_key, "client_id": client_id}).fetchone()
+    return None if row is None else Details(*(json.loads(text) for text in row))
+
+
+def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> None:
+    """Set the clock."""
+    connection.execute(_SET_CLOCK, {"project_key": project_key, "clock": clock.stored()})
+
+
+def set_ids(connection: Connection, project_key: str, order: dict[str, Any]) -> None:
+    """Set where ids come from."""
+    connection.execute(_SET_IDS, {"project_key": project_key, "ids": json.dumps(order)})
+
+
+def set_snapshots(connection: Connection, project_key: str, snapshots: dict[str, Any]) -> None:
+    """Set what is known of the snapshots."""
+    connection.execute(_SET_SNAPSHOTS, {"project_key": project_key, "snapshots": json.dumps(snapshots)})
+
+
+def set_token_epoch(connection: Connection, project_key: str, token_epoch: int) -> None:
+    """From now on, refuse the tokens of earlier epochs."""
+    connection.execute(_SET_EPOCH, {"project_key": project_key, "token_epoch": token_epoch})
+
+
+def mark_removed(connection: Connection, project_key: str) -> None:
+    """Note that the project is being removed, also if the process ends meanwhile."""
+    connection.execute(_MARK_REMOVED, {"project_key": project_key})
+
+
+def delete(connection: Connection, project_key: str) -> None:
+    """Delete the project's row, and how many ids it has made."""
+    connection.execute(_DELETE, {"project_key": project_key})
+    connection.execute(_DELETE_IDS, {"project_key": project_key})
+
+
+def scopes(connection: Connection, client_id: str) -> tuple[str, ...]:
+    """The scopes of a project's client; none if the project is gone."""
+    row = connection.execute(_SCOPES, {"client_id": client_id}).fetchone()
+    return () if row is None else tuple(row[0])

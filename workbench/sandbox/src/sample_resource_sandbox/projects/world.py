@@ -1,0 +1,103 @@
+"""The worlds of sandbox projects: their clocks and ids in place of real ones (:mod:`app.resource.world`)."""
+
+import re
+import time
+from datetime import datetime
+from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+from app.database.connection import Connection
+from app.resource.world import REAL_WORLD, RealWorld, World, project_token_id
+from sample_resource_sandbox.projects.clock import ProjectClock
+from sample_resource_sandbox.projects.ids import next_id
+from sample_resource_sandbox.projects.model import SandboxProject
+from sample_resource_sandbox.projects.registry import Registry
+
+_KEPT_S = 8 * 86_400
+"""Longer than any sandbox project lives."""
+
+_TOKEN_ID = re.compile("e([0-9]{1,18})-.*", re.ASCII)
+"""The id of a token that was issued in an epoch of a project."""
+
+
+class ProjectWorld:
+    """The clock and the ids of a sandbox project, as they are at the moment of a request.
+
+    :param seed: of the ids; None: by chance.
+    :param token_epoch: tokens of earlier ones are refused; None: all are.
+    :param token_ttl_s: how long tokens are good; None: as usual.
+    """
+
+    __slots__ = ("_clock", "_seed", "_token_epoch", "_token_ttl_s")
+
+    def __init__(self, clock: ProjectClock, seed: int | None, token_epoch: int | None, token_ttl_s: int | None) -> None:
+        self._clock = clock
+        self._seed = seed
+        self._token_epoch = token_epoch
+        self._token_ttl_s = token_ttl_s
+
+    @classmethod
+    def of(cls, project: SandboxProject) -> "ProjectWorld":
+        """The world of a project."""
+        epoch = None if project.is_removed else project.token_epoch
+        return cls(project.clock, project.seed, epoch, project.token_ttl_s)
+
+    def time(self) -> float:
+        """The time of the project's clock."""
+        return self._clock.time()
+
+    def write_time(self) -> datetime | None:
+        """The same for writes; None if the clock shows real time."""
+        return self._clock.write_time()
+
+    def resource_id(self, connection: Connection, project_key: str) -> UUID:
+        """The next id of the seed, or one by chance."""
+        return uuid7() if self._seed is None else next_id(connection, project_key, self._seed)
+
+    def token_id(self) -> str:
+        """A random id that begins with the project's epoch."""
+        return project_token_id(self._token_epoch or 0)
+
+    def accepts_token(self, token_id: str | None) -> bool:
+        """Whether the token was issued in the present epoch of a project that is not being removed."""
+        match = _TOKEN_ID.fullmatch(token_id or "")
+        return self._token_epoch is not None and match is not None and int(match[1]) >= self._token_epoch
+
+    def token_lifetime_s(self, usual: int) -> int:
+        """As the project was made."""
+        return usual if self._token_ttl_s is None else self._token_ttl_s
+
+    def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
+        """A time after the end of the project, since its clock may be set back at any time."""
+        return time.time() + _KEPT_S
+
+
+class _RemovedWorld(RealWorld):
+    """The world of a client whose project was removed a moment ago."""
+
+    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
+        """None."""
+        return False
+
+
+_REMOVED_WORLD: World = _RemovedWorld()
+
+
+class SandboxWorlds:
+    """The worlds of all projects and clients; those that are not the sandbox's get the real one."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def of_project(self, project_key: str) -> World:
+        """The world of a project."""
+        project = self._registry.find(project_key)
+        return REAL_WORLD if project is None else ProjectWorld.of(project)
+
+    def of_client(self, client_id: str) -> World:
+        """The world of a client."""
+        project = self._registry.find_by_client(client_id)
+        if project is not None:
+            return ProjectWorld.of(project)
+        return _REMOVED_WORLD if self._registry.is_removed(client_id) else REAL_WORLD

@@ -1,0 +1,128 @@
+"""Rules: which requests they match, when they are due, and what they do."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sample_resource_sandbox.rules.matching import Match
+
+DELAY_MS_AT_MOST = 60_000
+
+STALL_MS = 60_000
+"""How long ``stall`` is silent if the rule has no ``delayMs``."""
+DRIP_MS = 100
+"""The time between two bytes of ``drip`` if the rule has no ``delayMs``."""
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
+WITHOUT_ANSWER = ("close", "reset", "garbage")
+BODIES = ("truncatedJson", "html", "empty", "unknownFields")
+PHASES = ("before", "after")
+KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
+"""What is done to answers on order: as the request itself asked, or what a rule says."""
+
+_DONE = {
+    "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
+    "stall": "silent after its head", "drip": "sent byte by byte", "garbage": "no HTTP",
+    "truncatedJson": "body cut off", "html": "a proxy's page",
+    "empty": "body left out", "unknownFields": "unknown fields added",
+}  # fmt: skip
+"""What was done to an answer, in words, by ``connection`` and ``body``."""
+
+
+class Rule:
+    """A checked rule; what it does not have is None.
+
+    :param number: counted from 0.
+    :param source: as it was sent.
+    """
+
+    def __init__(self, number: int, source: Mapping[str, Any]) -> None:
+        body = source.get("body")
+        self.number = number
+        self.source = source
+        self.name: str | None = source.get("name")
+        self.match = Match(source.get("match", {}))
+        self.times: Mapping[str, Any] = source.get("times", {})
+        """Which of the requests that it matches are due; without a member, all."""
+        self.phase: str = source.get("phase", "before")
+        self.status: int | None = source.get("status")
+        self.code: str | None = source.get("code")
+        self.message: str | None = source.get("message")
+        self.retry_after: int | None = source.get("retryAfter")
+        self.headers: Mapping[str, str] = source.get("headers", {})
+        self.delay_ms: int | None = source.get("delayMs")
+        self.jitter_ms: int = source.get("jitterMs", 0)
+        self.connection: str | None = source.get("connection")
+        self.body: str | None = body if isinstance(body, str) else None
+        """How the body is altered, one of :data:`BODIES`."""
+        self.own_body = _own_body(cast("dict[str, Any]", body)) if isinstance(body, dict) else None
+        """A body that it answers with, and its media type."""
+        self.limit: Mapping[str, Any] | None = source.get("limit")
+        """How many requests it lets through, and in how many seconds."""
+        self.expire_tokens: bool = source.get("expireTokens", False)
+        self.conflict: bool = source.get("conflict", False)
+
+    @property
+    def label(self) -> str:
+        """What answers and logs call it: its name, else its number."""
+        return str(self.number) if self.name is None else self.name
+
+    @property
+    def _effects(self) -> list[tuple[str, str]]:
+        """What it does: words of :data:`KINDS`, and what an entry says of each."""
+        altered = "a body of its own" if self.own_body is not None else _DONE.get(self.body or "")
+        found = (
+            ("delay", f"{self.delay_ms} ms later" if self.delay_ms and self.waits_first else None),
+            ("status", None if self.status is None else str(self.status)),
+            ("limit", None if self.limit is None else "429 beyond its limit"),
+            ("expireTokens", "401, tokens expired" if self.expire_tokens else None),
+            ("conflict", "another writer came first" if self.conflict else None),
+            (self.connection or "", _DONE.get(self.connection or "")),
+            ("body", altered),
+            ("headers", "headers changed" if self.headers else None),
+        )
+        return [(kind, done) for kind, done in found if done] or [("delay", f"up to {self.jitter_ms} ms later")]
+
+    @property
+    def done(self) -> str:
+        """What it has done to a request, in words."""
+        name = str(self.number) if self.name is None else f"`{self.name}`"
+        return f"{', '.join(done for _, done in self._effects)} by rule {name}"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The same in words of :data:`KINDS`; a delay counts if there is nothing else."""
+        return tuple(kind for kind, _ in self._effects if kind != "delay") or ("delay",)
+
+    @property
+    def answers(self) -> bool:
+        """Whether it makes up an answer."""
+        return self.status is not None or self.own_body is not None or self.body == "html"
+
+    @property
+    def answers_itself(self) -> bool:
+        """Whether the rule gives an answer of its own, so that the request need not be carried out."""
+        return self.answers or self.expire_tokens or self.limit is not None or self.leaves_no_answer
+
+    @property
+    def leaves_no_answer(self) -> bool:
+        """Whether the client gets no answer at all."""
+        return self.connection in WITHOUT_ANSWER
+
+    @property
+    def pace_ms(self) -> int:
+        """The silence of ``stall``, or the time between two bytes of ``drip``."""
+        return self.delay_ms if self.delay_ms is not None else STALL_MS if self.connection == "stall" else DRIP_MS
+
+    @property
+    def waits_first(self) -> bool:
+        """Whether ``delayMs`` is a wait before the answer, and not part of how it is sent."""
+        return self.connection not in ("stall", "drip")
+
+
+def _own_body(source: Mapping[str, Any]) -> tuple[bytes, str]:
+    if "json" in source:
+        data = json.dumps(source["json"], ensure_ascii=False, separators=(",", ":")).encode()
+        return data, source.get("contentType", "application/json; charset=utf-8")
+    return source["text"].encode(), source.get("contentType", "text/plain; charset=utf-8")

@@ -1,0 +1,27 @@
+"""A service with the sandbox, for all tests of a process."""
+
+from collections.abc import Iterator
+
+import pytest
+from tester import Project, Service
+
+from tests.support.gunicorn_server import Gunicorn
+from tests.support.server import measured
+
+
+@pytest.fixture(scope="session")
+def sandbox_server(database_url: str) -> Iterator[Gunicorn]:
+    server = Gunicorn("wsgi:app", None, DATABASE_URL=database_url, SANDBOX="on", THREADS="4", **measured())
+    yield server
+    assert server.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def sandbox(sandbox_server: Gunicorn) -> Service:
+    return Service(sandbox_server.port)
+
+
+@pytest.fixture
+def throwaway(sandbox: Service) -> Project:
+    """A project of the sandbox."""
+    return sandbox.make()

@@ -1,0 +1,117 @@
+"""The part of the walk that goes through the sandbox: on the walk's database, in an application of its own."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+from sample_resource_sandbox.projects import store as projects_store
+from sample_resource_sandbox.projects.sole import SoleInstance
+
+from app import create_app
+from app.config import Settings
+from app.database.connection import Connection
+from app.resource import bulk_store
+from tests.support.api import Api
+
+PROJECT = "sandboxed"
+COPY = "sandboxed-copy"
+RUN = "walk"
+
+Step = Callable[[str], AbstractContextManager[None]]
+
+
+def walk_sandbox(settings: Settings, connection: Connection, step: Step) -> None:
+    """Take every step of the sandbox.
+
+    :param connection: for what a worker does beside requests.
+    """
+    app = create_app(replace(settings, environment={"SANDBOX": "on"}))
+    with closing(app.extensions["database"]):
+        _Walk(app, connection, step).walk()
+        app.extensions["extension"].stop()
+
+
+class _Walk:
+    def __init__(self, app: Flask, connection: Connection, step: Step) -> None:
+        self.client = app.test_client()
+        self.app = app
+        self.settings: Settings = app.extensions["settings"]
+        self.sandbox = app.extensions["extension"]
+        self.connection = connection
+        self.step = step
+
+    def send(
+        self, name: str, method: str, path: str, status: int = 204, body: Any = None, below: str = "projects"
+    ) -> Any:
+        with self.step(f"sandbox.{name}"):
+            answer = self.client.open(f"/sandbox/{below}{path}", method=method, json=body)
+            assert answer.status_code == status, answer.text
+        return answer.get_json(silent=True)
+
+    def walk(self) -> None:
+        made = self.send(
+            "make", "POST", "", 201, {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}, "run": RUN}
+        )
+        self.send("make_copy", "POST", "", 201, {"projectKey": COPY, "copyOf": PROJECT})
+        here = f"/{PROJECT}"
+        self.send("list", "GET", "", 200)
+        self.send("get", "GET", here, 200)
+        self.send("issue_token", "POST", f"{here}/tokens", 201)
+        self.send("set_clock", "PUT", f"{here}/clock", 204, {"now": "2030-01-01T00:00:00Z", "runs": False})
+        self.send("set_ids", "PUT", f"{here}/ids", 204, {"seed": 2})
+        self.send("save_snapshot", "PUT", f"{here}/snapshots/one")
+        bulk_store.delete_in_parts(self.connection, PROJECT)
+        self.send("restore_snapshot", "POST", f"{here}/snapshots/one/restore")
+        rules = [
+            {"match": {"method": "HEAD"}, "times": {"every": 2}, "status": 503},
+            {"match": {"method": "HEAD"}, "limit": {"requests": 1, "perSeconds": 60}},
+            {"match": {"method": "OPTIONS"}, "expireTokens": True},
+            {"match": {"method": "PATCH"}, "conflict": True},
+        ]
+        self.send("set_rules", "PUT", f"{here}/rules", 204, {"rules": rules})
+        self.send("list_rules", "GET", f"{here}/rules", 200)
+        token = self.client.post(
+            "/oauth/token",
+            data={
+                "grant_type": "client_credentials",
+                "client_id": made["clientId"],
+                "client_secret": made["clientSecret"],
+            },
+        ).get_json()["access_token"]
+        self.requests(Api(self.app, PROJECT, token))
+        self.send("resources", "GET", f"{here}/resources", 200)
+        self.send("reset", "POST", f"{here}/reset")
+        self.send("remove_run", "DELETE", f"/{RUN}", below="runs")
+        with self.step("sandbox.expire_tokens"):
+            self.sandbox.projects.expire_tokens(self.sandbox.projects.get(PROJECT))
+        with self.step("sandbox.one_instance"):
+            instance = SoleInstance(self.settings.database_url or "", self.settings)
+            assert instance.take()
+            instance.keep()
+            instance.release()
+        with self.step("sandbox.load"):
+            list(projects_store.all_rows(self.connection))
+            projects_store.all_runs(self.connection)
+        copy = self.sandbox.projects.get(COPY)
+        copy.expires_at = copy.created_at
+        with self.step("sandbox.remove_expired"):
+            self.sandbox.projects.remove_expired()
+        self.send("remove", "DELETE", f"/{PROJECT}")
+
+    def requests(self, api: Api) -> None:
+        with self.step("sandbox.create_with_seed"):
+            made = api.create(key="seeded")
+        change = {"version": 1, "actions": [{"action": "doSomeThing"}]}
+        with self.step("sandbox.update_by_actions"):
+            assert api.post(f"/{made['id']}", json=change).status_code == 200
+        with self.step("sandbox.overwrite"):
+            assert api.put(json={"key": "seeded", "objectTypeProperty": {}}).status_code == 200
+        with self.step("sandbox.rules_of_a_request"):
+            # Buffered, so that the answer is sent to its end and stands in the journal.
+            assert [api.head(buffered=True).status_code for _ in range(3)] == [200, 503, 429]
+
+        overwritten = {"key": "seeded", "version": 2, "objectTypeProperty": {}}
+        with self.step("sandbox.another_writer"):
+            assert api.patch(json=overwritten).status_code == 409

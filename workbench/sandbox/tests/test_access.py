@@ -1,0 +1,284 @@
+"""Switching the sandbox on, and who may use its routes."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from flask import Flask, Request
+from sample_resource_sandbox.api.addresses import base_url_of
+from sample_resource_sandbox.settings import SandboxSettings
+from tester import Project, Service, with_sandbox
+from werkzeug.test import EnvironBuilder
+
+from app import create_app
+from app.cli.preparation import prepare
+from app.config import InvalidSetting, Settings
+from app.extension import Extension, ExtensionPackage, settled
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import open_app, own_database
+from tests.support.gunicorn_server import StartGunicorn
+
+TOKEN = "a-token-of-sixteen"
+
+
+def test_without_it_nothing_is_there(app: Flask) -> None:
+    client = app.test_client()
+    for path in ("", "/page/main.js", "/projects", "/openapi.json", "/projects/p/rules", "/projects/p/report"):
+        assert client.get(f"/sandbox{path}").status_code == 404, path
+    assert client.post("/sandbox/projects", json={}).status_code == 404
+
+
+def test_without_it_nothing_is_imported() -> None:
+    code = (
+        "import sys; from app import create_app; from app.config import Settings;"
+        " create_app(Settings(database_url='dbname=none'));"
+        " print([name for name in sys.modules if 'sandbox' in name])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_project_that_is_called_sandbox_keeps_its_resources(sandbox: Service) -> None:
+    assert sandbox.send("GET", "/sandbox/resource").status == 401  # and not 404: the route is there
+    made = sandbox.make(projectKey="sandbox")
+    try:
+        assert made.create()["version"] == 1
+        assert len(made.listing()) == 1
+    finally:
+        assert made.order("DELETE").status == 204
+
+
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 -- a setting, which nothing listens on
+
+
+def switched_on(token: str | None = None, **changes: Any) -> Settings:
+    """The settings that a service with the sandbox runs with."""
+    return settled(with_sandbox(Settings(**changes), token))
+
+
+@pytest.mark.parametrize(
+    ("reason", "changes"),
+    [
+        (f"BIND={EVERY_ADDRESS} is no loopback address", {"bind": EVERY_ADDRESS}),
+        ("BIND=192.168.1.5 is no loopback address", {"bind": "192.168.1.5"}),
+        ("BIND=:: is no loopback address", {"bind": "::"}),
+        ("BIND=example is no loopback address", {"bind": "example"}),
+        ("PUBLIC_URL=https://api.example.com lets others reach it", {"public_url": "https://api.example.com"}),
+        ("PUBLIC_URL=http://gateway lets others reach it", {"public_url": "http://gateway"}),
+        ("TRUSTED_PROXIES=1 lets others reach it", {"trusted_proxies": 1}),
+        ("BASE_DOMAIN=example.com lets others reach it", {"base_domain": "example.com"}),
+    ],
+)
+def test_where_others_reach_it_it_needs_a_token(reason: str, changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSetting, match=f"needs SANDBOX_TOKEN, since {reason}"):
+        switched_on(**changes)
+    assert switched_on(TOKEN, **changes).workers == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [*({"bind": bind} for bind in ("127.0.0.1", "localhost", "::1", "[::1]")), {"public_url": "http://127.0.0.1:9000"}],
+)
+def test_on_a_loopback_address_it_needs_none(changes: dict[str, Any]) -> None:
+    assert switched_on(**changes).workers == 1
+
+
+FORWARDING = {
+    "Forwarded": "for=1.2.3.4",
+    "Via": "1.1 proxy",
+    "X-Forwarded-For": "1.2.3.4",
+    "X-Forwarded-Host": "api.example.com",
+    "x-forwarded-proto": "https",
+    "X-Real-IP": "1.2.3.4",
+    "CF-Connecting-IP": "1.2.3.4",
+}
+
+
+@pytest.mark.parametrize("name", FORWARDING)
+def test_without_a_token_no_proxy_is_answered(throwaway: Project, name: str) -> None:
+    for path in ("", "/projects", f"/projects/{throwaway.key}/requests"):
+        answer = throwaway.service.send("GET", f"/sandbox{path}", headers={name: FORWARDING[name]})
+        assert answer.status == 403
+        assert "answers to no proxy" in answer.json["message"]
+    assert throwaway.service.send("POST", "/sandbox/projects", {}, {name: FORWARDING[name]}).status == 403
+
+
+def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
+    with open_app(with_sandbox(settings)) as app:
+        for peer, status in (("127.0.0.1", 200), ("127.8.0.1", 200), ("::1", 200), ("10.0.0.8", 403), ("junk", 403)):
+            answer = app.test_client().get("/sandbox", environ_overrides={"REMOTE_ADDR": peer})
+            assert (peer, answer.status_code) == (peer, status)
+
+
+def test_with_a_token_a_proxy_may_be_there(settings: Settings) -> None:
+    with open_app(with_sandbox(settings, TOKEN)) as app:
+        headers = {**FORWARDING, "Authorization": f"Bearer {TOKEN}"}
+        peer = {"REMOTE_ADDR": "10.0.0.8"}
+        assert app.test_client().get("/sandbox/projects", headers=headers, environ_overrides=peer).status_code == 200
+
+
+def test_it_runs_in_one_worker() -> None:
+    assert settled(Settings.from_environment({"SANDBOX": "on"})).workers == 1
+    assert settled(Settings.from_environment({"SANDBOX": "off", "WORKERS": "3"})).workers == 3
+    with pytest.raises(InvalidSetting, match="WORKERS='2': with SANDBOX=on one process serves all"):
+        settled(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
+
+
+def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.extension.installed_package", ExtensionPackage)
+    with pytest.raises(
+        InvalidSetting,
+        match=r"SANDBOX.*needs the entry point sample_resource\.extension: install sample-resource again",
+    ):
+        create_app(with_sandbox(Settings(database_url="dbname=none")))
+    settled(Settings.from_environment({"SANDBOX": "off"}))
+
+
+@pytest.mark.parametrize("text", ["short", "with a blank in it", "fifteen-letters"])
+def test_a_token_has_sixteen_characters(text: str) -> None:
+    with pytest.raises(InvalidSetting, match="SANDBOX_TOKEN"):
+        SandboxSettings.of_environment({"SANDBOX_TOKEN": text})
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("localhost:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8000", 200),
+        ("LOCALHOST", 200),
+        ("example.com", 403),
+        ("localhost.example.com", 403),
+        ("127.0.0.1.example.com", 403),
+        ("192.168.1.1", 403),
+        ("127.0.0.2", 403),
+    ],
+)
+def test_only_a_loopback_host_is_answered(sandbox: Service, host: str, status: int) -> None:
+    answer = sandbox.send("GET", "/sandbox/projects", headers={"Host": host})
+    assert answer.status == status
+    if status == 403:
+        assert answer.json["errors"][0]["code"] == "insufficient_scope"
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:1234", 200),
+        ("https://localhost:1234", 403),
+        ("http://localhost:3000", 403),
+        ("http://example.com", 403),
+        ("null", 403),
+    ],
+)
+def test_a_foreign_origin_is_refused(sandbox: Service, origin: str, status: int) -> None:
+    headers = {"Host": "localhost:1234", "Origin": origin}
+    assert sandbox.send("GET", "/sandbox/projects", headers=headers).status == status
+
+
+def test_a_body_has_to_be_json(sandbox: Service) -> None:
+    for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        answer = sandbox.send("POST", "/sandbox/projects", headers={"Content-Type": content_type}, raw=b"{}")
+        assert answer.status == 415
+    assert sandbox.send("POST", "/sandbox/projects", headers={"Content-Type": "text/plain"}, raw=b"").status == 201
+
+
+def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
+    with open_app(with_sandbox(settings, TOKEN), bind=EVERY_ADDRESS) as app:
+        client = app.test_client()
+        paths = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/sandbox")]
+        assert len(paths) > 12
+        for path in ("/sandbox/projects", "/sandbox/openapi.json", "/sandbox/projects/p/requests.har"):
+            refused = client.get(path, base_url="http://sandbox.example.com")
+            assert refused.status_code == 401
+            assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+            wrong = client.get(path, headers={"Authorization": f"Bearer {TOKEN}x"})
+            assert wrong.status_code == 401
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        assert client.get("/sandbox/projects", headers=bearer, base_url="http://x.example.com").status_code == 200
+        foreign = {**bearer, "Origin": "http://evil.example.com"}
+        assert client.get("/sandbox/projects", headers=foreign).status_code == 403
+
+
+def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) -> None:
+    for method, path, body in (
+        ("GET", "", None),
+        ("DELETE", "", None),
+        ("POST", "/reset", {}),
+        ("PUT", "/snapshots/a", None),
+        ("POST", "/snapshots/a/restore", None),
+        ("PUT", "/clock", {}),
+        ("PUT", "/ids", {}),
+        ("GET", "/rules", None),
+        ("PUT", "/rules", {"rules": []}),
+        ("DELETE", "/rules", None),
+        ("GET", "/requests", None),
+        ("GET", "/requests/1", None),
+        ("DELETE", "/requests", None),
+        ("GET", "/requests.har", None),
+        ("GET", "/resources", None),
+    ):
+        assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path
+    assert throwaway.order("POST", "/snapshots/none/restore").status == 404
+    assert throwaway.order("PUT", "/snapshots/a%20b").status == 400
+
+
+def test_the_settings_are_what_the_application_is_made_of(settings: Settings) -> None:
+    app = create_app(replace(settings, database_url="dbname=none"))
+    assert type(app.extensions["extension"]) is Extension
+
+
+@pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
+def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
+    cluster: EmbeddedPostgres, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
+) -> None:
+    database_url = own_database(cluster)
+    settings = with_sandbox(Settings(database_url=database_url), token or None)
+    assert f"WARNING  SANDBOX=on: {who}" in prepare(database_url, settings)
+    assert "SANDBOX" not in prepare(database_url, Settings(database_url=database_url))
+    log = tmp_path / "log"
+    start_gunicorn("wsgi:app", log=log, DATABASE_URL=database_url, SANDBOX="on", SANDBOX_TOKEN=token)
+    lines = [json.loads(line) for line in log.read_text().splitlines() if "SANDBOX=on" in line]
+    assert [line["level"] for line in lines] == ["warning"], "once, by the master"
+    assert who in lines[0]["message"]
+
+
+def test_a_request_without_a_host_is_refused(sandbox: Service) -> None:
+    for head in ("GET /sandbox/projects HTTP/1.0\r\n", "GET /sandbox/projects HTTP/1.0\r\nHost:\r\n"):
+        with socket.create_connection(("127.0.0.1", sandbox.port), timeout=20) as connection:
+            connection.sendall(f"{head}\r\n".encode())
+            assert connection.recv(65536).split(b" ")[1] in (b"403", b"400")
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host", "base"),
+    [
+        (None, "localhost:18000", "http://localhost:18000"),
+        (None, "[::1]:18000", "http://[::1]:18000"),
+        ("http://127.0.0.1:8000", "localhost:18000", "http://localhost:18000"),
+        (None, "sandbox.test", "http://127.0.0.1:8000"),
+        ("https://api.example.com", "localhost:18000", "https://api.example.com"),
+    ],
+)
+def test_addresses_are_those_under_which_the_tester_came(public_url: str | None, host: str, base: str) -> None:
+    settings = Settings(database_url="dbname=none", public_url=public_url)
+    builder = EnvironBuilder(path="/sandbox/projects", headers=[("Host", host)])
+    assert base_url_of(Request(builder.get_environ()), settings) == base
+
+
+def test_an_application_that_is_made_opens_nothing(settings: Settings) -> None:
+    """gunicorn makes it and then forks: a connection must not be used on both sides, and a thread ends on one."""
+
+    def sockets_and_threads() -> tuple[int, int]:
+        return len(psutil.Process().net_connections("all")), threading.active_count()
+
+    before = sockets_and_threads()
+    with open_app(with_sandbox(settings)):
+        assert sockets_and_threads() == before

@@ -1,0 +1,272 @@
+"""The journal: what an entry has, what it never has, lists and the archive."""
+
+import base64
+import json
+
+import pytest
+from journals import an_entry
+from sample_resource_sandbox.journal.entry import Message
+from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
+from sample_resource_sandbox.journal.redaction import Secrets
+from steady_client import steady_client
+from tester import Project, Service
+
+from tests.support.secrecy import Secrecy
+
+
+def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
+    body = {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["é"]}}
+    headers = {"X-Correlation-ID": "my-app/12345", "uSer-aGent": " a  b "}
+    answer = throwaway.send("POST", "?staged=false", body, headers)
+    (entry,) = throwaway.entries()
+    schemas = throwaway.service.send("GET", "/sandbox/openapi.json").json["components"]["schemas"]
+    assert list(entry) == list(schemas["Entry"]["properties"]), "in the order of the document"
+    assert entry["number"] == 1
+    assert entry["clientId"] == throwaway.made["clientId"]
+    assert entry["operationId"] == "createOrUpdateResource"
+    assert entry["request"]["method"] == "POST"
+    assert entry["request"]["target"] == f"{throwaway.resources}?staged=false"
+    assert entry["request"]["httpVersion"] == "HTTP/1.1"
+    assert ["uSer-aGent", "a  b"] in entry["request"]["headers"]
+    assert json.loads(entry["request"]["body"]["text"]) == body
+    assert entry["response"]["status"] == 201
+    assert entry["response"]["body"]["text"] == answer.text
+    assert ["Location", answer.headers["Location"]] in entry["response"]["headers"]
+    assert ["X-Correlation-ID", "my-app/12345"] in entry["response"]["headers"]
+    assert entry["correlationId"] == "my-app/12345"
+    assert entry["token"]["sub"] == throwaway.made["clientId"]
+    assert entry["token"]["scopes"] == sorted(throwaway.made["scope"].split())
+    assert entry["token"]["expiresAt"].endswith("Z")
+    assert entry["durationMs"] > 0
+    assert entry["rule"] is None
+    assert entry["projectTime"] is None
+    assert entry["clientGone"] is False
+
+
+def test_headers_have_their_order_and_spelling(throwaway: Project) -> None:
+    throwaway.raw()
+    (entry,) = throwaway.entries()
+    assert [name for name, _ in entry["request"]["headers"]] == ["Host", "Authorization", "Connection"]
+
+
+def test_the_connection_and_the_request_on_it(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        for _ in range(3):
+            client.send("GET", "?limit=0")
+    throwaway.send("GET", "?limit=0")
+    found = [entry["connection"] for entry in reversed(throwaway.entries())]
+    assert [each["request"] for each in found] == [1, 2, 3, 1]
+    assert len({each["number"] for each in found[:3]}) == 1
+    assert found[3]["number"] != found[0]["number"]
+
+
+def _bearer(project: Project) -> dict[str, str]:
+    return {"Authorization": f"Bearer {project.token}"}
+
+
+def test_refused_requests_and_unknown_urls_are_entries_too(sandbox: Service, throwaway: Project) -> None:
+    sandbox.send("GET", throwaway.resources)
+    sandbox.send("GET", throwaway.resources, headers={"Authorization": "Bearer nonsense"})
+    throwaway.service.send("GET", f"/{throwaway.key}/nothing", headers=_bearer(throwaway))
+    sandbox.send("PUT", f"{throwaway.resources}/searchApiPattern", {"a": 1})
+    throwaway.grant()
+    sandbox.send(
+        "POST",
+        "/oauth/token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        raw=f"client_id={throwaway.made['clientId']}&client_secret=wrong&grant_type=client_credentials".encode(),
+    )
+    entries = list(reversed(throwaway.entries()))
+    assert [entry["response"]["status"] for entry in entries] == [401, 401, 404, 405, 200, 401]
+    operations = ["listResources"] * 2 + [None] * 2 + ["getToken"] * 2
+    assert [entry["operationId"] for entry in entries] == operations
+    assert [entry["clientId"] for entry in entries][4:] == [throwaway.made["clientId"]] * 2
+    assert json.loads(entries[3]["request"]["body"]["text"]) == {"a": 1}
+
+
+def test_a_body_that_is_no_text_or_too_long(throwaway: Project) -> None:
+    raw = bytes(range(256))
+    throwaway.send("POST", raw=raw)
+    long = json.dumps({"objectTypeProperty": {"arrayOfStringExample": ["é" * 100_000]}}, ensure_ascii=False).encode()
+    throwaway.send("POST", raw=long)
+    newest, oldest = throwaway.entries()
+    assert base64.b64decode(oldest["request"]["body"]["base64"]) == raw
+    assert oldest["request"]["body"]["size"] == 256
+    body = newest["request"]["body"]
+    assert body["size"] == len(long)
+    assert body["truncated"] is True
+    assert long.decode().startswith(body["text"])
+    assert 65_000 < len(body["text"].encode()) <= 65_536
+
+
+def test_lists_are_paged_and_narrowed(throwaway: Project) -> None:
+    made = throwaway.create()
+    for _ in range(3):
+        throwaway.send("GET", "?limit=0")
+    throwaway.send("GET", f"/{made['id']}")
+    throwaway.send("GET", "/nobody")
+    page = throwaway.order("GET", "/requests?limit=2&offset=1").json
+    assert (page["limit"], page["offset"], page["count"], page["total"]) == (2, 1, 2, 6)
+    assert [entry["number"] for entry in page["results"]] == [5, 4]
+    for query, numbers in (
+        ("?status=404", [6]),
+        ("?operationId=listResources", [4, 3, 2]),
+        ("?method=post", [1]),
+        ("?method=GET&status=200&operationId=getResourceById", [5]),
+    ):
+        assert [entry["number"] for entry in throwaway.entries(query)] == numbers, query
+    assert throwaway.order("GET", "/requests/5").json["request"]["target"].endswith(made["id"])
+    assert throwaway.order("GET", "/requests/7").status == 404
+    assert throwaway.order("GET", "/requests/99999999999999999999").status == 404
+    for query in ("?limit=501", "?limit=x", "?status=1", "?method=X", "?limit=1&limit=2", "?staus=200", "?offset=-1"):
+        assert throwaway.order("GET", f"/requests{query}").status == 400, query
+
+
+def test_the_last_thousand_are_kept(throwaway: Project) -> None:
+    with steady_client(throwaway) as client:
+        for _ in range(KEPT + 30):
+            client.send("GET", "/none")
+    page = throwaway.order("GET", "/requests?limit=1").json
+    assert page["total"] == KEPT
+    assert page["results"][0]["number"] == KEPT + 30
+    assert throwaway.order("GET", f"/requests?limit=1&offset={KEPT - 1}").json["results"][0]["number"] == 31
+    assert throwaway.order("GET", "/requests/30").status == 404
+    assert throwaway.order("GET").json["requests"] == KEPT + 30
+
+
+def test_a_serial_client_finds_its_requests_in_their_order(throwaway: Project) -> None:
+    for number in range(30):
+        throwaway.send("GET", f"?limit={number}")  # a new connection for each, so both workers answer
+    targets = [entry["request"]["target"] for entry in reversed(throwaway.entries())]
+    assert targets == [f"{throwaway.resources}?limit={number}" for number in range(30)]
+
+
+def test_it_is_emptied_and_its_numbers_begin_again(throwaway: Project) -> None:
+    throwaway.send("GET", "?limit=0")
+    assert throwaway.order("DELETE", "/requests").status == 204
+    assert throwaway.entries() == []
+    assert throwaway.order("GET", "/report").json["requests"]["total"] == 0
+    throwaway.send("GET", "?limit=1")
+    assert [each["number"] for each in throwaway.entries()] == [1]
+
+
+def test_the_archive(throwaway: Project) -> None:
+    throwaway.create(key="kk")
+    throwaway.send("GET", "/sorted-query-parameters?where=key%3D%22kk%22&limit=1")
+    throwaway.rules({"connection": "close"})
+    throwaway.raw()
+    answer = throwaway.order("GET", "/requests.har")
+    assert f"{throwaway.key}.har" in answer.headers["Content-Disposition"]
+    log = answer.json["log"]
+    assert log["version"] == "1.2"
+    first, second, third = log["entries"]
+    assert first["request"]["method"] == "POST"
+    assert first["request"]["postData"]["mimeType"] == "application/json"
+    assert json.loads(first["request"]["postData"]["text"])["key"] == "kk"
+    assert first["response"]["status"] == 201
+    assert second["request"]["url"].endswith(
+        f"{throwaway.resources}/sorted-query-parameters?where=key%3D%22kk%22&limit=1"
+    )
+    assert second["request"]["queryString"] == [
+        {"name": "where", "value": 'key="kk"'},
+        {"name": "limit", "value": "1"},
+    ]
+    assert json.loads(second["response"]["content"]["text"])["count"] == 1
+    assert third["response"]["status"] == 0
+    for entry in log["entries"]:
+        assert {"startedDateTime", "time", "request", "response", "cache", "timings"} <= entry.keys()
+        request = {"method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"}
+        assert request <= entry["request"].keys()
+        content = {"status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"}
+        assert content <= entry["response"].keys()
+    assert len(throwaway.order("GET", "/requests.har?status=201").json["log"]["entries"]) == 1
+
+
+def test_what_follows_a_number_comes_oldest_first(throwaway: Project) -> None:
+    for number in range(5):
+        throwaway.send("GET", f"?limit={number}")
+    assert [each["number"] for each in throwaway.entries("?after=2")] == [3, 4, 5]
+    assert [each["number"] for each in throwaway.entries("?after=1&limit=2&method=GET")] == [2, 3]
+    assert throwaway.entries("?after=5") == []
+
+
+# Secrets
+
+
+def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) -> None:
+    token, secret = throwaway.token, throwaway.made["clientSecret"]
+    basic = base64.b64encode(f"{throwaway.made['clientId']}:{secret}".encode()).decode()
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    send = throwaway.service.send
+    granted = throwaway.grant().json["access_token"]
+    send("GET", f"{throwaway.resources}?access_token={token}", headers=_bearer(throwaway))
+    send("GET", f"{throwaway.resources}/{secret}", headers=_bearer(throwaway))
+    send("GET", f"{throwaway.resources}/x{secret}x", headers={**_bearer(throwaway), "X-Note": f"secret {secret}"})
+    send("GET", f"{throwaway.resources}?limit=0", headers={"Authorization": f"Basic {basic}", "Cookie": f"a={token}"})
+    send("GET", f"{throwaway.resources}?limit=0", headers={"Authorization": token})
+    send(
+        "POST",
+        throwaway.resources,
+        {"objectTypeProperty": {"arrayOfStringExample": [secret, token]}},
+        _bearer(throwaway),
+    )
+    send("POST", throwaway.resources, {"key": secret, "client_secret": "anything"}, _bearer(throwaway))
+    send("POST", throwaway.resources, headers=_bearer(throwaway), raw=b"\xff\xfe" + secret.encode() + token.encode())
+    fields = f"grant_type=client_credentials&client_id={throwaway.made['clientId']}&client_secret={secret}"
+    send("POST", "/oauth/token", headers=form, raw=fields.encode())
+    send("POST", "/oauth/token", headers=form, raw=fields.replace(secret, "short").encode())
+    kept = throwaway.order("GET", "/requests?limit=500").text + throwaway.order("GET", "/requests.har").text
+    assert len(throwaway.entries()) >= 11
+    watch = Secrecy()
+    for each in (token, secret, granted):
+        watch.add_secret(each)
+        assert each not in kept
+        assert each.rpartition(".")[2] not in kept
+    watch.add_text(kept)
+    assert watch.leaks() == []
+    assert basic not in kept
+    assert "client_secret=short" in kept, "nothing is guessed"
+    assert '\\"client_secret\\": \\"anything' in kept
+    secrecy.add_secret(secret)
+    secrecy.add_secret(token)
+    secrecy.add_text(kept)
+    for entry in throwaway.entries():
+        for name, value in entry["request"]["headers"]:
+            if name == "Authorization" and value.startswith("Bearer"):
+                assert value == f"Bearer …{token[-6:]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("Authorization", "Bearer abcdefghijklmnopqrstuvwxyz", "Bearer …uvwxyz"),
+        ("authorization", "Basic abc", "Basic …"),
+        ("Cookie", "session=1", "session=1"),
+        ("Idempotency-Key", "0123456789012345678901234567", "0123456789012345678901234567"),
+        ("X-Secret", "a known secret", "(secret)"),
+        ("X-Empty", "", ""),
+        ("Accept", "application/json", "application/json"),
+    ],
+)
+def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
+    assert Secrets("a known secret").redacted_header(name, value) == kept
+
+
+def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() -> None:
+    shelf = Shelf(100_000)
+    old, young = (shelf.begin(Secrets()) for _ in range(2))
+
+    def add(journal: Journal) -> None:
+        entry = an_entry(request=Message((), b"x" * 20_000, 20_000))
+        journal.begin(entry)
+        journal.end(entry)
+
+    for _ in range(3):
+        add(young)
+    for _ in range(3):
+        add(old)
+    assert ([each.number for each in old.after(0)], [each.number for each in young.after(0)]) == ([3], [1, 2, 3])
+    assert shelf.bytes <= shelf.bytes_at_most
+    assert (old.total, old.get(2), old.page({})[1]) == (3, None, 1)
+    shelf.end(young)
+    assert shelf.bytes == sum(entry.bytes for entry in old.after(0))

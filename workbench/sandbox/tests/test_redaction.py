@@ -1,0 +1,92 @@
+"""Tokens and secrets are in no output of the journal, as far as its document promises; everything else is."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from journals import an_entry
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Entry, Message
+from sample_resource_sandbox.journal.har import archive
+from sample_resource_sandbox.journal.redaction import PLACE, Secrets
+
+from tests.support.effort import assert_under_50_ms
+
+SECRET = "qUe-l_9fKx0Zr3TnB7vYcH5sWdE1oGm2JiA8pR6tLyN"
+TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbGllbnQifQ.c2lnbmF0dXJl-_xbmF0dXJl"
+FIXED = "the-token.of+the/sandbox~1=="
+KNOWN = Secrets(SECRET, FIXED)
+
+KNOWN.add_token(TOKEN)
+
+
+def outputs(noted: Entry) -> list[str]:
+    """All that shows an entry."""
+    described = noted.described(KNOWN)
+    return [json.dumps(described), "".join(archive([described], "http://localhost"))]
+
+
+@pytest.mark.parametrize("where", ["target", "header", "name", "body", "answer", "rule", "finding"])
+@pytest.mark.parametrize("secret", [SECRET, TOKEN, FIXED])
+def test_no_secret_is_in_any_output(secret: str, where: str) -> None:
+    sent = secret
+    surrounded = f"before {sent} after".encode()
+    noted = {
+        "target": lambda: an_entry(target=f"/p/{sent}?x={sent}&y=1"),
+        "header": lambda: an_entry(request=Message(f"User-Agent: {sent}\r\nX: y".encode())),
+        "name": lambda: an_entry(request=Message(((sent, "value"),)), method=sent, correlation_id=sent),
+        "body": lambda: an_entry(request=Message((), surrounded, len(surrounded))),
+        "answer": lambda: an_entry(answer=Message((("Location", sent),), surrounded, len(surrounded))),
+        "rule": lambda: an_entry(
+            rule={"name": sent, "did": sent, "all": [{"name": sent, "number": 0}], "replacedStatus": None}
+        ),
+        "finding": lambda: an_entry(findings=[_Finding(sent)]),
+    }[where]()
+    for output in outputs(noted):
+        assert secret not in output
+
+
+class _Finding:
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+
+    def described(self) -> dict[str, str]:
+        return {"detail": self.detail}
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=400))
+def test_everything_else_is_shown(text: str) -> None:
+    assert KNOWN.redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"x={SECRET}y", "x=(secret)y"),
+        (f"a-{TOKEN}.", "a-(secret)."),
+        (f"{TOKEN}.v1 {TOKEN}-x y{TOKEN}{TOKEN}", "(secret).v1 (secret)-x y(secret)(secret)"),
+        (TOKEN[:-1], None),
+        ('{"client_secret": "another", "access_token": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.unknown"}', None),
+        ("client%5Fsecret=a%26b&c=d", None),
+    ],
+)
+def test_nothing_is_guessed(text: str, kept: str | None) -> None:
+    assert KNOWN.redacted(text) == (text if kept is None else kept)
+
+
+@pytest.mark.parametrize(
+    "part", ["eyJ", "eyJ.", f"{TOKEN[:21]}", TOKEN, 'token"', "secret=", "%25", "\\u0041", '{"secret": "', 'token" : ']
+)
+def test_it_takes_little_time_whatever_is_repeated(part: str) -> None:
+    text = part * (BODY_BYTES_NOTED // len(part))
+    assert_under_50_ms(lambda: KNOWN.redacted(text), ValueError)
+
+
+@pytest.mark.parametrize("shown", range(1, len(SECRET) + 1, 6))
+def test_a_secret_that_the_end_of_a_body_cuts_in_two(shown: int) -> None:
+    body = (" " * (BODY_BYTES_KEPT - shown) + SECRET + " " * 9_000).encode()
+    entry = an_entry(request=Message((), body[:BODY_BYTES_NOTED], len(body)))
+    text = entry.described(KNOWN)["request"]["body"]["text"]
+    assert SECRET[:2] not in text
+    assert text.strip() == PLACE[: len(text.strip())]

@@ -1,0 +1,158 @@
+"""Writes beside a reset, a restore and a removal: what was acknowledged before is gone, what comes after stays."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import replace
+from threading import Event
+
+import psycopg
+import pytest
+from flask import Flask
+from rows import rows_of
+from sample_resource_sandbox.projects import lifecycle
+from sample_resource_sandbox.projects.lifecycle import NewProject
+from tester import Service, wait_for, with_sandbox
+
+from app import create_app
+from app.config import Settings
+from app.database.connection import Connection
+from app.errors import ApiError
+from app.resource import bulk_store
+
+
+@pytest.fixture(scope="module")
+def sandbox_app(settings: Settings) -> Iterator[Flask]:
+    """An application with the sandbox, without its threads."""
+    app = create_app(replace(with_sandbox(settings), queue_timeout_ms=300))
+    with closing(app.extensions["database"]):
+        yield app
+        app.extensions["extension"].stop()
+
+
+def is_blocked(connection: Connection, query: str) -> bool:
+    """Whether a statement waits for a lock."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s)", (query,)
+    ).fetchone()
+    return row is not None and row[0]
+
+
+@pytest.mark.one_machine("A transaction that writes several rows of a project by hand.")
+@pytest.mark.parametrize("taken", [1, 30])
+def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
+    sandbox_app: Flask, database_url: str, connection: Connection, taken: int
+) -> None:
+    """The writer here passes no lock, as an import of the command line does not."""
+    made = sandbox_app.extensions["extension"].projects
+    key: str = made.make(NewProject(resources=600))["projectKey"]
+    copied = connection.execute(
+        "SELECT stored ->> 'key' FROM sandbox_copy WHERE project_key = %s ORDER BY id", (key,)
+    ).fetchall()
+    bulk_store.delete_in_parts(connection, key)
+    with psycopg.connect(database_url) as other, ThreadPoolExecutor(1) as pool:
+        for (each,) in copied[:: len(copied) // taken][:taken]:
+            other.execute(
+                "INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by,"
+                " last_modified_by, object_type)"
+                " VALUES (%s, gen_random_uuid(), 1, %s, now(), now(), 'x', 'x', '{}')",
+                (key, each),
+            )
+        restoring = pool.submit(made.reset, key, keep_rules=False, keep_requests=True)
+        assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%"))
+        other.commit()
+        restoring.result(60)
+    left = "SELECT id, stored ->> 'key' FROM sandbox_copy WHERE project_key = %s AND name = ''"
+    there = "SELECT id, key FROM resource WHERE project_key = %s"
+    rows = connection.execute(f"({left} EXCEPT {there}) UNION ALL ({there} EXCEPT {left})", (key,) * 4).fetchall()
+    assert rows == []
+    assert made.described_one(key)["resources"] == 600
+    made.remove(key)
+    assert rows_of(connection, key) == {}
+
+
+def test_a_write_waits_for_the_reset_without_a_connection_and_stays(sandbox_app: Flask) -> None:
+    projects, database = sandbox_app.extensions["extension"].projects, sandbox_app.extensions["database"]
+    key: str = projects.make(NewProject())["projectKey"]
+    held, written = Event(), Event()
+
+    def write() -> None:
+        held.set()
+        with database.writing(key):
+            written.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with projects.get(key).lock.alone():
+            writing = pool.submit(write)
+            assert held.wait(20)
+            assert not written.is_set()
+        writing.result(20)
+    assert written.is_set()
+    projects.remove(key)
+
+
+def test_a_write_gives_up_while_a_project_is_replaced_and_a_reset_while_it_is_written(sandbox_app: Flask) -> None:
+    projects, database = sandbox_app.extensions["extension"].projects, sandbox_app.extensions["database"]
+    key: str = projects.make(NewProject())["projectKey"]
+    with projects.get(key).lock.alone(), pytest.raises(ApiError) as refused, database.writing(key):
+        pytest.fail("the project is being replaced")
+    assert refused.value.status == 503
+    assert refused.value.headers["Retry-After"]
+    with database.writing(key), pytest.raises(ApiError) as refused:
+        projects.reset(key, keep_rules=False, keep_requests=False)
+    assert refused.value.status == 503
+    with suppress(ZeroDivisionError), database.writing(key):
+        raise ZeroDivisionError
+    projects.reset(key, keep_rules=False, keep_requests=False)
+    projects.remove(key)
+
+
+def test_nothing_is_written_for_a_request_that_outlives_its_project(sandbox_app: Flask, connection: Connection) -> None:
+    projects, database = sandbox_app.extensions["extension"].projects, sandbox_app.extensions["database"]
+    made = projects.make(NewProject(resources=2))
+    key: str = made["projectKey"]
+    headers = {"Authorization": f"Bearer {made['accessToken']}"}
+    with sandbox_app.test_request_context(f"/{key}/resource", method="POST", headers=headers):
+        sandbox_app.preprocess_request()
+        projects.remove(key)
+        for again in (False, True):
+            if again:
+                projects.make(NewProject(project_key=key))
+            with pytest.raises(ApiError) as refused, database.writing(key):
+                pytest.fail("the project is gone")
+            assert refused.value.status == 401, "as for any token of a project that is gone"
+    projects.remove(key)
+    assert rows_of(connection, key) == {}
+
+
+def test_a_delayed_write_finds_its_project_removed(sandbox: Service, connection: Connection) -> None:
+    project = sandbox.make()
+    project.rules({"match": {"method": "POST"}, "delayMs": 60_000})
+    with ThreadPoolExecutor(3) as pool:
+        sent = [pool.submit(project.send, "POST", "", {"objectTypeProperty": {}}) for _ in range(3)]
+        assert wait_for(lambda: project.counts()[0][0] == 3)
+        assert project.order("DELETE").status == 204
+        assert {each.result(30).status for each in sent} == {401}
+    assert rows_of(connection, project.key) == {}
+
+
+def test_projects_and_snapshots_are_bounded(sandbox_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = sandbox_app.extensions["extension"].projects
+    key: str = made.make(NewProject(resources=3))["projectKey"]
+    monkeypatch.setattr(lifecycle, "SNAPSHOTS_AT_MOST", 2)
+    for name in ("a", "b", "a"):
+        made.save(key, name)
+    for bound, value, attempt, told in (
+        ("SNAPSHOTS_AT_MOST", 2, lambda: made.save(key, "c"), "at most 2 snapshots"),
+        ("COPIED_AT_MOST", 2, lambda: made.save(key, "a"), "At most 2 resources"),
+        ("COPIED_AT_MOST", 2, lambda: made.make(NewProject(copy_of=key)), "At most 2 resources"),
+        ("COPIED_BYTES_AT_MOST", 20, lambda: made.save(key, "a"), "with 20 bytes can be copied"),
+        ("PROJECTS_AT_MOST", 0, lambda: made.make(NewProject()), "at most 0 projects"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(lifecycle, bound, value)
+            with pytest.raises(ApiError) as refused:
+                attempt()
+        assert refused.value.status == 400
+        assert told in refused.value.faults[0].message
+    made.remove(key)

@@ -1,0 +1,696 @@
+"""Faults: by ``Prefer``, and by every member of a rule."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+import psutil
+import pytest
+from sample_resource_sandbox.rules.counting import counted
+from sample_resource_sandbox.rules.rules import Rule
+from steady_client import steady_client
+from tester import Answer, Project, Service, wait_for
+
+from app.config import Settings
+from app.database.connection import Connection
+from app.identity import issued_tokens
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import own_database
+from tests.support.gunicorn_server import Gunicorn, StartGunicorn
+
+# By the request
+
+
+def prefer(project: Project, text: str, method: str = "GET", path: str = "?limit=0", body: Any = None) -> Answer:
+    return project.send(method, path, body, {"Prefer": text})
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 418, 429, 500, 502, 503, 504, 599])
+def test_prefer_chooses_an_error_and_nothing_happens(throwaway: Project, status: int) -> None:
+    answer = prefer(throwaway, f"code={status}", "POST", "", {"objectTypeProperty": {}})
+    assert answer.status == status
+    body = answer.json
+    assert body["statusCode"] == status
+    assert body["errors"][0]["message"] == body["message"]
+    assert answer.headers["Preference-Applied"] == f"code={status}"
+    if status == 409:
+        assert body["errors"][0]["currentVersion"] == 1
+    if status == 401:
+        assert "WWW-Authenticate" in answer.headers
+    assert throwaway.listing() == []
+
+
+def test_prefer_delays(throwaway: Project) -> None:
+    began = time.monotonic()
+    answer = prefer(throwaway, "delay=300")
+    assert time.monotonic() - began >= 0.3
+    assert answer.status == 200
+    assert answer.headers["Preference-Applied"] == "delay=300"
+    both = prefer(throwaway, "code=503, delay=20")
+    assert both.status == 503
+    assert both.headers["Preference-Applied"] == "code=503, delay=20"
+
+
+@pytest.mark.parametrize("text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", ""])
+def test_prefer_ignores_what_it_does_not_know(throwaway: Project, text: str) -> None:
+    answer = prefer(throwaway, text)
+    assert answer.status == 200
+    assert "Preference-Applied" not in answer.headers
+
+
+def test_a_code_of_the_endpoint_itself_stays_its_own(throwaway: Project) -> None:
+    path = "/artificially-complex/path/uri-parameter-one=a/b"
+    answer = prefer(throwaway, "code=203", "POST", path, {})
+    assert answer.status == 203
+    assert answer.json == {"arrayOfStringExample": ["a", "b"]}
+    assert prefer(throwaway, "code=202", "POST", "/description-with-urn-links", {}).status == 400
+    assert prefer(throwaway, "code=503", "POST", path, {}).status == 503
+
+
+def test_other_projects_ignore_prefer(sandbox: Service, connection: Connection) -> None:
+    token = issued_tokens.issue_token(connection, Settings().issuer, "a", ("view_test:ordinary",), 60)
+    headers = {"Authorization": f"Bearer {token}", "Prefer": "code=503, delay=60000"}
+    assert sandbox.send("GET", "/ordinary/resource", headers=headers).status == 200
+
+
+def test_without_the_right_no_preference_counts(sandbox: Service, throwaway: Project) -> None:
+    assert sandbox.send("GET", throwaway.resources, headers={"Prefer": "code=503"}).status == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "own"), [("GET", "/resource", 401), ("GET", "/nothing/here", 404), ("TRACE", "/resource", 405)]
+)
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_rules_act_on_requests_that_are_refused(
+    throwaway: Project, method: str, path: str, own: int, phase: str
+) -> None:
+    send = lambda: throwaway.service.send(method, f"/{throwaway.key}{path}")  # noqa: E731 -- it is sent again
+    assert send().status == own
+    throwaway.rules(
+        {"match": {"path": "/*"}, "delayMs": 1},
+        {"times": {"first": 1}, "phase": phase, "status": 502, "body": "html"},
+        {"headers": {"X-Region": "eu"}},
+    )
+    refused, later = send(), send()
+    assert (refused.status, refused.headers["Content-Type"]) == (502, "text/html")
+    assert refused.headers["X-Sandbox-Rule"] == "0, 1"
+    assert (later.status, later.headers["X-Region"]) == (own, "eu")
+    assert throwaway.counts()[1] == (2, 1)
+    assert throwaway.entries()[1]["outcome"] == "502, 1 ms later by rule 0; 502, a proxy's page by rule 1"
+
+
+def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -> None:
+    throwaway.rules({"connection": "close"})
+    with pytest.raises((OSError, HTTPException)):
+        throwaway.service.send("GET", throwaway.resources)
+    assert throwaway.entries()[0]["outcome"] == "no answer (not carried out), connection closed by rule 0"
+
+
+# match
+
+
+@pytest.mark.parametrize(
+    ("match", "matched"),
+    [
+        ({}, "ABCDEF"),
+        ({"operationId": "listResources"}, "AB"),
+        ({"operationId": ["getResourceById", "deleteResourceById"]}, "EF"),
+        ({"method": "POST"}, "CD"),
+        ({"path": "/resource"}, "ABCD"),
+        ({"path": "/resource/*"}, "EF"),
+        ({"path": "/res*/*-*"}, "EF"),
+        ({"path": "/resourc"}, ""),
+        ({"path": "*", "method": "GET"}, "ABE"),
+        ({"client": "somebody"}, ""),
+        ({"query": {"limit": "1"}}, "A"),
+        ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
+        ({"query": {"limit": True}}, "AB"),
+        ({"query": {"limit": False}}, "CDEF"),
+        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
+        ({"header": {"x-correlation-id": ["my-*", "*1"]}, "query": {"arrayOfString": "b*"}}, "A"),
+        ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
+        ({"body": {"key": "one"}}, "C"),
+        ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
+        ({"body": {"key": True}}, ""),
+        ({"body": '*"key":*"two"*'}, "D"),
+        ({"body": '"two"'}, ""),
+        ({"body": []}, ""),
+    ],
+)
+def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[str, Any], matched: str) -> None:
+    made = throwaway.create()["id"]
+    throwaway.rules({"match": match, "status": 418})
+    query = "?limit=1&arrayOfString=b%20c&arrayOfString=a"
+    sent = {
+        "A": throwaway.send("GET", query, headers={"X-Correlation-ID": "my-app-0001"}),
+        "B": throwaway.send("GET", "?limit=2"),
+        "C": throwaway.send("POST", "", {"key": "one", "objectTypeProperty": {"arrayOfIntExample": [1, 3]}}),
+        "D": throwaway.send("POST", "", {"key": "two", "objectTypeProperty": {}}),
+        "E": throwaway.send("GET", f"/{made}"),
+        "F": throwaway.send("DELETE", f"/{made}"),
+    }
+    assert "".join(name for name, answer in sent.items() if answer.status == 418) == matched
+
+
+def test_a_rule_matches_a_client_and_a_raw_path(throwaway: Project) -> None:
+    throwaway.rules({"match": {"client": throwaway.made["clientId"], "path": "/resource/key=a%2Fb"}, "status": 418})
+    assert throwaway.send("GET", "/key=a%2Fb").status == 418
+    assert throwaway.send("GET", "/key=ab").status == 404
+
+
+# times
+
+
+@pytest.mark.parametrize(
+    ("times", "acts"),
+    [
+        (None, "xxxxxx"),
+        ({"first": 2}, "xx...."),
+        ({"after": 3}, "...xxx"),
+        ({"after": 0}, "xxxxxx"),
+        ({"every": 3}, "..x..x"),
+        ({"probability": 0}, "......"),
+        ({"probability": 1}, "xxxxxx"),
+        ({"after": 2, "first": 1}, "..x..."),
+        ({"after": 1, "every": 2, "first": 2}, "..x.x..."),
+        ({"every": 2, "probability": 1}, ".x.x"),
+        ({"first": 1, "probability": 0}, "..."),
+    ],
+)
+def test_times_say_which_requests_are_due(throwaway: Project, times: dict[str, Any] | None, acts: str) -> None:
+    throwaway.rules({"status": 503, **({} if times is None else {"times": times})})
+    statuses = [throwaway.send("GET", "?limit=0").status for _ in acts]
+    assert "".join("x" if status == 503 else "." for status in statuses) == acts
+    assert throwaway.counts() == [(len(acts), acts.count("x"))]
+
+
+def test_the_same_seed_gives_the_same_sequence(sandbox: Service) -> None:
+    def sequence(seed: int) -> list[int]:
+        project = sandbox.make()
+        project.rules({"status": 503, "times": {"probability": 0.5, "seed": seed}})
+        return [project.send("GET", "?limit=0").status for _ in range(24)]
+
+    one = sequence(1)
+    assert sequence(1) == one
+    assert sequence(2) != one
+    assert 4 <= one.count(503) <= 20
+
+
+def test_rules_act_in_their_order_until_one_answers(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "first", "status": 500, "times": {"every": 2}},
+        {"name": "second", "status": 502, "times": {"first": 2}},
+        {"status": 503},
+    )
+    answers = [throwaway.send("GET", "?limit=0") for _ in range(5)]
+    assert [answer.status for answer in answers] == [502, 500, 502, 500, 503]
+    assert [answer.headers["X-Sandbox-Rule"] for answer in answers] == ["second", "first", "second", "first", "2"]
+    assert throwaway.counts() == [(5, 2), (3, 2), (1, 1)]
+
+
+def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "slow", "delayMs": 30},
+        {"name": "slower", "delayMs": 40, "phase": "after"},
+        {"name": "named", "headers": {"X-Region": "eu", "Retry-After": "9"}},
+        {"name": "away", "status": 503, "times": {"first": 2}},
+        {"name": "never", "status": 500, "times": {"first": 2}},
+    )
+    began = time.monotonic()
+    answers = [throwaway.send("GET", "?limit=0") for _ in range(5)]
+    assert time.monotonic() - began >= 0.35
+    assert [answer.status for answer in answers] == [503, 503, 500, 500, 200]
+    assert answers[0].headers["X-Sandbox-Rule"] == "slow, slower, named, away"
+    assert (answers[0].headers["X-Region"], answers[4].headers["Retry-After"]) == ("eu", "9")
+    rule = throwaway.entries()[-1]["rule"]
+    assert [each["name"] for each in rule["all"]] == ["slow", "slower", "named", "away"]
+    assert rule["does"] == ["delay", "headers", "status"]
+    assert rule["waitedMs"] >= 70
+    done = ["30 ms later by rule `slow`", "40 ms later by rule `slower`", "headers changed by rule `named`"]
+    assert throwaway.entries()[-1]["outcome"] == "503, " + "; ".join([*done, "503 by rule `away`"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [
+        ({"name": "503 twice", "status": 503}, "503 by rule `503 twice`"),
+        ({"body": "truncatedJson"}, "200, body cut off by rule 0"),
+        ({"connection": "close"}, "no answer (not carried out), connection closed by rule 0"),
+        ({"connection": "close", "phase": "after"}, "no answer (200), connection closed by rule 0"),
+        ({"limit": {"requests": 1, "perSeconds": 60}}, "200"),
+        ({"expireTokens": True}, "401, tokens expired by rule 0"),
+        (None, "503, 10 ms later by Prefer"),
+    ],
+)
+def test_an_entry_says_in_words_what_was_done(throwaway: Project, rule: dict[str, Any] | None, outcome: str) -> None:
+    throwaway.rules(*([] if rule is None else [rule]))
+    with contextlib.suppress(OSError, HTTPException):
+        throwaway.send("GET", "?limit=0", headers={} if rule is not None else {"Prefer": "code=503, delay=10"})
+    assert throwaway.entries()[0]["outcome"] == outcome
+
+
+def test_two_rules_spoil_one_connection_once(throwaway: Project) -> None:
+    throwaway.rules({"connection": "truncate"}, {"connection": "reset"}, {"status": 503})
+    found, ended = throwaway.raw()
+    assert found.startswith(b"HTTP/1.1 503")
+    assert ended == "closed"
+    assert throwaway.counts() == [(1, 1), (0, 0), (1, 1)]
+
+
+def test_a_rule_that_looks_into_a_body_leaves_it_to_the_view(throwaway: Project) -> None:
+    """Also a large one, and one that comes in chunks."""
+    throwaway.rules({"match": {"body": "*no such text*"}, "status": 418}, {"conflict": True})
+    long = {"key": "long", "objectTypeProperty": {"arrayOfStringExample": ["x" * 200_000]}}
+    assert throwaway.send("POST", "", long).status == 201
+    with closing(HTTPConnection("127.0.0.1", throwaway.service.port, timeout=30)) as connection:
+        headers = {"Authorization": f"Bearer {throwaway.token}", "Content-Type": "application/json"}
+        parts = (json.dumps(long)[at : at + 50_000].encode() for at in range(0, 250_000, 50_000))
+        connection.request("POST", throwaway.resources, parts, headers, encode_chunked=True)
+        assert connection.getresponse().status == 200
+
+
+def test_the_token_endpoint_fails_on_order_for_the_project_s_client(sandbox: Service, throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "all", "status": 500}, {"match": {"operationId": "getToken"}, "times": {"first": 2}, "status": 503}
+    )
+    other = sandbox.make()
+    assert other.grant().status == 200
+    refused = throwaway.grant()
+    assert refused.status == 503
+    assert refused.headers["X-Sandbox-Rule"] == "1"
+    assert "error" not in refused.json, "as in a 503 of the service itself"
+    wrong = Project(sandbox, {**throwaway.made, "clientSecret": "wrong"})
+    assert wrong.grant().status == 401
+    assert [throwaway.grant().status for _ in range(2)] == [503, 200]
+    assert [entry["rule"] is not None for entry in throwaway.entries()] == [False, True, False, True]
+
+
+def test_tokens_of_a_project_live_as_long_as_it_says(sandbox: Service) -> None:
+    project = sandbox.make(tokenTtlSeconds=60)
+    assert project.order("GET").json["tokenTtlSeconds"] == 60
+    assert project.grant().json["expires_in"] == 60
+    assert project.order("POST", "/tokens").json["expiresIn"] == 60
+    assert project.send("GET", "?limit=0").status == 200
+    assert project.order("PUT", "/clock", {"offsetSeconds": 90}).status == 204
+    assert project.send("GET", "?limit=0").status == 401
+    assert sandbox.send("POST", "/sandbox/projects", {"tokenTtlSeconds": 172_801}).status == 400
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_an_answer_of_one_s_own(throwaway: Project, phase: str) -> None:
+    own = {"json": {"é": [1, None]}}
+    throwaway.rules(
+        {"times": {"first": 1}, "phase": phase, "status": 202, "headers": {"X-A": "b"}, "body": own},
+        {"times": {"first": 1}, "phase": phase, "body": {"text": "<p>", "contentType": "text/html"}},
+        {"times": {"first": 1}, "phase": phase, "status": 302, "headers": {"Location": "/elsewhere"}},
+        {"times": {"first": 1}, "phase": phase, "status": 200, "body": "html"},
+    )
+    answers = [throwaway.send("POST", "", {"objectTypeProperty": {}}) for _ in range(4)]
+    assert [answer.status for answer in answers] == [202, 200, 302, 200]
+    assert (answers[0].json, answers[0].headers["X-A"]) == (own["json"], "b")
+    assert (answers[1].text, answers[1].headers["Content-Type"]) == ("<p>", "text/html")
+    assert (answers[2].text, answers[2].headers["Location"]) == ("", "/elsewhere")
+    assert answers[3].text.startswith("<html>")
+    assert len(throwaway.listing()) == (0 if phase == "before" else 4)
+
+
+def test_counts_are_exact_under_eight_connections(throwaway: Project) -> None:
+    throwaway.rules(
+        {"match": {"method": "GET"}, "status": 503, "times": {"first": 100}},
+        {"match": {"method": "GET"}, "status": 500, "times": {"every": 5}},
+    )
+
+    def send(_: int) -> list[int]:
+        with steady_client(throwaway) as client:
+            return [client.send("GET", "?limit=0").status for _ in range(40)]
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = [status for found in threads.map(send, range(8)) for status in found]
+    assert statuses.count(503) == 100
+    assert statuses.count(500) == 220 // 5
+    assert statuses.count(200) == 320 - 100 - 44
+    assert throwaway.counts() == [(320, 100), (220, 44)]
+    assert throwaway.order("GET").json["requests"] == 320
+
+
+def test_new_rules_count_anew_and_end_the_old_ones(throwaway: Project) -> None:
+    rule = {"status": 503, "times": {"first": 1}}
+    for _ in range(2):
+        throwaway.rules(rule)
+        assert [throwaway.send("GET", "?limit=0").status for _ in range(2)] == [503, 200]
+    throwaway.rules(rule)
+    assert throwaway.order("DELETE", "/rules").status == 204
+    assert throwaway.send("GET", "?limit=0").status == 200
+    assert throwaway.order("GET", "/rules").json == {"rules": []}
+
+
+# What a rule does
+
+
+def test_a_rule_answers_with_a_status(throwaway: Project) -> None:
+    throwaway.rules(
+        {"name": "mine", "status": 503, "code": "OverCapacity", "message": "Not now.", "retryAfter": 7},
+    )
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert answer.status == 503
+    assert answer.json == {
+        "statusCode": 503,
+        "message": "Not now.",
+        "errors": [{"code": "OverCapacity", "message": "Not now."}],
+    }
+    assert answer.headers["Retry-After"] == "7"
+    assert answer.headers["X-Sandbox-Rule"] == "mine"
+    throwaway.order("DELETE", "/rules")
+    assert throwaway.listing() == []
+
+
+def test_a_rule_delays(throwaway: Project) -> None:
+    throwaway.rules({"delayMs": 300, "jitterMs": 50})
+    began = time.monotonic()
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert time.monotonic() - began >= 0.3
+    assert answer.status == 201
+    assert answer.headers["X-Sandbox-Rule"] == "0"
+    throwaway.order("DELETE", "/rules")
+    assert len(throwaway.listing()) == 1
+
+
+BODY = b'{"limit":0,"offset":0,"count":0,"total":0,"results":[]}'
+
+
+@pytest.mark.parametrize(
+    ("connection", "received", "end"),
+    [
+        ("close", rb"", "closed"),
+        ("reset", rb"", "reset"),
+        ("garbage", rb"(?!HTTP).+", "closed"),
+        ("truncate", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n" + re.escape(BODY[:27]), "closed"),
+        ("stall", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n", "closed"),
+        ("drip", rb"HTTP/1.1 200 .*Content-Length: 55\r\n.*\r\n\r\n" + re.escape(BODY), "closed"),
+    ],
+)
+def test_a_rule_spoils_the_connection(throwaway: Project, connection: str, received: bytes, end: str) -> None:
+    throwaway.rules({"name": "spoilt", "connection": connection, "delayMs": 10})
+    began = time.monotonic()
+    found, ended = throwaway.raw()
+    assert re.fullmatch(received, found, re.DOTALL), found
+    assert ended == end
+    if connection == "drip":
+        assert time.monotonic() - began >= 0.01 * (len(BODY) - 1)
+    if received.startswith(b"HTTP"):
+        assert b"X-Sandbox-Rule: spoilt\r\n" in found
+    (entry,) = throwaway.entries()
+    assert (entry["response"] is None) == (connection in ("close", "reset", "garbage"))
+    assert entry["rule"]["does"] == [connection]
+
+
+def test_what_needs_no_answer_is_not_carried_out(throwaway: Project) -> None:
+    for connection, made in (("close", 0), ("reset", 0), ("garbage", 0), ("truncate", 1), ("drip", 2)):
+        throwaway.rules({"connection": connection, "delayMs": 1})
+        with contextlib.suppress(OSError, HTTPException):
+            throwaway.send("POST", "", {"objectTypeProperty": {}})
+        throwaway.order("DELETE", "/rules")
+        assert len(throwaway.listing()) == made, connection
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        ("truncatedJson", 200, re.escape(BODY[:27].decode())),
+        ("html", 502, "<html>.*502.*</html>\r\n"),
+        ("empty", 200, ""),
+        ("unknownFields", 200, r'\{"limit":0,.*"sandboxUnknownField":.*\}'),
+    ],
+)
+def test_a_rule_alters_the_body(throwaway: Project, body: str, status: int, text: str) -> None:
+    throwaway.rules({"body": body})
+    answer = throwaway.send("GET", "?limit=0")
+    assert answer.status == status
+    assert re.fullmatch(text, answer.text, re.DOTALL), answer.text
+    assert answer.headers["Content-Length"] == str(len(answer.text))
+    assert answer.headers["Content-Type"] == ("text/html" if body == "html" else "application/json; charset=utf-8")
+
+
+def test_a_body_and_a_status_together(throwaway: Project) -> None:
+    throwaway.rules({"status": 504, "body": "html"})
+    answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
+    assert answer.status == 504
+    assert answer.headers["Content-Type"] == "text/html"
+    throwaway.rules({"body": "unknownFields"})
+    made = throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {}})
+    assert made.status == 201
+    assert made.json["key"] == "kk"
+    assert "sandboxUnknownNumber" in made.json
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [({"connection": "close"}, None), ({"connection": "reset"}, None), ({"status": 503}, 503), ({"body": "html"}, 502)],
+)
+def test_after_the_commit_only_the_answer_is_lost(throwaway: Project, rule: dict[str, Any], status: int | None) -> None:
+    throwaway.rules({"phase": "after", "match": {"method": "POST"}, "times": {"first": 1}, **rule})
+    try:
+        answered: int | None = throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {}}).status
+    except (OSError, HTTPException):
+        answered = None
+    assert answered == status
+    (made,) = throwaway.listing()
+    assert made["version"] == 1
+    entry = throwaway.entries("?method=POST")[0]
+    assert entry["rule"]["carriedOut"] is True
+    assert entry["rule"]["replacedStatus"] == 201
+
+
+def test_a_limit_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10 at once, and 10 in any second that follows; the clock is the test's."""
+    now = 100.0
+    monkeypatch.setattr("sample_resource_sandbox.rules.counting.monotonic", lambda: now)
+    (rule,) = counted([Rule(0, {"limit": {"requests": 10, "perSeconds": 1}})])
+    passed: list[float] = []
+    for step in range(400):
+        now = 100 + step / 100
+        wait_s = rule.count()
+        if wait_s is None:
+            passed.append(now)
+        else:
+            assert now + wait_s == pytest.approx(passed[-10] + 1)
+    assert len(passed) == 40
+    assert passed[9] == 100.09
+    assert all(later - earlier >= 1 for earlier, later in zip(passed, passed[10:], strict=False))
+
+
+def test_beyond_a_limit_the_answer_is_429(throwaway: Project) -> None:
+    throwaway.rules({"limit": {"requests": 2, "perSeconds": 60}})
+    answers = [throwaway.send("GET", "?limit=0") for _ in range(3)]
+    assert [answer.status for answer in answers] == [200, 200, 429]
+    assert 1 <= int(answers[2].headers["Retry-After"]) <= 60
+    assert throwaway.counts() == [(3, 1)]
+
+
+def test_tokens_expire_on_order(throwaway: Project) -> None:
+    former = throwaway.token
+    throwaway.renew()
+    throwaway.rules({"expireTokens": True, "times": {"first": 1}})
+    refused = throwaway.send("GET", "?limit=0")
+    assert refused.status == 401
+    assert refused.json["error"] == "invalid_token"
+    assert refused.headers["X-Sandbox-Rule"] == "0"
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [401] * 4
+    throwaway.renew()
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [200] * 4
+    throwaway.made["accessToken"] = former
+    assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [401] * 4
+
+
+# Rules that cannot be
+
+
+@pytest.mark.parametrize(
+    ("rule", "where"),
+    [
+        ({}, ""),
+        ({"name": "nothing"}, ""),
+        ({"status": 600}, "status"),
+        ({"status": "503"}, "status"),
+        ({"status": 503, "times": {}}, "times"),
+        ({"status": 503, "times": {"first": 0}}, "times -> first"),
+        ({"status": 503, "times": {"first": 1, "seed": 1}}, "times -> seed"),
+        ({"status": 503, "times": {"probability": 1.5}}, "times -> probability"),
+        ({"status": 503, "match": {"operationId": "nothing"}}, "match -> operationId"),
+        ({"status": 503, "match": {"operationId": []}}, "match -> operationId"),
+        ({"status": 503, "match": {"operationId": ["listResources", "x"]}}, "match -> operationId -> 1"),
+        ({"status": 503, "match": {"method": "FETCH"}}, "match -> method"),
+        ({"status": 503, "match": {"path": 5}}, "match -> path"),
+        ({"status": 503, "match": {"header": "x"}}, "match -> header"),
+        ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
+        ({"status": 503, "match": {"query": {}}}, "match -> query"),
+        ({"status": 503, "match": {"body": None}}, "match -> body"),
+        ({"status": 503, "match": {"query": {"limit": None}}}, "match -> query -> limit"),
+        ({"status": 503, "match": {"query": {"limit": 5}}}, "match -> query -> limit"),
+        ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
+        ({"status": 199}, "status"),
+        ({"status": 200, "headers": {"Content-Length": "5"}}, "headers -> Content-Length"),
+        ({"status": 200, "headers": {"X-A": "a\r\nb: c"}}, "headers -> X-A"),
+        ({"status": 200, "code": "General"}, "code"),
+        ({"status": 204, "body": {"text": "x"}}, "body"),
+        ({"body": {"json": 1, "text": "x"}}, "body"),
+        ({"body": {}}, "body"),
+        ({"connection": "close", "headers": {"X-A": "b"}}, "headers"),
+        ({"conflict": True, "status": 409}, "conflict"),
+        ({"conflict": True, "phase": "after"}, "phase"),
+        ({"status": 503, "phase": "during"}, "phase"),
+        ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
+        ({"expireTokens": True, "phase": "after"}, "phase"),
+        ({"expireTokens": True, "status": 503}, "expireTokens"),
+        ({"limit": {"requests": 1, "perSeconds": 1}, "status": 503}, "limit"),
+        ({"limit": {"requests": 1}}, "limit -> perSeconds"),
+        ({"limit": {"requests": 0, "perSeconds": 1}}, "limit -> requests"),
+        ({"limit": {"requests": 1, "perSeconds": 0}}, "limit -> perSeconds"),
+        ({"delayMs": 60_001}, "delayMs"),
+        ({"delayMs": -1}, "delayMs"),
+        ({"connection": "explode"}, "connection"),
+        ({"connection": "close", "status": 503}, "status"),
+        ({"connection": "close", "body": "html"}, "body"),
+        ({"body": "xml"}, "body"),
+        ({"delayMs": 5, "retryAfter": 1}, "retryAfter"),
+        ({"delayMs": 5, "code": "x"}, "code"),
+        ({"status": 503, "name": ""}, "name"),
+        ({"status": 503, "name": "a\r\nb: c"}, "name"),
+        ({"status": 503, "unknown": 1}, "unknown"),
+        ("text", ""),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_with_its_place(throwaway: Project, rule: Any, where: str) -> None:
+    throwaway.rules({"name": "kept", "status": 418})
+    answer = throwaway.order("PUT", "/rules", {"rules": [{"status": 503}, {"status": 503}, rule]})
+    assert answer.status == 400
+    (error,) = answer.json["errors"]
+    place = error.get("field") or error["detailedErrorMessage"].partition(": ")[0]
+    assert place == " -> ".join(["rules", "2", *([where] if where else [])])
+    assert [rule["name"] for rule in throwaway.order("GET", "/rules").json["rules"]] == ["kept"]
+
+
+@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
+def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None:
+    assert throwaway.order("PUT", "/rules", body).status == 400
+
+
+def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
+    sent = {
+        "name": "all of it",
+        "match": {
+            "operationId": ["listResources"],
+            "method": "GET",
+            "path": "/*",
+            "client": "c",
+            "query": {"limit": ["1"]},
+            "header": {"Accept": True},
+            "body": {"key": "one"},
+        },
+        "times": {"probability": 0.5, "seed": 3, "after": 1},
+        "phase": "after",
+        "status": 503,
+        "code": "OverCapacity",
+        "message": "é",
+        "retryAfter": 1,
+        "delayMs": 1,
+        "jitterMs": 1,
+    }
+    throwaway.rules(sent)
+    assert throwaway.order("GET", "/rules").json == {"rules": [{**sent, "matched": 0, "acted": 0}]}
+
+
+# The worker
+
+
+def waiting_requests(project: Project, count: int) -> list[Any]:
+    """So many requests, sent and not read."""
+    connections: list[HTTPConnection] = []
+    for _ in range(count):
+        connection = HTTPConnection("127.0.0.1", project.service.port, timeout=30)
+        headers = {"Authorization": f"Bearer {project.token}"}
+        connection.request("GET", f"{project.resources}?limit=0", headers=headers)
+        connections.append(connection)
+    return connections
+
+
+@pytest.mark.parametrize("connection", ["stall", "drip", None])
+def test_two_hundred_that_wait_hold_no_database_connection(
+    sandbox: Service, throwaway: Project, connection: str | None
+) -> None:
+    """Each worker has four connections; the others' requests would wait behind two hundred."""
+    other = sandbox.make()
+    throwaway.rules({"delayMs": 20_000, **({} if connection is None else {"connection": connection})})
+    waiting = waiting_requests(throwaway, 200)
+    try:
+        assert wait_for(lambda: throwaway.counts() == [(200, 200)])
+        for _ in range(20):
+            assert other.send("GET", "?limit=0").status == 200
+            assert other.create()["version"] == 1
+        entries = [entry for entry in other.entries("?limit=500") if entry["durationMs"] > 5_000]
+        assert entries == []
+    finally:
+        for each in waiting:
+            each.close()
+
+
+def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
+    settings = {"SANDBOX": "on", "GUNICORN_CMD_ARGS": "--graceful-timeout 60"}
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), **settings)
+    project = Service(server.port).make()
+    project.rules(
+        {"match": {"method": "GET"}, "times": {"first": 10}, "delayMs": 60_000},
+        {"match": {"method": "GET"}, "times": {"first": 10}, "delayMs": 60_000, "connection": "stall"},
+        {"match": {"method": "GET"}, "delayMs": 60_000, "connection": "drip"},
+    )
+    waiting = waiting_requests(project, 30)
+    assert wait_for(lambda: project.counts() == [(30, 10), (20, 10), (10, 10)])
+    began = time.monotonic()
+    assert server.stop() == 0
+    # Long before graceful_timeout, after which the worker would be ended by force.
+    assert time.monotonic() - began < 40
+    for each in waiting:
+        each.close()
+
+
+def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
+    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
+    project = Service(server.port).make()
+    made = project.create(key="kept")
+    project.rules({"times": {"first": 8}, "delayMs": 60_000})
+    waiting = waiting_requests(project, 8)
+    assert wait_for(lambda: project.counts() == [(8, 8)])
+    victim: psutil.Process = server.workers[0]
+    os.kill(victim.pid, signal.SIGKILL)
+    assert wait_for(lambda: [each.pid for each in server.workers] not in ([], [victim.pid]))
+    for each in waiting:
+        each.close()
+    assert project.send("GET", "/key=kept").json["id"] == made["id"]
+    assert project.counts() == []
+    assert [entry["number"] for entry in project.entries()] == [1]
+    assert project.order("DELETE").status == 204
+
+
+# What the page offers
+
+
+def test_the_example_of_each_member_is_taken(throwaway: Project) -> None:
+    properties = throwaway.service.send("GET", "/sandbox/openapi.json").json["components"]["schemas"]["Rule"][
+        "properties"
+    ]
+    members = {name: schema for name, schema in properties.items() if not schema.get("readOnly")}
+    assert all(schema["description"] for schema in members.values())
+    beside = {
+        **{name: {"status": 503} for name in ("phase", "code", "message", "retryAfter")},
+        **{name: {"delayMs": 1} for name in ("name", "match", "times")},
+    }
+    rules = [{name: schema["examples"][0], **beside.get(name, {})} for name, schema in members.items()]
+    throwaway.rules(*rules)
+    assert len(throwaway.counts()) == len(members)

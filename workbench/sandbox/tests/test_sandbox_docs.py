@@ -1,0 +1,160 @@
+"""The quick start and every command of the recipes are tried, and every rule that the pages show is taken."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tester import Service
+
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import own_database
+from tests.support.gunicorn_server import Gunicorn
+from tests.support.pages import ROOT
+
+QUICK_START = (ROOT / "docs/workbench/sandbox.md").read_text()
+README = (ROOT / "README.md").read_text()
+RECIPES = (ROOT / "docs/workbench/sandbox-recipes.md").read_text()
+REFERENCE = (ROOT / "docs/workbench/sandbox-reference.md").read_text()
+TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", RECIPES, re.MULTILINE | re.DOTALL)
+GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
+IN_PIPELINES = re.findall(
+    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--of.*)?)$",
+    (ROOT / "docs/workbench/ci.md").read_text(),
+    re.MULTILINE,
+)
+SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", RECIPES + REFERENCE, re.MULTILINE)
+
+EXPECTED = (
+    "",
+    '"statusCode":503',
+    "X-Sandbox-Rule: 503 twice",
+    r'curl ended with 52\n.*"key":"my-pet"',
+    '"error":"invalid_token"',
+    '"code":"ConcurrentModification".*"currentVersion":2',
+    r'"number":.*\{"requests": \[[0-9]+\]\}.*key: \\\\?"my-dog\\\\?" was expected',
+    '"percent": [1-9].*"findings": ',
+    r"^\s*$",
+)
+"""What each step of the tour prints."""
+
+
+@pytest.fixture(scope="module")
+def server(cluster: EmbeddedPostgres) -> Iterator[Service]:
+    started = Gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
+    yield Service(started.port)
+    assert started.stop() == 0
+
+
+def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> None:
+    assert len(TOUR) == len(EXPECTED)
+    mark = "end of a step"
+    script = "".join(f"{commands}\necho; echo '{mark}'\n" for commands in TOUR)
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        env={"PATH": os.environ["PATH"], "URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    printed = ran.stdout.split(f"{mark}\n")
+    for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
+        assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
+    assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
+
+
+def _block(mark: str, page: str = QUICK_START) -> str:
+    found = re.search(rf"^<!-- {mark} -->\n```[a-z]+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+CLIENT = """
+import json
+from http.client import RemoteDisconnected
+from urllib.request import Request, urlopen
+
+
+def create(url, token):
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    for _ in range(2):
+        try:
+            return json.load(urlopen(Request(f"{url}/resource", json.dumps(BODY).encode(), headers)))
+        except RemoteDisconnected:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "failed"), [({"objectTypeProperty": {}}, 1), ({"key": "a1", "objectTypeProperty": {}}, 0)]
+)
+def test_the_quick_start_prints_what_the_page_shows(server: Service, tmp_path: Path, body: object, failed: int) -> None:
+    (tmp_path / "my_client.py").write_text(f"{CLIENT}\n\nBODY = {body!r}\n")
+    (tmp_path / "test_quick.py").write_text(_block("quick start: test"))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        env={"PATH": os.environ["PATH"], "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == failed, ran.stdout
+    for line in _block("quick start: output").splitlines() if failed else ():
+        assert line in ran.stdout.splitlines(), ran.stdout
+
+
+def test_the_gates_that_the_pages_show_let_a_good_run_pass(server: Service, tmp_path: Path) -> None:
+    """Those of pipelines too, in a shell without containers."""
+    shell = [f'sample-resource() {{ {shlex.quote(sys.executable)} -m app.cli "$@"; }}', 'docker() { shift 2; "$@"; }']
+    in_pipelines = [line.replace("http://127.0.0.1:8000", "$URL") for line in IN_PIPELINES]
+    ran = subprocess.run(
+        ["bash", "-e", "-c", "\n".join([*shell, *GATE, *in_pipelines])],
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "URL": f"http://127.0.0.1:{server.port}",
+            "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}",
+            "SAMPLE_RESOURCE_RUN": "ci-4711",
+            "SERVICE": "of the job",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert len(IN_PIPELINES) == 2
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("Run ci-4711: 1 requests of 1 projects.") == len(GATE) - 1 == 2
+    assert "ci-4711" in (tmp_path / "report.html").read_text()
+    assert list(tmp_path.glob(".data")) == []
+
+
+def test_the_rules_that_the_page_shows_are_taken(server: Service) -> None:
+    assert len(SHOWN_RULES) >= 14
+    server.make().rules(*map(json.loads, SHOWN_RULES))
+
+
+def test_the_failing_test_prints_what_readme_shows(server: Service, tmp_path: Path) -> None:
+    (tmp_path / "test_my_client.py").write_text(_block("a failing test", README))
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        env={"PATH": os.environ["PATH"], "SAMPLE_RESOURCE_URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    printed = ran.stdout.splitlines()
+    assert [line for line in _block("what it prints", README).splitlines() if line not in printed] == [], ran.stdout

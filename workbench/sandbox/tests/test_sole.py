@@ -1,0 +1,89 @@
+"""One instance has the sandbox of a database."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from sample_resource_sandbox.projects.sole import SoleInstance
+from tester import with_sandbox
+
+from app.config import Settings
+from app.database.connection import Connection
+from app.serving.embedded import EmbeddedPostgres
+from tests.support.applications import open_app
+
+pytestmark = pytest.mark.one_machine("The locks of a database of its own.")
+
+
+@pytest.fixture
+def url(cluster: EmbeddedPostgres, project: str) -> str:
+    return cluster.create_database(project)
+
+
+@pytest.fixture
+def first(url: str) -> Iterator[SoleInstance]:
+    instance = SoleInstance(url, Settings(database_url=url))
+    assert instance.take(0)
+    yield instance
+    instance.release()
+
+
+def test_a_second_instance_is_refused_until_the_first_has_ended(url: str, first: SoleInstance) -> None:
+    second = SoleInstance(url, Settings(database_url=url))
+    assert not second.take(0)
+    first.release()
+    assert second.take(60)  # the server may not have seen the end of the connection yet
+    second.release()
+
+
+def test_a_lock_that_a_restart_has_ended_is_taken_again(
+    url: str, first: SoleInstance, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    second = SoleInstance(url, Settings(database_url=url))
+    connection.execute(
+        "SELECT pg_terminate_backend(l.pid, 60000) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+        " WHERE l.locktype = 'advisory' AND d.datname = %s",
+        (url.partition("dbname=")[2].partition(" ")[0],),
+    )
+    assert first.keep()
+    assert not second.take(0)
+    assert caplog.records == []
+    assert first.keep()
+    first.release()
+    assert second.take(60)  # the server may not have seen the end of the connection yet
+    assert not first.keep()
+    second.release()
+    assert first.keep()
+
+
+def test_behind_a_pooler_that_gives_each_statement_another_connection_nothing_is_locked(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = replace(Settings(database_url=url), database_pooler="transaction")
+    instances = [SoleInstance(url, settings) for _ in range(2)]
+    assert all(each.take(0) and each.keep() for each in instances)
+    assert caplog.text.count("DATABASE_POOLER is set") == 2
+    with psycopg.connect(url) as connection:
+        assert (
+            connection.execute(
+                "SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+                " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
+            ).fetchall()
+            == []
+        )
+
+
+def test_a_service_starts_while_the_database_is_away(tmp_path: Path) -> None:
+    settings = with_sandbox(Settings(database_url=f"host={tmp_path} dbname=none"))
+    with open_app(settings) as app:
+        app.extensions["extension"].start()
+        app.extensions["extension"].stop()
+
+
+def test_a_service_whose_sandbox_another_has_does_not_start(url: str, first: SoleInstance) -> None:
+    with open_app(with_sandbox(Settings(database_url=url))) as app, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SoleInstance.take, "__defaults__", (0,))
+        with pytest.raises(SystemExit, match="3"):
+            app.extensions["extension"].start()

@@ -1,0 +1,380 @@
+"""The npm package of ``testkit-js``, as its users have it: packed, and installed in folders of its examples.
+
+vitest and jest have the versions that their examples pin, and are installed once.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from sample_resource_sandbox.analysis.report import INCOMPLETE
+
+from clients.tools import HERE, NODE, NODE_HOME, NPM, WORK, call, digest, install_node_packages, install_once
+from tests.support.service import ROOT
+from tests.support.waiting import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.contract]
+
+KIT = ROOT / "testkit-js"
+EXAMPLES = KIT / "examples"
+RUNNERS = ("vitest", "jest", "node-test")
+README = (KIT / "README.md").read_text()
+BLOCKS = dict(re.findall(r"^<!-- (\S+) -->\n```\w+\n(.*?)^```$", README, re.MULTILINE | re.DOTALL))
+
+MODULES = WORK / "testkit-js" / "node_modules"
+
+COMMANDS: Mapping[str, list[str | Path]] = {
+    "vitest": [NODE, MODULES / "vitest/vitest.mjs", "run", "--maxWorkers=2"],
+    "jest": [NODE, "--experimental-vm-modules", MODULES / "jest/bin/jest.js", "--maxWorkers=2"],
+    "node-test": [NODE, "--test", "--test-concurrency=2"],
+}
+
+HEADS = {
+    "vitest": 'import { projectFixture } from "sample-resource-testkit/vitest";\n'
+    'import { test as base } from "vitest";\n'
+    "const test = base.extend({ project: projectFixture() });\n"
+    "const tested = (name, run) => test(name, { timeout: 600_000 }, ({ project }) => run(project));\n",
+    "jest": 'import { withProject } from "sample-resource-testkit";\n'
+    "const tested = (name, run) => test(name, withProject(run), 600_000);\n",
+    "node-test": 'import test from "node:test";\n'
+    'import { withProject } from "sample-resource-testkit";\n'
+    "const tested = (name, run) => test(name, withProject(run));\n",
+}
+"""``tested(name, run)`` is a test with a project, for each runner."""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``make dist`` packs."""
+    folder = tmp_path_factory.mktemp("packed")
+    call([sys.executable, ROOT / "ops/make/dist.py", "--of", "testkit-js", "--outdir", folder], {})
+    (packed,) = folder.iterdir()
+    return packed
+
+
+@pytest.fixture(scope="module")
+def examples(package: Path) -> Path:
+    """A copy of the examples, with vitest, jest and the package installed."""
+    folder = WORK / "testkit-js"
+    pins = [EXAMPLES / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    wanted = digest(*pins)
+    install_once(folder, wanted, ["mkdir", "-p", folder], ["cp", *pins, folder], [*NPM, "ci", "--prefix", folder])
+    for name in RUNNERS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+    call([*NPM, "install", "--no-save", "--offline", package], {}, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def vitest_4(package: Path) -> Path:
+    """A folder with the package and vitest 4, which npm installs where Node.js is 20; the examples have a newer one."""
+    folder = WORK / "vitest-4"
+    pins = [HERE / "vitest-4" / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    install_once(
+        folder, digest(*pins), ["mkdir", "-p", folder], ["cp", *pins, folder], [*NPM, "ci", "--prefix", folder]
+    )
+    call([*NPM, "install", "--no-save", "--offline", package], {}, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Path:
+    """The folder with other versions of Node.js, which npm has for Linux on x64."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        pytest.skip("npm has these versions for Linux on x64")
+    folder = WORK / "node-versions"
+    pins = [HERE / "node-versions" / name for name in ("package.json", "package-lock.json", ".npmrc")]
+    install_once(
+        folder, digest(*pins), ["mkdir", "-p", folder], ["cp", *pins, folder], [*NPM, "ci", "--prefix", folder]
+    )
+    return folder / "node_modules"
+
+
+def in_folder(folder: Path, files: Mapping[str, str], examples: Path) -> Path:
+    """A new folder with tests, which uses what the examples have installed."""
+    folder.mkdir()
+    shutil.copy(examples / "package.json", folder)
+    files = {"jest.config.js": "export default {};\n", **files}  # without one jest looks further up
+    (folder / "node_modules").symlink_to(examples / "node_modules")
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The variables of a test run that starts the installed service."""
+    kept = {name: text for name, text in os.environ.items() if name not in ("SAMPLE_RESOURCE_URL", "SANDBOX_TOKEN")}
+    path = os.pathsep.join([str(NODE_HOME / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    return kept | {"PATH": path, "NO_COLOR": "1"} | more
+
+
+def run(runner: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return run_command(COMMANDS[runner], folder)
+
+
+def run_command(command: Sequence[str | Path], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def test_the_types_are_those_of_the_code(tmp_path: Path) -> None:
+    install_node_packages()
+    compiler = [NODE, "node_modules/typescript/bin/tsc", "--project", KIT]
+    call([*compiler, "--outDir", tmp_path], {})
+    made = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    kept = {path.name: path.read_text() for path in (KIT / "types").iterdir()}
+    assert made == kept, "write them: npx tsc --project ../../testkit-js in workbench/testkit/tests/clients"
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_an_example_passes(runner: str, examples: Path) -> None:
+    folder = examples / runner
+    ran = run(runner, folder)
+    assert ran.returncode == 0, ran.stdout
+    if runner != "node-test":
+        assert "Report on js-" in (folder / "report.html").read_text()
+
+
+def test_the_examples_compile(examples: Path, tmp_path: Path) -> None:
+    """In strict mode, with the types of the package: those in TypeScript, and those of jest as far as they use it."""
+    install_node_packages()
+    folder = examples / "vitest"
+    options = {
+        "strict": True,
+        "noEmit": True,
+        "module": "nodenext",
+        "target": "es2023",
+        "lib": ["es2023", "esnext.disposable", "dom"],
+        "allowJs": True,
+        "exactOptionalPropertyTypes": True,
+        "typeRoots": [str(ROOT / "workbench/testkit/tests/clients/node_modules/@types")],
+        "types": ["node"],
+        "skipLibCheck": True,
+    }
+    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["*.ts"]}))
+    call([NODE, "node_modules/typescript/bin/tsc", "--project", folder], {})
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_test_that_fails_says_what_its_client_sent(runner: str, examples: Path, tmp_path: Path) -> None:
+    failing = """
+    tested("fails", async (project) => {
+      const headers = { Authorization: `Bearer ${project.token}` };
+      await fetch(`${project.url}/resource?withTotal=True&limt=1`, { headers });
+      await project.expect("GET", "/resource", { query: { limit: "2" } });
+    });
+    """
+    folder = in_folder(tmp_path / "failing", {"it.test.js": HEADS[runner] + failing}, examples)
+    ran = run(runner, folder)
+    assert ran.returncode == 1, ran.stdout
+    shown = "\n".join(line.strip() for line in ran.stdout.splitlines())
+    for line in (
+        'GET /resource with query {"limit":"2"} was expected at least once, and was sent 0 times.',
+        'query -> limit: "2" was expected, and it is not there',
+        *BLOCKS["failure"].splitlines(),
+    ):
+        assert line.strip() in shown, ran.stdout
+
+
+JUDGED = """
+tested("asks for a total as Python spells it", async (project) => {
+  await fetch(`${project.url}/resource?withTotal=True`, { headers: { Authorization: `Bearer ${project.token}` } });
+});
+"""
+"""Tests that pass, of a client with one finding."""
+
+JUDGES = {
+    "vitest": {
+        "vitest.config.js": 'export default { test: { globalSetup: "./after.js" } };\n',
+        "after.js": 'export { default as teardown } from "./judge.js";\n',
+    },
+    "jest": {"jest.config.js": 'export default { globalTeardown: "./judge.js" };\n'},
+    "node-test": {"all.mjs": BLOCKS["all.mjs"]},
+}
+
+JUDGED_BY = (
+    *(("vitest", version) for version in ("22", "")),
+    *(("vitest-4", version) for version in ("20", "22")),
+    *((runner, version) for runner in ("jest", "node-test") for version in ("20", "22", "")),
+)
+"""Runners, and the versions of Node.js that they run on; the empty one is that of the development tools."""
+
+
+@pytest.mark.parametrize(("runner", "version"), JUDGED_BY)
+def test_the_documented_judge_fails_the_build(
+    runner: str, version: str, examples: Path, vitest_4: Path, nodes: Path, tmp_path: Path
+) -> None:
+    installed, runner = (vitest_4, "vitest") if runner == "vitest-4" else (examples, runner)
+    files = {"it.test.js": HEADS[runner] + JUDGED, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}
+    folder = in_folder(tmp_path / "judged", files, installed)
+    words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
+    command = [str(word).replace(str(MODULES), str(installed / "node_modules")) for word in words]
+    if version:
+        command[0] = str(nodes / f"node-{version}" / "bin/node")
+    ran = run_command(command, folder)
+    shown = ran.stdout.replace("\n\n", "\n")
+    assert "Finding booleanInOtherCase, once: A boolean spelt as in Python" in shown
+    assert "/resource?withTotal=True: withTotal=True was sent.\n" in shown
+    assert "Send `true` or `false`." in shown
+    assert "Startup Error" not in shown
+    assert ran.returncode != 0, ran.stdout
+
+
+@pytest.fixture
+def restarted() -> Iterator[str]:
+    """A server that was started again during the run: all it has to say is that the report is incomplete."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"gate": {"passed": False, "told": INCOMPLETE}}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("told", [INCOMPLETE, "no report on the client: "])
+@pytest.mark.parametrize("runner", JUDGES)
+def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
+    runner: str, told: str, restarted: str, examples: Path, tmp_path: Path
+) -> None:
+    """After a restart, and if no test has made a project."""
+    imports = {"vitest": 'import { test } from "vitest";\n', "node-test": 'import test from "node:test";\n'}
+    test = f"{imports.get(runner, '')}test('asks for none', () => {{}});\n"
+    folder = in_folder(
+        tmp_path / "none", {"it.test.js": test, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}, examples
+    )
+    words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
+    ran = run_command(words, folder, **({"SAMPLE_RESOURCE_URL": restarted} if told == INCOMPLETE else {}))
+    assert ran.returncode != 0, ran.stdout
+    assert told in ran.stdout
+
+
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_node_test_with_a_judge_passes_and_fails_as_its_tests_do(
+    is_failing: bool, examples: Path, tmp_path: Path
+) -> None:
+    throws = 'throw new Error("no");' if is_failing else ""
+    test = f'tested("asks", async () => {{ {throws} }});'
+    files = {"it.test.js": HEADS["node-test"] + test, "judge.js": BLOCKS["judge.js"], "all.mjs": BLOCKS["all.mjs"]}
+    ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "all", files, examples))
+    assert ran.returncode == is_failing, ran.stdout
+
+
+def seen_in(path: Path) -> list[str]:
+    return path.read_text().split() if path.exists() else []
+
+
+def is_listening(url: str) -> bool:
+    asked = subprocess.run(["curl", "--silent", "--max-time", "5", f"{url}/health/live"], check=False)
+    return asked.returncode == 0
+
+
+NOTING = """
+import { appendFileSync } from "node:fs";
+for (const name of ["one", "two"]) {
+  tested(name, async (project) => {
+    appendFileSync(process.env.SEEN, `${project.serverUrl} `);
+    await new Promise((resolve) => setTimeout(resolve, Number(process.env.PAUSE)));
+  });
+}
+"""
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_workers_share_a_server_that_ends_with_the_runner(
+    runner: str, is_killed: bool, examples: Path, tmp_path: Path
+) -> None:
+    tests: dict[str, str] = dict.fromkeys(("one.test.js", "two.test.js"), HEADS[runner] + NOTING)
+    folder = in_folder(tmp_path / "shared", tests, examples)
+    seen, temporary = tmp_path / "seen", tmp_path / "temporary"
+    temporary.mkdir()
+    for path in (temporary, *temporary.parents[:3]):
+        path.chmod(path.stat().st_mode | 0o011)  # for the account of PostgreSQL, which is not root
+    more = {"SEEN": str(seen), "TMPDIR": str(temporary), "PAUSE": "600000" if is_killed else "0"}
+    process = subprocess.Popen(
+        COMMANDS[runner],
+        cwd=folder,
+        env=environment(**more),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        if is_killed:
+            # One of each file, in a worker of its own.
+            wait_until(lambda: len(seen_in(seen)) == 2, 120)
+            assert is_listening(seen_in(seen)[0])
+            process.send_signal(signal.SIGKILL)
+        process.wait(600)
+        assert len(seen_in(seen)) == (2 if is_killed else 4)
+        (url,) = set(seen_in(seen))
+        wait_until(lambda: not is_listening(url), 120)
+        wait_until(lambda: not list(temporary.glob("sample-resource-testkit-js-*")), 120)
+    finally:
+        # Workers that were waiting may outlive a runner that was killed.
+        os.killpg(process.pid, signal.SIGKILL) if is_killed else None
+
+
+def test_without_a_server_it_says_what_to_install(examples: Path, tmp_path: Path) -> None:
+    folder = in_folder(tmp_path / "none", {"it.mjs": BLOCKS["example.mjs"]}, examples)
+    ran = subprocess.run(
+        [NODE, "it.mjs"],
+        cwd=folder,
+        env=environment(PATH=os.devnull),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "SandboxError: there is no server: install the command sample-resource" in ran.stderr
+    assert "pip install 'sample-resource-testkit[server]'" in ran.stderr
+
+
+def test_readme_says_what_works(examples: Path, tmp_path: Path) -> None:
+    assert BLOCKS["judge.js"] == (EXAMPLES / "judge.js").read_text()
+    blocks = ("example.test.js", "example.test.ts", "vitest.config.js", "jest.config.js", "example.mjs")
+    assert BLOCKS.keys() == {*blocks, "failure", "judge.js", "all.mjs"}
+
+    plain = in_folder(tmp_path / "plain", {"example.test.js": BLOCKS["example.test.js"]}, examples)
+    ran = run("node-test", plain)
+    assert ran.returncode == 0, ran.stdout
+    (plain / "example.mjs").write_text(BLOCKS["example.mjs"])
+    shown = subprocess.check_output([NODE, "example.mjs"], cwd=plain, env=environment(), text=True, timeout=300)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sb-[a-z]+ \S+\n", shown)
+
+    files = {name: BLOCKS[name] for name in ("example.test.ts", "vitest.config.js")}
+    ran = run("vitest", in_folder(tmp_path / "vitest", files, examples))
+    assert ran.returncode == 0, ran.stdout
+
+    files = {"example.test.js": BLOCKS["example.test.js"].replace('import test from "node:test";\n', "")}
+    folder = in_folder(tmp_path / "jest", files, examples)
+    (folder / "jest.config.js").write_text(BLOCKS["jest.config.js"])
+    ran = run("jest", folder)
+    assert ran.returncode == 0, ran.stdout

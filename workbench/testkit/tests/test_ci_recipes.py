@@ -1,0 +1,111 @@
+"""The files of ``docs/workbench/ci.md`` are what their systems take, and use commands, options and extras that exist.
+
+``test_sandbox_docs.py`` runs the commands that judge a run.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from tests.support.pages import ROOT, Page
+
+FILES = dict(re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", Page("docs/workbench/ci.md").text, re.MULTILINE | re.DOTALL))
+WORKFLOWS = [name for name in FILES if name.startswith(".github/")]
+TOOLS = Path(sys.executable).parent
+
+
+def commands(start: str) -> list[list[str]]:
+    """The commands of all files that begin with this word, as their arguments."""
+    lines: list[str] = []
+    for text in FILES.values():
+        for job in (yaml.safe_load(text).get("jobs") or yaml.safe_load(text)).values():
+            steps = [step["run"] for step in job.get("steps", ()) if "run" in step] + job.get("script", [])
+            lines += [line for step in steps for line in step.replace("\\\n", " ").splitlines()]
+    words = [shlex.split(line) for line in lines]
+    return [each[1:] for each in words if each[0] == start]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files at their places."""
+    folder = tmp_path_factory.mktemp("repository")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def tool(repository: Path, *command: str) -> str:
+    done = subprocess.run(
+        [TOOLS / command[0], *command[1:]], cwd=repository, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_there_is_a_file_for_each_system() -> None:
+    assert (len(WORKFLOWS), ".gitlab-ci.yml" in FILES, len(FILES)) == (2, True, 3)
+
+
+def test_the_workflows_pass_the_linter(repository: Path) -> None:
+    tool(repository, "zizmor", "--offline", "--quiet", ".github")
+    tool(repository, "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *WORKFLOWS)
+
+
+def test_the_file_of_gitlab_has_its_schema(repository: Path) -> None:
+    tool(
+        repository,
+        *(
+            "check-jsonschema",
+            "--data-transform",
+            "gitlab-ci",
+            "--builtin-schema",
+            "vendor.gitlab-ci",
+            ".gitlab-ci.yml",
+        ),
+    )
+
+
+def test_actions_are_those_of_our_own_workflows() -> None:
+    ours = "\n".join(path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml"))
+    used = {line for name in WORKFLOWS for line in re.findall(r"uses: .*", FILES[name])}
+    assert used
+    assert used <= set(re.findall(r"uses: .*", ours))
+
+
+def test_pytest_takes_the_options_of_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
+    sessions = commands("pytest")
+    assert len(sessions) == 2
+    for options in sessions:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "--collect-only",
+                *(option.replace("$SAMPLE_RESOURCE_RUN", "ci-1") for option in options),
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_what_is_installed_has_the_extras() -> None:
+    kit = tomllib.loads((ROOT / "workbench/testkit/pyproject.toml").read_text())["project"]
+    installed = [Requirement(word) for each in commands("pip") for word in each if word.startswith("sample-resource")]
+    assert len(installed) == 3
+    for requirement in installed:
+        assert requirement.name in (kit["name"], "sample-resource")
+        assert requirement.extras <= set(kit["optional-dependencies"])
