@@ -62,6 +62,7 @@ generate: $(addprefix generate-,$(or $(ARGS),sql specification)) ## write genera
 
 generate-sql: install-dev
 	@$(BIN)/python -m tests.sql
+	@PYTHONPATH=. $(BIN)/python workbench/sandbox/tests/write_sql.py
 
 generate-sql-of-release: install-dev
 	@$(BIN)/python -m tests.sql --release

@@ -22,9 +22,9 @@ from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.pooled_connection import PooledConnection
 from app.serving.embedded import EmbeddedPostgres
-from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.fixtures import TokenFor
 from tests.support.waiting import wait_until
 
 NOWHERE = "host=/nowhere dbname=x"

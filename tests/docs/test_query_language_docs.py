@@ -11,8 +11,8 @@ from app.query.fields import RESOURCE
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
 from app.values.parameters import LENGTH_AT_MOST
-from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 from tests.support.pages import Page, keys
 from tests.support.predicates import SORTED, found, refusals
 

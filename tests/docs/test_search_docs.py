@@ -15,8 +15,8 @@ from app.resource.model import FACET_TERMS_AT_MOST
 from app.resource.searching.search_params import CHARACTERS_AT_MOST, REPEATED_TERMS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST
 from app.values.parameters import LENGTH_AT_MOST
-from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 from tests.support.pages import Page, keys
 
 PAGE = Page("docs/search.md")

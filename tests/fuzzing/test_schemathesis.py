@@ -13,7 +13,7 @@ import pytest
 
 from app.database.connection import Connection
 from app.identity import clients
-from tests.conftest import TokenFor
+from tests.support.fixtures import TokenFor
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 

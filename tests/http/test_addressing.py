@@ -8,9 +8,9 @@ from flask import Flask
 
 from app.config import Settings
 from app.http.paths import RawPath
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
 from tests.support.applications import open_app
+from tests.support.fixtures import TokenFor
 
 
 def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:

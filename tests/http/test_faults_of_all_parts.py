@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.conftest import TokenFor
 from tests.support.api import UNKNOWN_ID, Api
+from tests.support.fixtures import TokenFor
 
 UNKNOWN = "Malformed parameter: bogus: "
 NO_BODY = "JSON object expected."

@@ -16,9 +16,9 @@ from app.http.bodies import FORM, read_form
 from app.http.large_bodies import LARGE_FROM, beside_other_requests
 from app.resource.searching.search_params import SearchSchema
 from app.values.strict_json import decode, encode
-from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.effort import assert_under_50_ms
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.server import get
 from tests.support.waiting import wait_until

@@ -13,9 +13,9 @@ from flask import Flask
 from app.config import Settings
 from app.http.request_log import route_template
 from app.resource.reading import reads
-from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.fixtures import TokenFor
 from tests.support.service import running_service
 
 

@@ -24,8 +24,8 @@ from app.identity.own_issuer import OwnIssuer
 from app.identity.token_profile import ALGORITHM
 from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
 from app.resource.world import REAL_WORLD, project_token_id
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 from tests.support.generated import examples
 from tests.support.oauth import part
 

@@ -5,7 +5,7 @@ from flask import Flask
 
 from app.database.connection import Connection
 from app.identity import clients, issued_tokens
-from tests.conftest import TokenFor
+from tests.support.fixtures import TokenFor
 from tests.support.oauth import OAuthClient, part
 
 

@@ -12,8 +12,8 @@ from flask import Flask
 from app.database.connection import Connection
 from app.identity import clients
 from app.resource.reading import reads
-from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.oauth import OAuthClient, basic
 from tests.support.secrecy import Secrecy

@@ -18,9 +18,9 @@ from app.errors import ApiError
 from app.identity import outside_issuer
 from app.identity.outside_issuer import OutsideIssuer, keys_of
 from app.identity.verification import TokenVerifier
-from tests.conftest import TokenFor
 from tests.identity.test_bearer_tokens import assert_refused, encoded
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 from tests.support.issuer import AUDIENCE, NAME, Issuer, running_issuer
 from tests.support.oauth import OAuthClient, part
 

@@ -18,10 +18,10 @@ from flask import Flask
 from app import create_app
 from app.config import Settings
 from app.identity import outside_issuer
-from tests.conftest import TokenFor
 from tests.identity.test_bearer_tokens import assert_refused
 from tests.support.api import Api, codes
 from tests.support.certificates import Authority
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.issuer import AUDIENCE, NAME, UNUSABLE, Issuer, running_issuer
 from tests.support.waiting import wait_until

@@ -20,8 +20,8 @@ from app.identity import clients, issued_tokens, own_issuer
 from app.identity.issued_tokens import TrustRecords
 from app.identity.own_issuer import OwnIssuer
 from app.identity.verification import InvalidToken, TokenVerifier, TrustedIssuer
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 from tests.support.oauth import OAuthClient, part, refused
 from tests.support.waiting import wait_until
 

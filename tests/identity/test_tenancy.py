@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from flask import Flask
 
-from tests.conftest import TokenFor
 from tests.support.api import EXAMPLE, Api
+from tests.support.fixtures import TokenFor
 
 KEY = "the-key"
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import open_folder
 from tests.installation.archives import archives_in
 from tests.installation.environments import Installation, ordinary_user, own
 from tests.installation.walk import walk
 from tests.support.built import build
+from tests.support.fixtures import open_folder
 from tests.support.server import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.installers]

@@ -18,9 +18,9 @@ from app.database.pool import Database
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.resource.searching.dictionary import WordCache, index_texts
-from tests.conftest import TokenFor, on_cluster
 from tests.support.api import Api, send_concurrently
 from tests.support.applications import open_app
+from tests.support.fixtures import TokenFor, on_cluster
 
 
 def dictionary(connection: Connection, project: str) -> set[str]:

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 
 from app.identity import clients
-from tests.conftest import TokenFor
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 from tests.support.predicates import SORTED
 from tests.support.statements import recorded
 

@@ -18,9 +18,9 @@ from app.resource.model import (
     Paging,
 )
 from app.resource.reading import reads
-from tests.conftest import TokenFor
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.fixtures import TokenFor
 from tests.support.statements import recorded
 
 LISTS = ("", "/sorted-query-parameters", "/searchApiPattern")

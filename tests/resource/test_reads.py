@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 
 
 @pytest.mark.parametrize("path", ["%FF", "key=%FF", "%00", "key=%ED%A0%80", "%ED%A0%80", 5000 * "x"])

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 
 QUERY = "/searchApiPattern"
 FORM = "/product-projection-search"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, TEXT
-from tests.conftest import TokenFor
 from tests.support.api import UNKNOWN_ID, Api
+from tests.support.fixtures import TokenFor
 from tests.support.generated import examples
 from tests.support.object_types import object_types
 

@@ -4,7 +4,7 @@ import contextlib
 import http.client
 import json
 
-from tests.conftest import TokenFor
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import StartGunicorn
 
 

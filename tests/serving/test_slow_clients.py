@@ -14,7 +14,7 @@ import pytest
 from app.config import Settings
 from app.database.connection import LimitedConnection
 from app.database.pool import Database
-from tests.conftest import TokenFor
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 
 

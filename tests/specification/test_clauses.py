@@ -5,9 +5,9 @@ import re
 
 from flask import Flask
 
-from tests.conftest import TokenFor
 from tests.specification.clauses import DOCUMENT
 from tests.support.api import Api
+from tests.support.fixtures import TokenFor
 
 # The examples of the document
 

@@ -13,8 +13,7 @@ So many resources of a large one have the values of parameters that the walk has
 
 _WHY = {
     "They are about the whole project.": (
-        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.export", "sandbox.list", "sandbox.make",
-        "sandbox.make_copy", "sandbox.remove_expired", "sandbox.restore_snapshot",
+        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.export",
     ),
     "Facets count all that the search finds, here everything.": (
         "search.facet_counting_products", "search.facet_of_member", "search.facet_of_number", "search.facet_of_numbers",

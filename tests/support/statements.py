@@ -1,7 +1,8 @@
 """Every SQL statement that goes through psycopg, recorded where it is sent."""
 
+import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,12 @@ from psycopg.pq import TransactionStatus
 
 import app
 from app.database import pooled_connection
+from app.extension import installed_package
 
 APP = Path(app.__file__).parent
+
+_EXTENSION = Path(sys.modules[type(installed_package()).__module__].__file__ or "").parent
+"""The folder of what is installed as the extension; without one it is that of the seam."""
 
 CURSOR_MODULE = Path(pooled_connection.__file__)
 """The module of the cursor that the pool uses, which only passes statements on."""
@@ -25,10 +30,9 @@ CURSOR_MODULE = Path(pooled_connection.__file__)
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """The line of the application that sends a statement."""
+    """The line of the service, or of what is installed as its extension, that sends a statement."""
 
-    path: str
-    """Relative to the package."""
+    path: Path
     line: int
 
 
@@ -88,10 +92,30 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
 
 
 def _sender(frame: FrameType | None) -> CallSite | None:
-    """The innermost line of the application that does not only pass the statement on."""
+    """The innermost line that does not only pass the statement on."""
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(APP) and path != CURSOR_MODULE:
-            return CallSite(path.relative_to(APP).as_posix(), frame.f_lineno)
+        if (path.is_relative_to(APP) or path.is_relative_to(_EXTENSION)) and path != CURSOR_MODULE:
+            return CallSite(path, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+def lines_not_reached(folder: Path, statements: list[Statement], but: Collection[str] = ()) -> list[str]:
+    """The lines of a package that send statements, and sent none of these.
+
+    :param but: modules that are left out, by their paths in the package.
+    """
+    reached = {(sender.path, sender.line) for sender in (each.sender for each in statements) if sender is not None}
+    missed: list[str] = []
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if name in but or path == CURSOR_MODULE:
+            continue
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                lines = range(call.lineno, (call.end_lineno or call.lineno) + 1)
+                sends = call.func.attr in ("execute", "executemany") or ast.unparse(call.func) == "cursor.copy"
+                if sends and not any((path, line) in reached for line in lines):
+                    missed.append(f"{name}:{call.lineno}")
+    return missed

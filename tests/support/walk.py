@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
 from flask import Flask, request
-from sandbox_walk import walk_sandbox
 
 from app import create_app
 from app.config import Settings
@@ -25,7 +25,6 @@ from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.replica import ReadingDatabase
-from app.extension import installed_package
 from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
@@ -39,7 +38,7 @@ from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.oauth import OAuthClient
-from tests.support.statements import Statement, recorded
+from tests.support.statements import APP, Statement, recorded
 
 PROJECT = "walk"
 
@@ -60,13 +59,25 @@ class Walked:
     def statements(self) -> list[Statement]:
         return [statement for step in self.steps.values() for statement in step]
 
+    @contextmanager
+    def step(self, name: str, sent: list[Statement], by: Path) -> Iterator[None]:
+        """Keep what is sent until the end of the ``with`` under this name.
+
+        :param sent: what is being recorded.
+        :param by: the package whose statements are kept.
+        """
+        assert name not in self.steps, name
+        before = len(sent)
+        yield
+        self.steps[name] = [each for each in sent[before:] if each.sender and each.sender.path.is_relative_to(by)]
+
 
 def walk(cluster: EmbeddedPostgres) -> Walked:
     """Make a database, take all steps on it, and drop it."""
     name = f"walk_{time.monotonic_ns()}"
     url = cluster.create_database(name)
     try:
-        migrate.upgrade(url, installed_package().migrations)
+        migrate.upgrade(url)
         app = create_app(Settings(database_url=url, pool_size=1, pool_timeout_ms=20_000, statement_timeout_ms=60_000))
         try:
             with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
@@ -123,18 +134,15 @@ class _Walk:
         self.without_database(api)
         self.bulk()
         self.operation()
-        walk_sandbox(self.app.extensions["settings"], self.connection, self.step)
         return self.walked
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Keep what is sent until the end of the ``with`` under this name."""
-        assert name not in self.walked.steps, name
-        before = len(self.statements)
         self.lanes.clear()
-        yield
+        with self.walked.step(name, self.statements, APP):
+            yield
         self.walked.lanes[name] = self.lanes.copy()
-        self.walked.steps[name] = [statement for statement in self.statements[before:] if statement.sender is not None]
 
     # Identity
 
@@ -159,6 +167,8 @@ class _Walk:
         assert clients.revoke_client(connection, client.client_id) == revoked
         with self.step("client.revoke_unknown"), pytest.raises(LookupError):
             clients.revoke_client(connection, "nobody")
+        with self.step("client.remove"):
+            clients.remove_client(connection, client.client_id)
         with self.step("token.issue"):
             issued_tokens.issue_token(connection, "issuer", "a", (), 60)
         with self.step("token.issue_for_long"):
@@ -396,10 +406,18 @@ class _Walk:
             assert count_wrong_arrays(self.connection, "bulk") == 0
         with self.step("arrays.repair"):
             repair_arrays(self.connection, "bulk")
+        with self.step("bulk.count"):
+            assert bulk_store.count(self.connection, "bulk") == 2
+        with self.step("bulk.weight"):
+            assert bulk_store.weight(self.connection, "bulk")[0] == 2
         with self.step("bulk.tidy"):
             bulk_store.tidy(self.connection)
         with self.step("bulk.export"):
             assert list(bulk_store.export(self.connection, "bulk", limited=False)) == [copied, inserted]
+        with self.step("bulk.delete_in_parts"):
+            bulk_store.delete_in_parts(self.connection, "bulk")
+        with self.step("bulk.delete_all"):
+            bulk_store.delete_all(self.connection, "bulk")
 
     # Operation
 

@@ -12,8 +12,8 @@ from app import create_app
 from app.config import InvalidSetting, Settings
 from app.errors import CATALOGUE
 from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
-from tests.conftest import TokenFor
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 from tests.support.samples import samples, value
 
 TOKEN = "a-metrics-token.of~some+length/=="

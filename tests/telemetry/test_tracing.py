@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from app.config import InvalidSetting, Settings
-from tests.conftest import TokenFor
 from tests.support.collector import Collector, ReceivedSpan, collector
+from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.ports import free_port
 from tests.support.server import ROOT

@@ -1,4 +1,4 @@
-"""A service with the sandbox, for all tests of a process."""
+"""Fixtures of the tests of the sandbox: a service with it, for all tests of a process."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,8 @@ from tester import Project, Service
 
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.server import measured
+
+pytest_plugins = ["tests.support.fixtures"]
 
 
 @pytest.fixture(scope="session")

@@ -1,19 +1,39 @@
-"""The part of the walk that goes through the sandbox: on the walk's database, in an application of its own."""
+"""A walk through the sandbox, for the tests that look at its SQL; the one of the service is ``tests.support.walk``."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import psycopg
+import sample_resource_sandbox
 from flask import Flask
+from sample_resource_sandbox.package import SandboxPackage
 from sample_resource_sandbox.projects import store as projects_store
 from sample_resource_sandbox.projects.sole import SoleInstance
 
 from app import create_app
 from app.config import Settings
+from app.database import migrate
 from app.database.connection import Connection
+from app.identity import signing_keys
 from app.resource import bulk_store
+from app.serving.embedded import EmbeddedPostgres
+from tests.sql.files import Folder
 from tests.support.api import Api
+from tests.support.statements import recorded
+from tests.support.walk import Walked
+
+SANDBOX = Path(sample_resource_sandbox.__file__).parent
+
+FILES = Folder(
+    Path(__file__).with_name("sql"),
+    "the sandbox",
+    "../sandbox_walk.py",
+    "../../../../tests/sql/layout.py",
+    "What the sandbox has the service send is in [the folder of the service](../../../../tests/sql/README.md).",
+)
 
 PROJECT = "sandboxed"
 COPY = "sandboxed-copy"
@@ -22,15 +42,32 @@ RUN = "walk"
 Step = Callable[[str], AbstractContextManager[None]]
 
 
-def walk_sandbox(settings: Settings, connection: Connection, step: Step) -> None:
-    """Take every step of the sandbox.
-
-    :param connection: for what a worker does beside requests.
-    """
-    app = create_app(replace(settings, environment={"SANDBOX": "on"}))
-    with closing(app.extensions["database"]):
-        _Walk(app, connection, step).walk()
-        app.extensions["extension"].stop()
+def walk_sandbox(cluster: EmbeddedPostgres) -> Walked:
+    """Make a database, take every step of the sandbox on it, and drop it."""
+    name = f"walk_sandbox_{time.monotonic_ns()}"
+    url = cluster.create_database(name)
+    walked = Walked()
+    try:
+        migrate.upgrade(url, SandboxPackage.migrations)
+        with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
+            signing_keys.ensure_signing_key(connection)
+            app = create_app(
+                Settings(
+                    database_url=url,
+                    pool_size=1,
+                    pool_timeout_ms=20_000,
+                    statement_timeout_ms=60_000,
+                    environment={"SANDBOX": "on"},
+                )
+            )
+            with closing(app.extensions["database"]):
+                # What is done at leisure would stand between the statements of later steps.
+                app.extensions["database"].leisure.close()
+                _Walk(app, connection, lambda step: walked.step(step, statements, SANDBOX)).walk()
+                app.extensions["extension"].stop()
+    finally:
+        cluster.drop_database(name)
+    return walked
 
 
 class _Walk:
@@ -45,7 +82,7 @@ class _Walk:
     def send(
         self, name: str, method: str, path: str, status: int = 204, body: Any = None, below: str = "projects"
     ) -> Any:
-        with self.step(f"sandbox.{name}"):
+        with self.step(name):
             answer = self.client.open(f"/sandbox/{below}{path}", method=method, json=body)
             assert answer.status_code == status, answer.text
         return answer.get_json(silent=True)
@@ -84,34 +121,34 @@ class _Walk:
         self.send("resources", "GET", f"{here}/resources", 200)
         self.send("reset", "POST", f"{here}/reset")
         self.send("remove_run", "DELETE", f"/{RUN}", below="runs")
-        with self.step("sandbox.expire_tokens"):
+        with self.step("expire_tokens"):
             self.sandbox.projects.expire_tokens(self.sandbox.projects.get(PROJECT))
-        with self.step("sandbox.one_instance"):
+        with self.step("one_instance"):
             instance = SoleInstance(self.settings.database_url or "", self.settings)
             assert instance.take()
             instance.keep()
             instance.release()
-        with self.step("sandbox.load"):
+        with self.step("load"):
             list(projects_store.all_rows(self.connection))
             projects_store.all_runs(self.connection)
         copy = self.sandbox.projects.get(COPY)
         copy.expires_at = copy.created_at
-        with self.step("sandbox.remove_expired"):
+        with self.step("remove_expired"):
             self.sandbox.projects.remove_expired()
         self.send("remove", "DELETE", f"/{PROJECT}")
 
     def requests(self, api: Api) -> None:
-        with self.step("sandbox.create_with_seed"):
+        with self.step("create_with_seed"):
             made = api.create(key="seeded")
         change = {"version": 1, "actions": [{"action": "doSomeThing"}]}
-        with self.step("sandbox.update_by_actions"):
+        with self.step("update_by_actions"):
             assert api.post(f"/{made['id']}", json=change).status_code == 200
-        with self.step("sandbox.overwrite"):
+        with self.step("overwrite"):
             assert api.put(json={"key": "seeded", "objectTypeProperty": {}}).status_code == 200
-        with self.step("sandbox.rules_of_a_request"):
+        with self.step("rules_of_a_request"):
             # Buffered, so that the answer is sent to its end and stands in the journal.
             assert [api.head(buffered=True).status_code for _ in range(3)] == [200, 503, 429]
 
         overwritten = {"key": "seeded", "version": 2, "objectTypeProperty": {}}
-        with self.step("sandbox.another_writer"):
+        with self.step("another_writer"):
             assert api.patch(json=overwritten).status_code == 409

@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import Received, Stub, http
 from sample_resource_testkit import cli
 from sample_resource_testkit.clauses import clauses
 from sample_resource_testkit.registry import Case, Check
 from sample_resource_testkit.world import World
+from stub import Received, Stub, http
 
 DRAWN: list[int] = []
 

@@ -3,10 +3,10 @@
 import subprocess
 
 import pytest
-from conftest import Received, Stub, http
 from sample_resource_testkit.access import Vault
 from sample_resource_testkit.exchanges import Exchange, curl, shortened
 from sample_resource_testkit.wire import Headers, Request
+from stub import Received, Stub, http
 
 JSON = ("Content-Type", "application/json")
 

@@ -3,13 +3,13 @@
 import threading
 
 import pytest
-from conftest import Stub, http
 from sample_resource_testkit.access import FixedToken, Vault
 from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.outcomes import ClauseResult, Failed, NotReachable, Outcome, Skipped
 from sample_resource_testkit.registry import Case, Check
 from sample_resource_testkit.runner import CircularNeeds, plan, run
 from sample_resource_testkit.world import Server, World
+from stub import Stub, http
 
 CLAUSES = {number: Clause(number, "must", "core", "here", "Theme", "It holds.") for number in ("1", "2", "3", "4")}
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from conftest import Received, Stub, http
 from sample_resource_testkit.journal import told
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
+from stub import Received, Stub, http
 
 MADE = {"projectKey": "sb", "accessToken": "t", "clientId": "c", "clientSecret": "s", "scope": "view_test:sb"}
 

@@ -4,8 +4,8 @@ import re
 import time
 
 import pytest
-from conftest import RESET, Stub, http
 from sample_resource_testkit.wire import NoAnswer, NotConnected, Origin, Request, Transport
+from stub import RESET, Stub, http
 
 TARGETS = ["/p/resource/a%2Fb?x=%zz&&=", "/a//b/../c;d", "*", "http://other/x", "/%", "/a%c3%A4"]
 

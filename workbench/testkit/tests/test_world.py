@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from conftest import Received, Stub, http
 from sample_resource_testkit.access import (
     Credentials,
     FixedToken,
@@ -20,6 +19,7 @@ from sample_resource_testkit.outcomes import Failed, NotReachable, Outcome, Skip
 from sample_resource_testkit.registry import load_checks
 from sample_resource_testkit.runner import run_case
 from sample_resource_testkit.world import Server, World
+from stub import Received, Stub, http
 
 RESOURCE = '{"id": "i", "version": 1, "objectTypeProperty": {}}'
 

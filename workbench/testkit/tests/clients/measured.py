@@ -1,7 +1,7 @@
 """``make generate ARGS=clients-table``: real clients and generators, held against the scenarios of the testkit.
 
-Each has an adapter in ``workbench/testkit/clients/``. The versions are pinned: those in JavaScript there, those in Python
-in ``requirements/`` beside this file. What is measured stands in ``docs/workbench/clients-table.md`` and ``.json``.
+Each has an adapter in ``workbench/testkit/clients/``. The versions are pinned: those in JavaScript there, those in
+Python in ``requirements/`` beside this file. The figures are in ``docs/workbench/clients-table.md`` and ``.json``.
 """
 
 import json

@@ -1,0 +1,211 @@
+"""Fixtures: a PostgreSQL and an application for each test process, and a project key for each test.
+
+A project key isolates a test as well as a database would, since no request reaches the resources of another project.
+It costs nothing, and tests can commit and send concurrent requests.
+"""
+
+import logging
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from flask import Flask
+from hypothesis import is_hypothesis_test
+
+from app import create_app
+from app.config import Settings
+from app.database import distribute, migrate
+from app.database.connection import Connection
+from app.extension import installed_package
+from app.identity import issued_tokens, signing_keys
+from app.serving.embedded import EmbeddedPostgres
+from app.telemetry.shared_folder import MEMORY
+from tests.support.api import Api
+from tests.support.built import built as built
+from tests.support.contract import Contract
+from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
+from tests.support.secrecy import secrecy as secrecy
+from tests.support.walk import Walked, walk
+
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
+    # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and with
+    # them on a disk, starting PostgreSQL took more processor time than the tests themselves.
+    _room = os.statvfs(MEMORY)
+    if _room.f_bavail * _room.f_frsize >= 4 << 30 and not _room.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "128MB"}
+"""Settings that make PostgreSQL faster, and its files small. Tests of durability start a server without them."""
+
+MEASURED_CASES = 5
+
+TokenFor = Callable[..., str]
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """A new folder that all accounts can read; it is removed at the end.
+
+    If root runs the tests, PostgreSQL runs with another account, which cannot reach pytest's ``tmp_path``.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="sample-resource-test-"))
+    try:
+        folder.chmod(0o755)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def on_cluster() -> bool:
+    """Whether the tests run on a distributed database."""
+    return bool(os.environ.get("TEST_CLUSTER"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Measure the coverage of the first cases of a test: it takes a third of their time, and later ones add little.
+
+    Of the test that has a case for each clause all are measured, and of generated examples none.
+    """
+    cases = Counter[tuple[Path, str]]()
+    for item in items:
+        test = item.path, getattr(item, "originalname", item.name)
+        cases[test] += item.path.parent.name != "conformance"
+        if cases[test] > MEASURED_CASES or is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.fixture(autouse=True)
+def needs_one_machine(request: pytest.FixtureRequest) -> None:
+    """Leave out tests that a distributed database cannot pass, with their reason."""
+    marker = request.node.get_closest_marker("one_machine")
+    if marker is not None and on_cluster():
+        pytest.skip(*marker.args)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A path for DATA_DIR; the folder does not exist yet."""
+    with open_folder() as folder:
+        yield folder / "data"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[EmbeddedPostgres]:
+    """A running PostgreSQL."""
+    with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def walked(cluster: EmbeddedPostgres) -> Walked:
+    """A walk through every operation, and all SQL that it sent."""
+    return walk(cluster)
+
+
+@pytest.fixture(scope="session")
+def database_url(cluster: EmbeddedPostgres) -> str:
+    """The URL of a migrated database: of the embedded server, or the empty one that ``TEST_DATABASE_URL`` names.
+
+    With ``TEST_CLUSTER`` it is distributed.
+    """
+    url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
+    extension = installed_package()
+    migrate.upgrade(url, extension.migrations)
+    with psycopg.connect(url, autocommit=True) as connection:
+        if on_cluster():
+            # One process distributes; the others wait for it.
+            connection.execute("SELECT pg_advisory_lock(7)")
+            for _ in distribute.distribute(connection, 8, extension.distributed_tables, extension.local_tables):
+                pass
+        signing_keys.ensure_signing_key(connection)
+    return url
+
+
+@pytest.fixture(scope="session")
+def settings(database_url: str) -> Settings:
+    """Settings of the application under test. It connects through the pooler at ``TEST_POOLER_URL`` if that is set.
+
+    Its time limits are long, so that a slow machine makes no request fail. Tests of a limit set their own.
+    """
+    pooler = os.environ.get("TEST_POOLER_URL")
+    return Settings(
+        database_url=pooler or database_url,
+        database_pooler="transaction" if pooler else None,
+        pool_size=16,
+        pool_timeout_ms=20_000,
+        statement_timeout_ms=60_000,
+        lock_timeout_ms=60_000,
+        queue_timeout_ms=60_000,
+    )
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[Connection]:
+    """A connection to the application's database."""
+    with psycopg.connect(database_url, autocommit=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def app_log(app: Flask) -> logging.Logger:
+    """The application's logger."""
+    return logging.getLogger("app")
+
+
+@pytest.fixture(scope="session")
+def app(settings: Settings) -> Iterator[Flask]:
+    """The application under test."""
+    application = create_app(settings)
+    contract = Contract(application)
+    application.after_request(contract.check)
+    application.extensions["contract"] = contract
+    yield application
+    application.extensions["database"].close()
+
+
+@pytest.fixture(autouse=True)
+def contract_check(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test if an answer of the application differs from the OpenAPI document."""
+    if "app" not in request.fixturenames:
+        yield
+        return
+    contract: Contract = request.getfixturevalue("app").extensions["contract"]
+    contract.violations.clear()
+    yield
+    assert contract.violations == []
+
+
+@pytest.fixture(scope="session")
+def token_for(database_url: str) -> Iterator[TokenFor]:
+    """Issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+
+        def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
+            return issued_tokens.issue_token(connection, Settings().issuer, client_id, scopes, lifetime_s)
+
+        yield make
+
+
+@pytest.fixture
+def project() -> str:
+    """A project key that no other test uses."""
+    return f"p-{uuid4().hex[:20]}"
+
+
+@pytest.fixture
+def api(app: Flask, project: str, token_for: TokenFor) -> Api:
+    """A client with the scope ``manage_test`` of the project."""
+    return Api(app, project, token_for(f"manage_test:{project}"))
+
+
+@pytest.fixture
+def other_project(app: Flask, project: str, token_for: TokenFor) -> Api:
+    """A client with the scope ``manage_test`` of another project."""
+    return Api(app, f"{project}-2", token_for(f"manage_test:{project}-2"))
