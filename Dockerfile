@@ -10,13 +10,14 @@
 #
 # Python 3.13: with 3.14 requests take 0.98 to 1.02 of its processor time, and a worker 8 MiB more (Debian's builds, in turns).
 
-# The wheel, as `make dist` builds it.
+# The wheels of service and sandbox, as `make dist` builds them.
 FROM python:3.13.13-slim-trixie AS wheel
 COPY ops/image/build.txt /build.txt
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes -r /build.txt
 COPY . /source/
 RUN python /source/ops/make/guide.py \
- && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels /source
+ && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels \
+        /source /source/workbench/sandbox
 
 # Changes with the dependencies only, so a change of the code does not install them again.
 FROM python:3.13.13-slim-trixie AS dependencies
@@ -29,7 +30,7 @@ FROM dependencies AS service
 COPY --from=wheel /wheels /wheels
 # Browsers tell the pages of two versions apart by the times of their files, so these are those of the commit.
 ARG SOURCE_DATE_EPOCH
-# The version is that of the one wheel, so pip is not told it.
+# The version is that of the one wheel of this name, so pip is not told it.
 # hadolint ignore=DL3013
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --no-index --no-deps \
         --root /service --find-links /wheels sample-resource \
@@ -87,7 +88,7 @@ sys.exit(connection.getresponse().status >= 500)"]
 # In the exec form gunicorn gets SIGTERM, and finishes the requests in flight.
 CMD ["gunicorn", "-c", "python:app.serving.gunicorn_settings", "app:create_app()"]
 
-# What the all-in-one image has more. The empty folder of the data belongs to the account of the image.
+# What the all-in-one image has more: the embedded PostgreSQL, and the sandbox. The empty folder of the data belongs to the account of the image.
 FROM dependencies AS embedded
 COPY ops/image/all-in-one.txt /
 RUN PYTHONPATH="$(echo /dependencies/usr/local/lib/python3*/site-packages)" \
@@ -97,12 +98,21 @@ RUN PYTHONPATH="$(echo /dependencies/usr/local/lib/python3*/site-packages)" \
  && install --directory --mode 0700 /volume/data \
  && sh /layer /volume
 
+FROM dependencies AS sandbox
+COPY --from=wheel /wheels /wheels
+ARG SOURCE_DATE_EPOCH
+# hadolint ignore=DL3013
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --no-compile --no-index --no-deps \
+        --root /sandbox --find-links /wheels sample-resource-sandbox \
+ && sh /layer /sandbox "${SOURCE_DATE_EPOCH:-$(date +%s)}"
+
 FROM lean AS all-in-one
 COPY --from=embedded /embedded/ /
+COPY --from=sandbox /sandbox/ /
 COPY --from=embedded --chown=10001:10001 /volume/ /
 
 LABEL org.opencontainers.image.title="sample-resource, all in one" \
-      org.opencontainers.image.description="sample-resource with a PostgreSQL of its own, for trying it out and for tests"
+      org.opencontainers.image.description="sample-resource with its sandbox and a PostgreSQL of its own, for trying it out and for tests"
 
 ENV DATA_DIR=/data
 VOLUME /data

@@ -34,12 +34,10 @@ test-slow: docs ## suites that take minutes: ARGS=-mfaults or adapters, compose,
 coverage: install-dev ## the tests with all generated examples, and how much of the code they reach; fails below 90 %
 	HYPOTHESIS_EXAMPLES=all $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --cov --cov-report=term-missing $(ARGS)
 
-dist: install-dev ## wheels and sdists of service and testkit, and the npm package, the same bytes each time
-	@$(BIN)/python ops/make/dist.py
-	@$(BIN)/python ops/make/dist.py --of testkit
-	@$(BIN)/python ops/make/dist.py --of testkit-js
+dist: install-dist ## wheels and sdists of service, sandbox and testkit, and the npm package, the same bytes each time
+	@for of in service sandbox testkit testkit-js; do $(BIN)/python ops/make/dist.py --of $$of || exit 1; done
 
-docs: install-dev ## the guide, docs/ as pages with a search, which the service serves at /docs/guide
+docs: install-dist ## the guide, docs/ as pages with a search, which the service serves at /docs/guide
 	@$(BIN)/python ops/make/guide.py
 
 # What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
@@ -88,6 +86,7 @@ generate-lock: install-dev
 	printf 'setuptools\nzensical\n' | $(lock_of) - --output-file ops/image/build.txt
 	printf 'cyclonedx-bom\ndebsbom[cdx]\n' | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
+	printf 'build\nnodejs-wheel-binaries\npip\nsetuptools\nzensical\n' | $(lock_of) - --no-emit-package colorama --output-file ops/venv/dist.txt
 	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
@@ -108,6 +107,9 @@ install:
 install-dev:
 	@$(call ensure,dev,-e . -e ./workbench/sandbox -e ./workbench/testkit)
 
+install-dist:
+	@$(call ensure,dist)
+
 clean: ## remove .venv and caches; the data in .data stay
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*
 	rm -rf workbench/testkit/tests/clients/.work workbench/testkit/tests/clients/node_modules benchmarks/.peers workbench/*/build workbench/*/src/*.egg-info
@@ -126,10 +128,10 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-# $(call ensure,WHAT,OURS): install what the list WHAT of ops/venv has, by hash, and then OURS, which needs nothing more, unless
+# $(call ensure,WHAT,OURS): install what the list WHAT of ops/venv has, by hash, and then OURS, which need nothing more, unless
 # the stamp shows that the same was installed in this folder before. The lists are complete, so pip need not look for what a
 # package requires. They have pip and setuptools too: Python's own are as old as that Python, and would stay.
-# The stamp is written last, so an interrupted installation is repeated. `run` accepts the stamp of install-dev too.
+# The stamp is written last, so an interrupted installation is repeated. The stamp of install-dev counts for all.
 # On a terminal the seconds are counted, until the stamp is there or this shell is not.
 # A *.egg-info that an earlier build has left would hide what the new installation says of entry points.
 # A .venv that was moved is created again, since its scripts contain the old path.
@@ -147,7 +149,7 @@ if [ -t 2 ]; then \
 		printf '\r%s s ' $$(($$(date +%s) - began)) >&2; \
 	done) & \
 fi; \
-rm -rf $(VENV)/installed-* *.egg-info workbench/*/src/*.egg-info; \
+rm -rf $(VENV)/installed-$(1) *.egg-info workbench/*/src/*.egg-info; \
 if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
 	|| ! grep -qF "$$(pwd -P)/$(VENV)" $(BIN)/activate 2>/dev/null; then rm -rf $(VENV); fi; \
 if ! $(BIN)/python -m pip --version >/dev/null 2>&1 && ! "$$python" -m venv $(VENV) >/dev/null 2>&1; then \
@@ -164,7 +166,7 @@ else \
 fi; \
 set -- "$$@" install --quiet --disable-pip-version-check --root-user-action=ignore; \
 "$$@" --require-hashes --no-deps -r ops/venv/$(1).txt \
-	&& PYTHONWARNINGS=ignore "$$@" --no-deps --no-build-isolation $(2) || exit 1; \
+	$(if $(2),&& PYTHONWARNINGS=ignore "$$@" --no-deps --no-build-isolation $(2)) || exit 1; \
 echo "$$wanted" >$(VENV)/installed-$(1); \
 printf '\rInstalled in %s s.\n' $$(($$(date +%s) - began)) >&2
 endef

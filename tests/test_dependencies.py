@@ -132,19 +132,23 @@ def test_the_venv_installs_everything_that_is_used_in_it() -> None:
     service = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
     tools = closure("sample-resource", "dev", "docs", "embedded", "otel") + closure("sample-resource-testkit", "pytest")
     ours = {"sample-resource", "sample-resource-testkit"}
-    run, dev = locked(ROOT / "ops/venv/run.txt"), locked(ROOT / "ops/venv/dev.txt")
+    run, dev, dist = (locked(ROOT / f"ops/venv/{name}.txt") for name in ("run", "dev", "dist"))
     assert (service | {"pip", "setuptools"}) - ours <= set(run)
     assert {canonicalize_name(found.metadata["Name"]) for found in tools} - ours <= set(dev)
-    assert set(run) <= set(dev)
+    assert set(run) | set(dist) <= set(dev)
 
 
-@pytest.mark.parametrize(("target", "listed"), [("install", "run"), ("install-dev", "dev")])
+WORKBENCH = [word for name in ("sandbox", "testkit") for word in ("-e", f"./workbench/{name}")]
+OURS = {"run": ["-e", ".", *WORKBENCH[:2]], "dev": ["-e", ".", *WORKBENCH], "dist": []}
+
+
+@pytest.mark.parametrize(("target", "listed"), [("install", "run"), ("install-dev", "dev"), ("install-dist", "dist")])
 def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, listed: str) -> None:
     recipe = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     installs = re.findall(r'"\$@" (--[^&|;\\]*)', recipe)
     assert [each.split() for each in installs] == [
         ["--require-hashes", "--no-deps", "-r", f"ops/venv/{listed}.txt"],
-        ["--no-deps", "--no-build-isolation", "-e", ".", *(["-e", "./testkit"] if listed == "dev" else [])],
+        *([["--no-deps", "--no-build-isolation", *OURS[listed]]] if OURS[listed] else []),
     ]
 
 

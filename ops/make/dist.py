@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build sdist and wheel of the service or of the testkit, or the npm package, into dist/: make dist.
+"""Build sdist and wheel of the service, the sandbox or the testkit, or the npm package, into dist/: make dist.
 
 The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree, and the
 guide, which is made of such files (ops/make/guide.py). Every time in the archives is that of the last commit, or
@@ -27,8 +27,9 @@ DISTRIBUTIONS = {
         CHECKOUT,
         ("app", "migrations", "docs/package.md", "LICENSE", "README.md", "pyproject.toml", "setup.cfg"),
     ),
-    "testkit": (CHECKOUT / "testkit", ("src", "LICENSE", "README.md", "pyproject.toml")),
-    "testkit-js": (CHECKOUT / "testkit-js", ("src", "types", "LICENSE", "README.md", "package.json")),
+    "sandbox": (CHECKOUT / "workbench/sandbox", ("src", "LICENSE", "README.md", "pyproject.toml")),
+    "testkit": (CHECKOUT / "workbench/testkit", ("src", "LICENSE", "README.md", "pyproject.toml")),
+    "testkit-js": (CHECKOUT / "workbench/testkit-js", ("src", "types", "LICENSE", "README.md", "package.json")),
 }
 """Of each the folder, and the files and folders in it that the sdist, or the npm package, has."""
 

@@ -20,13 +20,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOCUMENTS = (
-    "*.md",
-    "docs/**/*.md",
-    "workbench/testkit/*.md",
-    "workbench/testkit/docs/*.md",
-    "workbench/testkit-js/*.md",
-)
+DOCUMENTS = ("*.md", "docs/**/*.md", "workbench/*/*.md", "workbench/*/docs/*.md")
 """What becomes pages. They keep their places beside each other, so their links hold."""
 
 NOT_SEARCHED = ("docs/specification-tests.html", "docs/workbench/clients-table.html")

@@ -43,8 +43,8 @@ def main() -> None:
         say(f"{name} {version}: work tree, version, CHANGELOG.md and tag are in order.")
         if options.check_only:
             return
-        for of, built in (("service", name), ("testkit", f"{name}-testkit"), ("testkit-js", f"{name}-testkit")):
-            for archive in build(of, built, version):
+        for of in ("service", "sandbox", "testkit", "testkit-js"):
+            for archive in build(of, name if of == "service" else f"{name}-{of.removesuffix('-js')}", version):
                 say(f"Built dist/{archive.name}")
         if options.dry_run:
             say(f"Dry run: the tag {tag} was not made.")

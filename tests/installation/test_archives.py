@@ -1,4 +1,4 @@
-"""Wheels and sdists of the service and of the testkit: reproducible, complete, with metadata that an index accepts."""
+"""Wheels and sdists of the service and of the workbench: reproducible, complete, with metadata that an index accepts."""
 
 import re
 import tarfile
@@ -16,7 +16,8 @@ from tests.installation.archives import archives_in, metadata_of, names_in, pack
 from tests.support.built import Built, build
 from tests.support.server import ROOT
 
-PACKAGES = ("service", "testkit")
+WORKBENCH = sorted(path.parent.name for path in ROOT.glob("workbench/*/pyproject.toml"))
+PACKAGES = ("service", *WORKBENCH)
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +29,6 @@ def archives(built: Built) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def wheel(archives: tuple[Path, Path]) -> Path:
     return archives[1]
-
-
-@pytest.fixture(scope="module")
-def wheel_of_the_kit(built: Built) -> Path:
-    return archives_in(built("testkit"))[1]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -54,8 +50,7 @@ def test_sdist_and_wheel_contain_the_guide(archives: tuple[Path, Path]) -> None:
         "index.html",
         "search.json",
         "guide.js",
-        "docs/workbench/sandbox.html",
-        "docs/workbench/sandbox.png",
+        "docs/operations.html",
         "docs/decisions/index.html",
     }
     assert {f"app/pages/guide/{name}" for name in pages} <= names_in(wheel) & in_sdist
@@ -100,31 +95,29 @@ def test_the_archives_are_built_by_the_setuptools_that_pyproject_names() -> None
     assert f'requires = ["{here}"]' in (ROOT / "pyproject.toml").read_text()
 
 
-def test_the_wheel_of_the_kit_contains_its_package_and_nothing_else(wheel_of_the_kit: Path) -> None:
-    listed = {path.removeprefix("workbench/testkit/src/") for path in packaged_files("workbench/testkit/src")}
-    assert {name for name in names_in(wheel_of_the_kit) if ".dist-info/" not in name} == listed
+@pytest.mark.parametrize("package", WORKBENCH)
+def test_a_wheel_of_the_workbench_contains_its_package_and_nothing_else(built: Built, package: str) -> None:
+    source = f"workbench/{package}/src"
+    listed = {path.removeprefix(f"{source}/") for path in packaged_files(source)}
+    assert {name for name in names_in(archives_in(built(package))[1]) if ".dist-info/" not in name} == listed
 
 
-def test_the_kit_needs_two_libraries(wheel_of_the_kit: Path) -> None:
-    required = metadata_of(wheel_of_the_kit).get_all("Requires-Dist") or []
-    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16", "joserfc<2,>=1.8"]
+@pytest.mark.parametrize("package", WORKBENCH)
+def test_licence_version_and_build_of_the_workbench_are_those_of_the_service(package: str) -> None:
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    ours = tomllib.loads((ROOT / "workbench" / package / "pyproject.toml").read_text())
+    service = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert ours["project"]["version"] == config["metadata"]["version"]
+    assert ours["project"]["requires-python"] == config["options"]["python_requires"]
+    assert ours["build-system"] == service["build-system"]
+    assert (ROOT / "workbench" / package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_command_and_plugin_of_the_kit_are_found(wheel_of_the_kit: Path) -> None:
-    with zipfile.ZipFile(wheel_of_the_kit) as archive:
+def entry_points_of(wheel: Path) -> dict[str, dict[str, str]]:
+    """The entry points of a wheel, by group."""
+    with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
         points = ConfigParser()
         points.read_string(archive.read(name).decode())
-    assert dict(points["console_scripts"]) == {"sample-resource-conformance": "sample_resource_testkit.cli:main"}
-    assert dict(points["pytest11"]) == {"sample_resource": "sample_resource_testkit.plugin"}
-
-
-def test_licence_version_and_build_of_the_kit_are_those_of_the_service() -> None:
-    config = ConfigParser()
-    config.read(ROOT / "setup.cfg")
-    kit = tomllib.loads((ROOT / "workbench/testkit/pyproject.toml").read_text())
-    service = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert kit["project"]["version"] == config["metadata"]["version"]
-    assert kit["project"]["requires-python"] == config["options"]["python_requires"]
-    assert kit["build-system"] == service["build-system"]
-    assert (ROOT / "workbench/testkit/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    return {group: dict(points[group]) for group in points.sections()}

@@ -11,22 +11,17 @@ import pytest
 
 from tests.support.server import NOT_MEASURED, ROOT
 
-COMMANDS = {
-    "service": ("dist.py", "--of", "service", "--outdir"),
-    "testkit": ("dist.py", "--of", "testkit", "--outdir"),
-    "testkit-js": ("dist.py", "--of", "testkit-js", "--outdir"),
-    "guide": ("guide.py",),
-}
-"""What can be built: a program of ``ops/make`` and its arguments before the folder."""
-
 Built = Callable[[str], Path]
-"""The folder of one of :data:`COMMANDS`, for reading only."""
+"""The folder of what :func:`build` builds, for reading only."""
 
 
 def build(what: str, folder: Path, umask: int = 0o022) -> Path:
-    """Build it from the work tree into a folder that does not exist yet."""
-    program, *arguments = COMMANDS[what]
-    command = [sys.executable, str(ROOT / "ops/make" / program), *arguments, str(folder)]
+    """Build it from the work tree into a folder that does not exist yet.
+
+    :param what: the guide, or a distribution of ``ops/make/dist.py``.
+    """
+    program = ("guide.py",) if what == "guide" else ("dist.py", "--of", what, "--outdir")
+    command = [sys.executable, str(ROOT / "ops/make" / program[0]), *program[1:], str(folder)]
     environment = os.environ | NOT_MEASURED
     subprocess.run(command, cwd=folder.parent, env=environment, umask=umask, check=True, capture_output=True)
     return folder

@@ -67,7 +67,7 @@ def planted_service() -> Iterator[PlantedService]:
         migrate.upgrade(url, installed_package().migrations)
         with psycopg.connect(url, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
-        path = os.pathsep.join(map(str, (HERE.parents[1], HERE, HERE.parent / "src")))
+        path = os.pathsep.join(map(str, (HERE.parents[2], HERE, HERE.parent / "src")))
         server = Gunicorn(
             "planted_service:application", folder / "log", DATABASE_URL=url, SANDBOX="on", PYTHONPATH=path
         )

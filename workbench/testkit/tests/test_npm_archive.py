@@ -11,7 +11,7 @@ from tests.installation.archives import packaged_files
 from tests.support.built import Built, build
 from tests.support.server import ROOT
 
-KIT = ROOT / "testkit-js"
+KIT = ROOT / "workbench/testkit-js"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_it_has_code_types_and_texts_and_nothing_else(package: Path) -> None:
     with tarfile.open(package) as archive:
         names = {name.removeprefix("package/") for name in archive.getnames()}
     code = {
-        path.removeprefix("testkit-js/")
+        path.removeprefix("workbench/testkit-js/")
         for path in packaged_files("workbench/testkit-js/src", "workbench/testkit-js/types")
     }
     assert names == {*code, "LICENSE", "README.md", "package.json"}

@@ -17,7 +17,7 @@ from aiopenapi3 import errors
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from sample_resource_testkit.adapter import FORM, OPERATIONS, http_error, serve, with_prefixes
 
-DOCUMENT = Path(__file__).parents[3] / "docs/openapi.json"
+DOCUMENT = Path(__file__).parents[4] / "docs/openapi.json"
 
 KINDS = {
     "decoding": (errors.ResponseError, httpx2.DecodingError, UnicodeDecodeError),

@@ -61,7 +61,7 @@ def project_folder(tmp_path: Path) -> Path:
     modules = tmp_path / "node_modules"
     modules.mkdir()
     (modules / "testcontainers").symlink_to(HERE / "node_modules" / "testcontainers")
-    (modules / "sample-resource-testkit").symlink_to(ROOT / "testkit-js")
+    (modules / "sample-resource-testkit").symlink_to(ROOT / "workbench/testkit-js")
     return tmp_path
 
 

@@ -25,7 +25,7 @@ from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.contract]
 
-KIT = ROOT / "testkit-js"
+KIT = ROOT / "workbench/testkit-js"
 EXAMPLES = KIT / "examples"
 RUNNERS = ("vitest", "jest", "node-test")
 README = (KIT / "README.md").read_text()
@@ -142,7 +142,7 @@ def test_the_types_are_those_of_the_code(tmp_path: Path) -> None:
     call([*compiler, "--outDir", tmp_path], {})
     made = {path.name: path.read_text() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_text() for path in (KIT / "types").iterdir()}
-    assert made == kept, "write them: npx tsc --project ../../testkit-js in workbench/testkit/tests/clients"
+    assert made == kept, "write them: npx tsc --project ../../../testkit-js in workbench/testkit/tests/clients"
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
