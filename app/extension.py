@@ -158,7 +158,7 @@ def package_of(settings: Settings) -> ExtensionPackage:
         return ExtensionPackage()
     package = installed_package()
     if type(package) is ExtensionPackage:
-        raise InvalidSetting(_SWITCH, switch, "is not installed: pip install sample-resource-sandbox")
+        raise InvalidSetting(_SWITCH, switch, "needs another package: pip install sample-resource-sandbox")
     return package
 
 

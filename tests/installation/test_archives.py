@@ -1,4 +1,4 @@
-"""Wheels and sdists of the service and of the workbench: reproducible, complete, with metadata that an index accepts."""
+"""Wheels and sdists of service and workbench: reproducible, complete, with metadata that an index accepts."""
 
 import re
 import tarfile
