@@ -17,7 +17,7 @@ from app.database.pool import Database
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.supervisor import _Supervisor
-from tests.support.fixtures import NOT_DURABLE
+from tests.support.folders import NOT_DURABLE
 from tests.support.gunicorn_server import StartGunicorn
 from tests.support.waiting import wait_until
 

@@ -66,7 +66,9 @@ def test_the_description_renders_and_links_to_nothing_beside_it(built: Built, pa
     metadata = metadata_of(archives_in(built(package))[1])
     assert metadata["Description-Content-Type"].startswith("text/markdown")
     text = str(metadata.get_payload())
-    assert "<table>" in (markdown.render(text) or "")
+    rendered = markdown.render(text) or ""
+    assert ("<table>" in rendered) == ("\n|---" in text)
+    assert "<h1" in rendered
     assert re.findall(r"\]\((?!https?://)[^)]*\)", text) == []
 
 

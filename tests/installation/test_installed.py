@@ -14,7 +14,7 @@ from tests.installation.archives import archives_in
 from tests.installation.environments import Installation, make_environment, own
 from tests.installation.walk import files_below, walk
 from tests.support.built import Built
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 from tests.support.server import get
 
 NOT_OURS = 'raise SystemExit("a module of the user was imported: " + __file__)\n'

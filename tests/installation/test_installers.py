@@ -5,7 +5,6 @@ constraints.txt with pip, and the newest ones otherwise. ``PYTHON`` names anothe
 """
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from tests.installation.archives import archives_in
 from tests.installation.environments import Installation, ordinary_user, own
 from tests.installation.walk import walk
 from tests.support.built import build
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 from tests.support.server import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.installers]
@@ -87,64 +86,3 @@ def test_the_service_runs_in_an_empty_folder_once_it_is_installed(installation: 
         sys.stdout.write(f"\n  ready {time.monotonic() - began:.1f} s after the first 'serve'\n")
 
     walk(installation, folder, ready=say_how_long)
-
-
-def index_of(folder: Path, *wheels: Path) -> str:
-    """The address of a package index that has only these."""
-    for wheel in wheels:
-        page = folder / wheel.name.partition("-")[0].replace("_", "-") / "index.html"
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(f'<!doctype html><html><body><a href="{wheel.as_uri()}">{wheel.name}</a></body></html>')
-    return folder.as_uri()
-
-
-@pytest.mark.parametrize("mark", ["today", "published"])
-def test_the_testkit_runs_in_an_empty_folder_once_it_is_installed(
-    archives: tuple[Path, Path], place: Path, folder: Path, mark: str
-) -> None:
-    """By the lines of README: the examples of both READMEs under pytest, and the command against the service.
-
-    The lines of after the publication find the built files on an index of this machine.
-    """
-    account, python = ordinary_user()
-    kit_wheel = archives_in(build("testkit", place / f"testkit-{mark}"))[1]
-    (lines,) = re.findall(rf"^<!-- {mark} -->\n```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    environment, home = folder.with_name(f"{folder.name}-environment"), folder.with_name(f"{folder.name}-home")
-    home.mkdir(mode=0o755)
-    try:
-        subprocess.run([python, "-m", "venv", str(environment)], check=True)
-        (folder / "dist").mkdir()
-        settings = {
-            "PATH": f"{environment / 'bin'}:{os.environ['PATH']}",
-            "PIP_CONSTRAINT": str(ROOT / "constraints.txt"),
-        }
-        if mark == "today":  # what make dist does, which has its own test
-            lines = lines.removeprefix("make dist\n")
-            for wheel in (archives[1], kit_wheel):
-                shutil.copy(wheel, folder / "dist")
-        else:
-            settings["PIP_EXTRA_INDEX_URL"] = index_of(folder / "index", archives[1], kit_wheel)
-        subprocess.run(["bash", "-ec", lines], cwd=folder, env=os.environ | settings, check=True)
-        service = Installation([str(environment / "bin/sample-resource")], home, account)
-        tests = Installation([str(environment / "bin/python"), "-m", "pytest", "-q"], home, account)
-        kit = Installation([str(environment / "bin/sample-resource-conformance")], home, account)
-        for used in (folder, home):
-            own(service, used)
-        (example,) = re.findall(
-            r"<!-- example -->\n```python\n(.*?)^```",
-            (ROOT / "workbench/testkit/README.md").read_text(),
-            re.MULTILINE | re.DOTALL,
-        )
-        (folder / "test_client.py").write_text(example)
-        (readme,) = re.findall(
-            r"^<!-- a failing test -->\n```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S
-        )
-        (folder / "test_my_client.py").write_text(readme)
-        told = tests.run(folder, PATH=f"{environment / 'bin'}:{os.defpath}").stdout
-        assert "1 failed, 1 passed" in told
-        with service.serving(folder, SANDBOX="on") as running:
-            url = f"http://127.0.0.1:{running.port}"
-            assert "No clause fails." in kit.done(folder, "--url", url, "--sandbox", "--profile", "core")
-    finally:
-        for used in (home, environment):
-            shutil.rmtree(used, ignore_errors=True)

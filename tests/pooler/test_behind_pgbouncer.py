@@ -36,7 +36,7 @@ from app.database.migrate import migration_files
 from app.identity import issued_tokens, signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes, send_concurrently
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.pooler]

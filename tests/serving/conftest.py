@@ -9,7 +9,7 @@ import pytest
 from app.serving import postgres_programs
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import FAST
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 
 
 @pytest.fixture

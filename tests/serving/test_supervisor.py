@@ -21,7 +21,7 @@ from app.serving import processes
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
 from tests.support.embedded import on_linux
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 from tests.support.ports import free_port
 from tests.support.server import ROOT, get
 from tests.support.waiting import wait_until

@@ -9,7 +9,7 @@ import sys
 from app.serving.embedded import EmbeddedPostgres
 from tests.sql import released
 from tests.sql.files import SERVICE
-from tests.support.fixtures import NOT_DURABLE, open_folder
+from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.walk import walk
 
 if __name__ == "__main__":

@@ -6,11 +6,9 @@ It costs nothing, and tests can commit and send concurrent requests.
 
 import logging
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -30,6 +28,7 @@ from app.telemetry.shared_folder import MEMORY
 from tests.support.api import Api
 from tests.support.built import built as built
 from tests.support.contract import Contract
+from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
 from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
@@ -41,26 +40,9 @@ if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
     if _room.f_bavail * _room.f_frsize >= 4 << 30 and not _room.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
-NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "128MB"}
-"""Settings that make PostgreSQL faster, and its files small. Tests of durability start a server without them."""
-
 MEASURED_CASES = 5
 
 TokenFor = Callable[..., str]
-
-
-@contextmanager
-def open_folder() -> Iterator[Path]:
-    """A new folder that all accounts can read; it is removed at the end.
-
-    If root runs the tests, PostgreSQL runs with another account, which cannot reach pytest's ``tmp_path``.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="sample-resource-test-"))
-    try:
-        folder.chmod(0o755)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def on_cluster() -> bool:

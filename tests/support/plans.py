@@ -21,7 +21,7 @@ from app.database.connection import Connection
 from app.extension import installed_package
 from app.resource import bulk_store
 from app.serving.embedded import EmbeddedPostgres
-from tests.support.fixtures import NOT_DURABLE, open_folder
+from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.statements import Statement
 from tests.support.walk import Walked
 

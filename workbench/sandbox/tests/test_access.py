@@ -132,7 +132,7 @@ def test_it_runs_in_one_worker() -> None:
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.extension.installed_package", ExtensionPackage)
-    with pytest.raises(InvalidSetting, match="SANDBOX.*: pip install sample-resource-sandbox$"):
+    with pytest.raises(InvalidSetting, match=r"SANDBOX.*: pip install sample-resource-sandbox$"):
         create_app(with_sandbox(Settings(database_url="dbname=none")))
     settled(Settings.from_environment({"SANDBOX": "off"}))
 

@@ -5,7 +5,7 @@ import logging
 from sandbox_walk import FILES, walk_sandbox
 
 from app.serving.embedded import EmbeddedPostgres
-from tests.support.fixtures import NOT_DURABLE, open_folder
+from tests.support.folders import NOT_DURABLE, open_folder
 
 if __name__ == "__main__":
     logging.disable()

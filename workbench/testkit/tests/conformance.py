@@ -20,7 +20,7 @@ from app.database import migrate
 from app.extension import installed_package
 from app.identity import signing_keys
 from app.serving.embedded import EmbeddedPostgres
-from tests.support.fixtures import NOT_DURABLE, open_folder
+from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import Gunicorn
 
 HERE = Path(__file__).parent

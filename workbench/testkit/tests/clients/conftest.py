@@ -13,7 +13,7 @@ from tester import Service
 
 from app.identity.token_profile import SCOPE_NAMES
 from clients import tools
-from tests.support.fixtures import open_folder
+from tests.support.folders import open_folder
 from tests.support.service import ROOT, running_service
 
 Access = Callable[[str], dict[str, str]]

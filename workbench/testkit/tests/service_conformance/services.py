@@ -13,7 +13,7 @@ from typing import Any
 
 from app.serving.embedded import EmbeddedPostgres
 from tests.pooler.test_behind_pgbouncer import pgbouncer
-from tests.support.fixtures import NOT_DURABLE, open_folder
+from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.server import NOT_MEASURED
 from tests.support.service import ROOT, running_service
 
