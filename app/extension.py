@@ -65,6 +65,19 @@ class DocumentPage:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class WhenOff:
+    """What browsers see of an extension that is switched off: a card on the page at the root, and a page.
+
+    :param path: of the page, which is that of the extension's own page.
+    :param text: HTML, a paragraph of both.
+    """
+
+    path: str
+    title: str
+    text: str
+
+
 class Extension:
     """An extension of one application."""
 
@@ -117,8 +130,8 @@ class ExtensionPackage:
     """Its tables that stay on one machine."""
     migrations: tuple[Path, ...] = ()
     """Folders with the migrations that make its tables."""
-    card_when_off: str = ""
-    """In place of :attr:`Extension.card` while it is switched off."""
+    when_off: WhenOff | None = None
+    """What browsers see of it while it is switched off."""
 
     def settled(self, settings: Settings) -> Settings:
         """The settings as the extension needs them.

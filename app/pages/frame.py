@@ -45,7 +45,7 @@ def header(root: str, current: str | None, extension: Extension) -> Markup:
     document = extension.document
     pages = [
         *([] if extension.page is None else [extension.page]),
-        *_LINKS,
+        *(link for link in _LINKS if link[0] != GUIDE_ROOT or guide_is_built()),
         *([] if document is None else [(document_page(document), document.title)]),
     ]
     links = Markup("").join(
@@ -82,6 +82,11 @@ def guide_page(name: str) -> Response:
     text = (GUIDE / name).read_text("utf-8")
     head = header(request.script_root, GUIDE_ROOT, extension())
     return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
+
+
+def guide_is_built() -> bool:
+    """Whether there are pages to link to."""
+    return bool(guide_files(GUIDE))
 
 
 @cache

@@ -1,15 +1,16 @@
 """The contract as a document and as pages, and the page that leads to them: all served from here alone."""
 
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
-from flask import Response, current_app, request
+from flask import Flask, Response, current_app, request
 
 from app import errors, openapi
-from app.extension import installed_package
+from app.extension import WhenOff, installed_package
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import path_of_request
@@ -50,16 +51,43 @@ def _text_of(name: str) -> str:
 
 _FRONT = _text_of("front.html")
 _DOCS = _text_of("docs.html")
-_NO_GUIDE = _text_of("guide.html")
+_MISSING = _text_of("missing.html")
+
+_GUIDE_CARD = """<li class="card">
+<h2><a href="{root}/docs/guide">Guide</a></h2>
+<p>How to use, run and change it: all documents, with a search.</p>
+</li>
+"""
+
+
+def _filled(text: str, places: Mapping[str, str]) -> str:
+    """A text with HTML at its places."""
+    for place, value in places.items():
+        text = text.replace(f"{{{place}}}", value)
+    return text
+
+
+_NO_GUIDE = _filled(
+    _MISSING,
+    {
+        "title": "Guide",
+        "text": "It is not built in this checkout: run <code>make docs</code> in it, and start the service again.",
+    },
+)
+
+_DECISIONS = (
+    ' What the interface leaves open, and how it is decided here: <a href="{root}/docs/guide/docs/'
+    'decisions-of-the-interface.html">Decisions of the interface</a>.'
+)
+"""For the page if the guide is built."""
 
 _OF_RESOURCES = {
     "name": "Resource API",
     "document": "/openapi.json",
     "note": (
         '<section class="note" aria-label="Note">Authorize, and every example succeeds as it stands, from the top of'
-        " the page to its end: the id and the version of the last answer go into the next request. What the interface"
-        ' leaves open, and how it is decided here: <a href="{root}/docs/guide/docs/decisions-of-the-interface.html">'
-        "Decisions of the interface</a>.</section>"
+        " the page to its end: the id and the version of the last answer go into the next request."
+        f"{_DECISIONS}</section>"
     ),
 }
 """What stands at the places of the page that shows a document."""
@@ -74,23 +102,51 @@ _DOCS_POLICY = (
 """Swagger UI sets style attributes and draws its icons from data URLs; nothing else of it needs leave."""
 
 
-# Not strict about slashes: below a prefix the path may be empty, and a redirect would tell every client of the page.
-@blueprint.route("/", methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], strict_slashes=False)
-@public
-def front() -> Response:
-    """Answer browsers with a page that leads to all others. To every other client this URL is unknown, as any other."""
+_ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+def _raise_unless_for_a_browser() -> None:
+    """Let only reads pass that ask for HTML.
+
+    :raises ApiError: as for any unknown URL.
+    """
     is_read = request.method in ("GET", "HEAD")
     if not is_read or not any(name == "text/html" and quality for name, quality in request.accept_mimetypes):
         error = errors.unknown_url(path_of_request())
         error.headers["Vary"] = "Accept"
         raise error
-    extension = frame.extension()
-    document = extension.document
-    link = document and f'<li><a href="{{root}}{document.path}">OpenAPI document</a> of the {document.title}</li>\n'
-    card = extension.card or installed_package().card_when_off
-    answer = frame.page(_FRONT.replace("{card}", card).replace("{document}", link or ""), "/")
+
+
+# Not strict about slashes: below a prefix the path may be empty, and a redirect would tell every client of the page.
+@blueprint.route("/", methods=_ALL_METHODS, strict_slashes=False)
+@public
+def front() -> Response:
+    """Answer browsers with a page that leads to all others. To every other client this URL is unknown, as any other."""
+    _raise_unless_for_a_browser()
+    extension, when_off = frame.extension(), installed_package().when_off
+    shown = {"extension": extension.card, "guide": _GUIDE_CARD if frame.guide_is_built() else "", "document": ""}
+    if when_off is not None and not extension.card:
+        shown["extension"] = f'<li class="card">\n<h2>{when_off.title}</h2>\n<p>{when_off.text}</p>\n</li>\n'
+    if extension.document is not None:
+        link = f'<a href="{{root}}{extension.document.path}">OpenAPI document</a>'
+        shown["document"] = f"<li>{link} of the {extension.document.title}</li>\n"
+    answer = frame.page(_filled(_FRONT, shown), "/")
     answer.headers["Vary"] = "Accept"
     return answer
+
+
+def add_page_when_off(app: Flask, when_off: WhenOff) -> None:
+    """Tell browsers at the path of an extension's page that it is switched off. Other clients get 404 as before."""
+
+    @public
+    def page_when_off() -> Response:
+        _raise_unless_for_a_browser()
+        answer = frame.page(_filled(_MISSING, {"title": when_off.title, "text": when_off.text}), when_off.path)
+        answer.status_code = 404
+        answer.headers["Vary"] = "Accept"
+        return answer
+
+    app.add_url_rule(when_off.path, view_func=page_when_off, methods=_ALL_METHODS)
 
 
 @blueprint.route("/openapi.json")
@@ -128,10 +184,9 @@ class Docs(Endpoint):
         shown, current = _OF_RESOURCES, "/docs"
         if other is not None and request.args.get("document") == other.name:
             shown, current = {"name": other.title, "document": other.path, "note": ""}, frame.document_page(other)
-        text = _DOCS
-        for place, value in shown.items():
-            text = text.replace(f"{{{place}}}", value)
-        return frame.page(text, current, _DOCS_POLICY)
+        if not frame.guide_is_built():
+            shown = {**shown, "note": shown["note"].replace(_DECISIONS, "")}
+        return frame.page(_filled(_DOCS, shown), current, _DOCS_POLICY)
 
 
 @blueprint.route("/docs/specification")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config import Settings
-from app.extension import Extension, ExtensionPackage
+from app.extension import Extension, ExtensionPackage, WhenOff
 from sample_resource_sandbox.settings import SandboxSettings
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ class SandboxPackage(ExtensionPackage):
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """There is one process."""
     migrations = (Path(__file__).with_name("migrations"),)
-    card_when_off = """<li class="card">
-<h2>Sandbox</h2>
-<p>For testing a client: throwaway projects, faults on order, a journal. It is switched off here; start the service with
-<code>SANDBOX=on</code>.</p>
-</li>
-"""
+    when_off = WhenOff(
+        "/sandbox",
+        "Sandbox",
+        "For testing a client: throwaway projects, faults on order, a journal. It is switched off here; start the"
+        " service with <code>SANDBOX=on</code>.",
+    )
 
     def settled(self, settings: Settings) -> Settings:
         """With one worker."""
