@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 from app.config import Settings
 from app.extension import Extension, ExtensionPackage, WhenOff
-from sample_resource_sandbox.settings import SandboxSettings
 
 if TYPE_CHECKING:
     from app.database.pool import Database
 
 
 class SandboxPackage(ExtensionPackage):
-    """What it adds with ``SANDBOX=on``; else nothing but this module is imported."""
+    """What it adds with ``SANDBOX=on``. Without it only this module is imported: the others are late."""
 
     commands = {"report": "sample_resource_sandbox.commands", "sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
     distributed_tables = ("sandbox_copy",)
@@ -28,10 +27,14 @@ class SandboxPackage(ExtensionPackage):
 
     def settled(self, settings: Settings) -> Settings:
         """With one worker."""
+        from sample_resource_sandbox.settings import SandboxSettings
+
         return SandboxSettings.of(settings).settled(settings)
 
     def banner(self, settings: Settings) -> tuple[list[str], list[str]]:
         """The address of its page, and who can reach it."""
+        from sample_resource_sandbox.settings import SandboxSettings
+
         return [f"Sandbox        {settings.base_url}/sandbox"], ["", f"WARNING  {SandboxSettings.of(settings).warning}"]
 
     def extension(self, settings: Settings, database: "Database") -> Extension:

@@ -20,7 +20,7 @@ from tester import Project, Service
 
 from tests.support.service import ROOT
 
-PAGE = ROOT / "docs" / "sandbox-reference.md"
+PAGE = ROOT / "docs/workbench/sandbox-reference.md"
 TABLE = re.compile(r"(?<=<!-- clients -->\n)(?:\|.*\n)+")
 GATES = re.compile(r"^<!-- gate -->\n```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -114,7 +114,7 @@ def _version(project: Project) -> int:
 
 def gates() -> list[list[str]]:
     """The words of each command that ``docs/workbench/clients.md`` shows as a gate, without the command's name."""
-    lines = "".join(GATES.findall((ROOT / "docs" / "clients.md").read_text())).splitlines()
+    lines = "".join(GATES.findall((ROOT / "docs/workbench/clients.md").read_text())).splitlines()
     commands = [shlex.split(line) for line in lines]
     assert commands
     assert {command[0] for command in commands} == {"sample-resource"}

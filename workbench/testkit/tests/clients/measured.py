@@ -23,9 +23,9 @@ from sample_resource_testkit.client.registry import THEMES
 from clients import tools as contract
 from tests.support.service import ROOT
 
-CLIENTS = ROOT / "testkit" / "clients"
+CLIENTS = ROOT / "workbench/testkit/clients"
 GENERATED = CLIENTS / "generated"
-PAGE, DATA = ROOT / "docs" / "clients-table.md", ROOT / "docs" / "clients-table.json"
+PAGE, DATA = (ROOT / f"docs/workbench/clients-table.{name}" for name in ("md", "json"))
 COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
 
 NODE = (contract.NODE, "--experimental-transform-types", "--no-warnings")

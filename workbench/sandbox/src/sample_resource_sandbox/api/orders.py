@@ -294,7 +294,7 @@ class ReportQuerySchema(QuerySchema):
 
     allow = Parameter(
         _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
-        meaning="findings that are expected", example="connectionForEachRequest",
+        meaning="findings that are expected", example=["connectionForEachRequest"],
     )  # fmt: skip
     min = Parameter(
         partial(read_integer, minimum=0, maximum=100), {"type": "integer", "minimum": 0, "maximum": 100},
@@ -302,7 +302,8 @@ class ReportQuerySchema(QuerySchema):
     )  # fmt: skip
     of = Parameter(
         read_text, {"type": "string"}, repeatable=True,
-        meaning="what counts for min: kinds, or names of what can be exercised; all if not given", example="operations",
+        meaning="what counts for min: kinds, or names of what can be exercised; all if not given",
+        example=["operations"],
     )  # fmt: skip
     noFindings = Parameter(
         read_boolean, BOOLEAN_SCHEMA, meaning="true: the gate fails if there is a finding", example=True
