@@ -57,7 +57,7 @@ COPY --from=dependencies /dependencies/ /
 COPY --from=service /service/ /
 
 LABEL org.opencontainers.image.title="sample-resource" \
-      org.opencontainers.image.description="A durable, faithful server for the commercetools family of resource APIs" \
+      org.opencontainers.image.description="A durable server of one sample resource with the conventions of commercetools' HTTP API" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.base.name="docker.io/library/python:3.13.13-slim-trixie"
 

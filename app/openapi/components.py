@@ -342,7 +342,7 @@ TAGS: Mapping[str, tuple[str, str]] = {
 
 DESCRIPTION = """\
 A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer
-scopes for each project. It follows the conventions of the commercetools family of APIs, also in its errors.
+scopes for each project. It follows the conventions of commercetools' HTTP API, also in its errors.
 
 ### Two minutes
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.specification.clauses import CLAUSES
 from tests.support.pages import ROOT, Page
 from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
@@ -38,7 +39,13 @@ def test_files_named_in_the_map_exist() -> None:
 
 def test_the_package_says_what_the_service_is_as_readme_does() -> None:
     package = Page("docs/package.md").text
-    assert package.partition("## Start")[0] == README.text.partition("## Start")[0]
+    first, bullets = (paragraph for paragraph in package.split("\n\n")[1:3])
+    assert first in README.text
+    assert bullets.splitlines()[0] in README.text
+
+
+def test_the_number_of_clauses_is_theirs() -> None:
+    assert f"**{len(CLAUSES)} numbered clauses**" in README.text
 
 
 @pytest.fixture(scope="module")

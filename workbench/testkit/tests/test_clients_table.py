@@ -15,6 +15,12 @@ def test_the_page_is_made_of_the_data() -> None:
     assert as_page(DATA) == PAGE, "measure again: make generate ARGS=clients-table"
 
 
+def test_readme_has_the_numbers_of_clients_and_scenarios() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"**{len(DATA['clients'])} clients and generators measured**" in readme
+    assert f"{len(scenarios())} scenarios" in readme
+
+
 def test_the_data_name_scenarios_that_exist() -> None:
     known = scenarios()
     assert DATA["scenarios"].keys() == known.keys()
