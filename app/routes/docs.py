@@ -10,6 +10,7 @@ from typing import cast
 from flask import Flask, Response, current_app, request
 
 from app import errors, openapi
+from app.config import Settings
 from app.extension import WhenOff, installed_package
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
@@ -27,7 +28,7 @@ def _swagger_ui() -> Path:
     return Path(spec.origin).parent / "dist"
 
 
-_OWN = frozenset(path.name for path in frame.SITE.iterdir() if path.suffix != ".html")
+_OWN = frozenset(path.name for path in frame.SITE.iterdir() if path.suffix not in (".html", ".txt"))
 
 _FOLDERS = {
     **dict.fromkeys(_OWN, frame.SITE),
@@ -52,6 +53,7 @@ def _text_of(name: str) -> str:
 _FRONT = _text_of("front.html")
 _DOCS = _text_of("docs.html")
 _MISSING = _text_of("missing.html")
+_LLMS = _text_of("llms.txt")
 
 _GUIDE_CARD = """<li class="card">
 <h2><a href="{root}/docs/guide">Guide</a></h2>
@@ -197,6 +199,17 @@ class Specification(Endpoint):
     def get(self) -> Response:
         """Answer the specification as a page."""
         return frame.page(_SPECIFICATION, "/docs/specification")
+
+
+@blueprint.route("/llms.txt")
+class ForLanguageModels(Endpoint):
+    """What this is and where its documents are, in the form of llmstxt.org."""
+
+    @public
+    def get(self) -> Response:
+        """Answer the text."""
+        settings: Settings = current_app.extensions["settings"]
+        return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
 
 
 @blueprint.route("/docs/guide/", strict_slashes=False)

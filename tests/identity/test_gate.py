@@ -28,6 +28,7 @@ PUBLIC = {
     "GET /docs/specification",
     "GET /health/live",
     "GET /health/ready",
+    "GET /llms.txt",
     "GET /openapi.json",
     "POST /oauth/introspect",
     "POST /oauth/revoke",

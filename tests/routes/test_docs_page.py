@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from app.config import Settings
 from tests.specification.clauses import CLAUSES
 from tests.support.api import Api
 
@@ -25,6 +26,17 @@ def test_all_that_a_page_loads_and_links_to_is_served(api: Api, path: str) -> No
         with api.get("/" + link, headers=BROWSER, follow_redirects=True) as answer:
             assert answer.status_code == 200, link
             assert answer.headers.get("Cache-Control", "no-cache") == "no-cache"
+
+
+def test_the_text_for_language_models_links_to_what_is_served(api: Api, settings: Settings) -> None:
+    answer = api.get("//llms.txt")
+    assert (answer.status_code, answer.mimetype) == (200, "text/plain")
+    assert answer.text.startswith("# sample-resource\n\n> ")
+    links = re.findall(rf"\]\({re.escape(settings.base_url)}(/[^)]+)\)", answer.text)
+    assert links == re.findall(r"\]\([^)/]*//[^)/]*(/[^)]+)\)", answer.text) != []
+    for link in links:
+        with api.get(f"/{link}") as served:
+            assert served.status_code == 200
 
 
 @pytest.mark.parametrize(
