@@ -292,17 +292,6 @@ def test_the_token_endpoint_fails_on_order_for_the_project_s_client(sandbox: Ser
     assert [entry["rule"] is not None for entry in throwaway.entries()] == [False, True, False, True]
 
 
-def test_tokens_of_a_project_live_as_long_as_it_says(sandbox: Service) -> None:
-    project = sandbox.make(tokenTtlSeconds=60)
-    assert project.order("GET").json["tokenTtlSeconds"] == 60
-    assert project.grant().json["expires_in"] == 60
-    assert project.order("POST", "/tokens").json["expiresIn"] == 60
-    assert project.send("GET", "?limit=0").status == 200
-    assert project.order("PUT", "/clock", {"offsetSeconds": 90}).status == 204
-    assert project.send("GET", "?limit=0").status == 401
-    assert sandbox.send("POST", "/sandbox/projects", {"tokenTtlSeconds": 172_801}).status == 400
-
-
 @pytest.mark.parametrize("phase", ["before", "after"])
 def test_an_answer_of_one_s_own(throwaway: Project, phase: str) -> None:
     own = {"json": {"é": [1, None]}}

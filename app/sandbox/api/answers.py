@@ -33,7 +33,7 @@ IssuedTokenSchema = answer(
     expiresIn=said("integer", "seconds, by the project's clock"),
 )  # fmt: skip
 ProjectSchema = answer(
-    "Project", "projectKey createdAt:date-time expiresAt:date-time resources:integer tokenTtlSeconds:integer",
+    "Project", "projectKey createdAt:date-time expiresAt:date-time resources:integer",
     allow=said("array", "the ids of findings that are expected", items={"type": "string"}),
     run=said(("string", "null"), "the run of tests that it belongs to"),
     requests=said("integer", "all of them, also those no longer kept"),
