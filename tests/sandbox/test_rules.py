@@ -56,9 +56,12 @@ def test_prefer_delays(throwaway: Project) -> None:
     both = prefer(throwaway, "code=503, delay=20")
     assert both.status == 503
     assert both.headers["Preference-Applied"] == "code=503, delay=20"
+    assert both.headers["X-Sandbox-Rule"] == "Prefer"
 
 
-@pytest.mark.parametrize("text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", ""])
+@pytest.mark.parametrize(
+    "text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", "delay=0", ""]
+)
 def test_prefer_ignores_what_it_does_not_know(throwaway: Project, text: str) -> None:
     answer = prefer(throwaway, text)
     assert answer.status == 200
@@ -246,7 +249,7 @@ def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> Non
         ({"connection": "close", "phase": "after"}, "no answer (200), connection closed by rule 0"),
         ({"limit": {"requests": 1, "perSeconds": 60}}, "200"),
         ({"expireTokens": True}, "401, tokens expired by rule 0"),
-        (None, "503, 10 ms later by Prefer"),
+        (None, "503, 10 ms later, 503 by Prefer"),
     ],
 )
 def test_an_entry_says_in_words_what_was_done(throwaway: Project, rule: dict[str, Any] | None, outcome: str) -> None:

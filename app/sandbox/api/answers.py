@@ -73,7 +73,7 @@ EntrySchema = answer(
     ),
     token=said(("object", "null"), "sub, scopes, id and expiresAt of the token, if it was valid"),
     rule=said(
-        ("object", "null"), "what was done on order: name, number, all, did (in words), prefer, does, phase,"
+        ("object", "null"), "what was done on order: name, number, all, did (in words), does, phase,"
         " carriedOut, replacedStatus, waitedMs",
     ),
     correlationId=said(),
