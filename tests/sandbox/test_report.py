@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-from tests.support.sandbox import Answer, Project, Service
+from tests.support.sandbox import Answer, Project
 from tests.support.steady_client import steady_client
 
 
@@ -66,15 +66,6 @@ def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> Non
     assert met(throwaway, "recoveries") == {"recovered:429": 1, "recovered:503": 1}
 
 
-def test_findings_are_gathered(throwaway: Project) -> None:
-    for _ in range(2):
-        throwaway.send("GET", "/sorted-query-parameters?withTotal=True")
-    (finding,) = reported(throwaway)["findings"]
-    assert (finding["id"], finding["count"]) == ("booleanInOtherCase", 2)
-    assert [each["request"] for each in finding["examples"]] == [1, 2]
-    assert finding["detail"] == "withTotal=True was sent."
-
-
 def test_it_survives_a_reset_that_keeps_the_requests(throwaway: Project) -> None:
     throwaway.send("GET", "?limit=0")
     before = reported(throwaway)
@@ -134,7 +125,3 @@ def test_the_page_escapes_what_clients_have_sent(throwaway: Project) -> None:
     throwaway.send("GET", "?arrayOfString=<script>")
     assert "&#34;&lt;&#34; has to be percent-encoded" in page(throwaway).text.replace("&quot;", "&#34;")
     assert "<script" not in page(throwaway).text
-
-
-def test_of_another_project_it_is_404(sandbox: Service) -> None:
-    assert sandbox.send("GET", "/sandbox/projects/nobody/report").status == 404

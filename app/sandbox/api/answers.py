@@ -116,11 +116,8 @@ ReportSchema = answer(
         required=["passed", "told"], properties={"passed": {"type": "boolean"}, "told": {"type": "string"}},
     ),
 )  # fmt: skip
-RunSchema = answer("Run", "run createdAt:date-time keptUntil:date-time projects:integer requests:integer")
-RunListSchema = answer("RunList", results=several("Run"))
 
 REFERRED = (
     ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema, ExercisedSchema,
-    RunSchema,
 )  # fmt: skip
 """The schemas that others refer to."""
