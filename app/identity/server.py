@@ -126,11 +126,11 @@ class AuthorizationServer:
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
             scopes = _granted(client, parameters.get("scope"))
-            token, lifetime_s = self._issue(client, scopes)
+            token = self._issue(client, scopes)
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
-            "expires_in": lifetime_s,
+            "expires_in": TOKEN_LIFETIME_S,
             "scope": " ".join(scopes),
             "token_type": "Bearer",
         }
@@ -207,16 +207,14 @@ class AuthorizationServer:
             "service_documentation": f"{base}/docs",
         }
 
-    def _issue(self, client: Client, scopes: tuple[str, ...]) -> tuple[str, int]:
-        """A token, and the seconds until it expires."""
+    def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
+        """A token."""
         try:
             world = self._worlds.of_client(client.client_id)
-            lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
             with self._database.connection() as connection:
-                token = issued_tokens.issue_token(
-                    connection, self._issuer, client.client_id, scopes, lifetime_s, self._encryption, world
+                return issued_tokens.issue_token(
+                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
                 )
-            return token, lifetime_s
         except KeyUnreadable as error:
             _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
             raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None

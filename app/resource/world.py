@@ -41,10 +41,6 @@ class World(Protocol):
         """Whether a token with this id counts, beside everything else that its verification asks."""
         ...
 
-    def token_lifetime_s(self, usual: int) -> int:
-        """How long a new token is good, in seconds; ``usual`` in the real world."""
-        ...
-
     def kept_until(self, expires_at: float) -> float:
         """A real time from which on no token is accepted that expires at a time of this world."""
         ...
@@ -98,10 +94,6 @@ class RealWorld:
     def accepts_token(self, token_id: str | None) -> bool:
         """Every token but those of projects with a world of their own: when their project is gone, its clock is too."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
-
-    def token_lifetime_s(self, usual: int) -> int:
-        """As usual."""
-        return usual
 
     def kept_until(self, expires_at: float) -> float:
         """The same time."""

@@ -221,6 +221,8 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
         ("GET", "/requests/1", None),
         ("DELETE", "/requests", None),
         ("GET", "/requests.har", None),
+        ("POST", "/requests/expect", {}),
+        ("GET", "/report", None),
         ("GET", "/resources", None),
     ):
         assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path

@@ -97,4 +97,4 @@ def test_while_it_is_off_its_address_tells_browsers_how_to_switch_it_on_and_is_u
     assert (page.status_code, page.mimetype, page.headers["Vary"]) == (404, "text/html", "Accept")
     assert "SANDBOX=on" in page.text
     for answer in (api.get("//sandbox"), api.post("//sandbox", headers={"Accept": "text/html"})):
-        assert (answer.status_code, answer.json["errors"][0]["code"]) == (404, "ResourceNotFound")
+        assert (answer.status_code, answer.get_json()["errors"][0]["code"]) == (404, "ResourceNotFound")

@@ -358,37 +358,3 @@ def test_an_issued_token_expires_by_the_clock_of_the_project(throwaway: Project)
     assert throwaway.send("GET").status == 401
     throwaway.made["accessToken"] = throwaway.order("POST", "/tokens").json["accessToken"]
     assert throwaway.send("GET").status == 200
-
-
-def test_a_project_begins_with_what_a_test_needs(sandbox: Service) -> None:
-    drafts = [{"key": f"key-{number}", "objectTypeProperty": {"arrayOfIntExample": [number]}} for number in range(1500)]
-    order = {"resources": [*drafts, {"objectTypeProperty": {}}], "ids": {"seed": 3}}
-    one, two = sandbox.make(**order), sandbox.make(**order)
-    assert one.order("GET").json["resources"] == 1501
-    found = one.send("GET", "/key=key-7").json
-    assert (found["version"], found["objectTypeProperty"]) == (1, {"arrayOfIntExample": [7]})
-    assert found["createdBy"]["id"] == one.made["clientId"]
-    assert two.send("GET", "/key=key-7").json["id"] == found["id"]
-    new = one.create()["id"]
-    assert one.order("POST", "/reset").status == 204
-    assert one.order("GET").json["resources"] == 1501
-    assert one.create()["id"] == new == two.create()["id"]
-    assert one.order("GET").json["ids"] == {"seed": 3}
-
-
-@pytest.mark.parametrize(
-    ("resources", "place"),
-    [
-        ([{"key": "aa"}], "resources -> 0 -> objectTypeProperty"),
-        ([{"objectTypeProperty": {}}, {"objectTypeProperty": {"arrayOfIntExample": ["1"]}}], "resources -> 1"),
-        ([{"key": "aa", "objectTypeProperty": {}}] * 2, "resources -> 1 -> key"),
-        ([{"id": "018cc251-f400-7000-8000-000000000001", "objectTypeProperty": {}}], "resources -> 0 -> id"),
-        (["text"], "resources -> 0"),
-        ([{"objectTypeProperty": {}}] * 10_001, "resources"),
-    ],
-)
-def test_resources_that_cannot_be_are_refused_with_their_place(sandbox: Service, resources: Any, place: str) -> None:
-    answer = sandbox.send("POST", "/sandbox/projects", {"resources": resources})
-    assert answer.status == 400
-    (error,) = answer.json["errors"]
-    assert (error.get("field") or error["detailedErrorMessage"]).startswith(place)

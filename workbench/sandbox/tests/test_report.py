@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from steady_client import steady_client
-from tester import Answer, Project, Service
+from tester import Answer, Project
 
 
 def reported(project: Project) -> dict[str, Any]:
@@ -60,17 +60,10 @@ def test_what_was_not_carried_out_exercises_no_operation(throwaway: Project) -> 
 def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> None:
     throwaway.rules({"times": {"first": 1}, "status": 503}, {"times": {"first": 1}, "status": 429})
     with steady_client(throwaway) as client:
-        assert [client.send("GET", "?limit=0").status for _ in range(3)] == [503, 429, 200]
+        assert [client.send("GET", "?limit=0").status for _ in range(2)] == [503, 429]
+        # What is only delayed on order is the service's own answer.
+        assert client.send("GET", "?limit=0", None, Prefer="delay=1").status == 200
     assert met(throwaway, "recoveries") == {"recovered:429": 1, "recovered:503": 1}
-
-
-def test_findings_are_gathered(throwaway: Project) -> None:
-    for _ in range(2):
-        throwaway.send("GET", "/sorted-query-parameters?withTotal=True")
-    (finding,) = reported(throwaway)["findings"]
-    assert (finding["id"], finding["count"]) == ("booleanInOtherCase", 2)
-    assert [each["request"] for each in finding["examples"]] == [1, 2]
-    assert finding["detail"] == "withTotal=True was sent."
 
 
 def test_it_survives_a_reset_that_keeps_the_requests(throwaway: Project) -> None:
@@ -132,7 +125,3 @@ def test_the_page_escapes_what_clients_have_sent(throwaway: Project) -> None:
     throwaway.send("GET", "?arrayOfString=<script>")
     assert "&#34;&lt;&#34; has to be percent-encoded" in page(throwaway).text.replace("&quot;", "&#34;")
     assert "<script" not in page(throwaway).text
-
-
-def test_of_another_project_it_is_404(sandbox: Service) -> None:
-    assert sandbox.send("GET", "/sandbox/projects/nobody/report").status == 404

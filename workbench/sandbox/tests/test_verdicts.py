@@ -153,7 +153,7 @@ INNOCENT: dict[str, Scene] = {
         sent(0, status=401), sent(1, f"GET /{ONE}", status=401), sent(2, f"DELETE /{ONE}", status=401),
     ],
     "token: ordered to be refused by the request itself": [
-        sent(0, status=401, does=["prefer"], carried_out=False, head=[("Prefer", "code=401")]), sent(1),
+        sent(0, status=401, does=["status"], carried_out=False, head=[("Prefer", "code=401")]), sent(1),
     ],
     "token: none is sent": [sent(at, status=401, head=[("Authorization", "")]) for at in range(2)],
     # Retry-After

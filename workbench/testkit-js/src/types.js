@@ -46,8 +46,7 @@
  * @property {string} [projectKey] one that nothing has used; made up if it is left out
  * @property {string} [scope] names such as `view_test`
  * @property {number} [ttlSeconds]
- * @property {number} [tokenTtlSeconds]
- * @property {number | object[]} [resources] how many made-up ones, or what POST takes
+ * @property {number} [resources] how many made-up ones
  * @property {string} [copyOf] another project of the sandbox
  * @property {string} [run] that the project counts for; by default that of this session of the test runner
  * @property {string[]} [allow] the ids of findings that are expected, and not made

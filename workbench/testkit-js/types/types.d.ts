@@ -99,11 +99,10 @@ export type ProjectOptions = {
      */
     scope?: string;
     ttlSeconds?: number;
-    tokenTtlSeconds?: number;
     /**
-     * how many made-up ones, or what POST takes
+     * how many made-up ones
      */
-    resources?: number | object[];
+    resources?: number;
     /**
      * another project of the sandbox
      */

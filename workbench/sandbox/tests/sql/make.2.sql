@@ -6,7 +6,6 @@ SELECT
     p.expires_at,
     p.clock,
     p.ids,
-    p.token_ttl_s,
     p.run,
     p.allow,
     p.token_epoch,

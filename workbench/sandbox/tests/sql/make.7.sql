@@ -1,5 +1,5 @@
 INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run, allow
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, run, allow
 )
 VALUES (
     %(project_key)s,
@@ -10,7 +10,6 @@ VALUES (
     %(ids)s,
     %(initial_clock)s,
     %(initial_ids)s,
-    %(token_ttl_s)s,
     %(run)s,
     %(allow)s
 )

@@ -32,7 +32,7 @@ REFUSALS = (400, 403, 405, 413, 414, 415)
 _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
 """What a rule does to a connection so that the client has no whole answer."""
 
-_MADE_UP = frozenset(("status", "prefer", "limit", "expireTokens", "body"))
+_MADE_UP = frozenset(("status", "limit", "expireTokens", "body"))
 """What is done on order by which the status of an answer is not that of the service."""
 
 _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))

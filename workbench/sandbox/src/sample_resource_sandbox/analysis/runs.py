@@ -3,10 +3,8 @@
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from app import errors
-from app.values.timestamps import text_of
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.tally import Tally
 
@@ -21,7 +19,6 @@ class Run:
     """
 
     name: str
-    created_at: datetime
     kept_until: datetime
     projects: int = 0
     closed: Tally = field(default_factory=Tally)
@@ -63,7 +60,7 @@ class Runs:
         :param is_cut: whether an earlier process has counted for it.
         """
         now = datetime.now(UTC)
-        return self._runs.setdefault(name, Run(name, now, now + self._ttl, closed=Tally(is_cut=is_cut)))
+        return self._runs.setdefault(name, Run(name, now + self._ttl, closed=Tally(is_cut=is_cut)))
 
     def join(self, name: str, observer: Observer, *, is_new: bool = True) -> None:
         """Count a project for a run, which begins with its first project.
@@ -99,16 +96,3 @@ class Runs:
         """The runs whose projects are gone, and whose time is over."""
         now = datetime.now(UTC)
         return [name for name, run in self._runs.items() if not run.observers and run.kept_until <= now]
-
-    def described(self) -> list[dict[str, Any]]:
-        """All runs, oldest first."""
-        return [
-            {
-                "run": run.name,
-                "createdAt": text_of(run.created_at),
-                "keptUntil": text_of(datetime.now(UTC) + self._ttl if run.observers else run.kept_until),
-                "projects": run.projects,
-                "requests": run.closed.requests + sum(each.requests for each in run.observers),
-            }
-            for run in self._runs.values()
-        ]

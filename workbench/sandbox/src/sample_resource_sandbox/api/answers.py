@@ -33,7 +33,7 @@ IssuedTokenSchema = answer(
     expiresIn=said("integer", "seconds, by the project's clock"),
 )  # fmt: skip
 ProjectSchema = answer(
-    "Project", "projectKey createdAt:date-time expiresAt:date-time resources:integer tokenTtlSeconds:integer",
+    "Project", "projectKey createdAt:date-time expiresAt:date-time resources:integer",
     allow=said("array", "the ids of findings that are expected", items={"type": "string"}),
     run=said(("string", "null"), "the run of tests that it belongs to"),
     requests=said("integer", "all of them, also those no longer kept"),
@@ -73,7 +73,7 @@ EntrySchema = answer(
     ),
     token=said(("object", "null"), "sub, scopes, id and expiresAt of the token, if it was valid"),
     rule=said(
-        ("object", "null"), "what was done on order: name, number, all, did (in words), prefer, does, phase,"
+        ("object", "null"), "what was done on order: name, number, all, did (in words), does, phase,"
         " carriedOut, replacedStatus, waitedMs",
     ),
     correlationId=said(),
@@ -116,11 +116,8 @@ ReportSchema = answer(
         required=["passed", "told"], properties={"passed": {"type": "boolean"}, "told": {"type": "string"}},
     ),
 )  # fmt: skip
-RunSchema = answer("Run", "run createdAt:date-time keptUntil:date-time projects:integer requests:integer")
-RunListSchema = answer("RunList", results=several("Run"))
 
 REFERRED = (
     ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema, ExercisedSchema,
-    RunSchema,
 )  # fmt: skip
 """The schemas that others refer to."""

@@ -176,13 +176,10 @@ class SandboxBlueprint(Blueprint):
 
         return decorate
 
-    def takes(
-        self, schema: Schema, example: Any, *, optional: bool = True, at_most: int = BODY_BYTES_AT_MOST
-    ) -> Callable[[AnyView], AnyView]:
+    def takes(self, schema: Schema, example: Any, *, optional: bool = True) -> Callable[[AnyView], AnyView]:
         """Load the body with a schema, and pass the result to the view.
 
         :param optional: whether no body means ``{}``.
-        :param at_most: bytes.
         """
         describe: Any = SmorestBlueprint.arguments(
             self, schema, location="json", required=not optional, example=example
@@ -190,14 +187,14 @@ class SandboxBlueprint(Blueprint):
 
         def decorate(view: AnyView) -> AnyView:
             cast(Any, view)._apidoc = describe(view)._apidoc
-            return self.loads("json", partial(_load, schema, optional, at_most))(view)
+            return self.loads("json", partial(_load, schema, optional))(view)
 
         return decorate
 
 
-def _load(schema: Schema, optional: bool, at_most: int) -> Any:
-    size = len(read_body(request, at_most))
-    body: Any = {} if optional and not size else read_json(request, at_most)
+def _load(schema: Schema, optional: bool) -> Any:
+    size = len(read_body(request, BODY_BYTES_AT_MOST))
+    body: Any = {} if optional and not size else read_json(request, BODY_BYTES_AT_MOST)
 
     def load() -> Any:
         try:

@@ -150,19 +150,6 @@ def _report(made: Mapping[str, Any]) -> Response:
     return answer
 
 
-@blueprint.at("/runs")
-class Runs(Endpoint):
-    """All runs of tests."""
-
-    @blueprint.operation("listRuns", "Runs", answers.RunListSchema)
-    def get(self) -> Response:
-        """List runs
-
-        All, oldest first.
-        """
-        return json_of({"results": parts().projects.runs.described()})
-
-
 @blueprint.at("/runs/<segment:run>")
 class OneRun(Endpoint):
     """A run of tests."""

@@ -2,23 +2,19 @@
 
 import re
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from marshmallow import ValidationError
 
-from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
-from app.resource.schemas import ResourceDraft, ResourceDraftSchema
+from app.identity.token_profile import SCOPE_NAMES
 from app.values import timestamps
 from app.values.json_fields import (
-    OBJECT_EXPECTED,
     NestedObject,
-    RefusedValue,
     StrictField,
     StrictSchema,
     Text,
     between,
     check_int64,
-    check_items,
     check_text,
     object_check,
     one_of,
@@ -40,8 +36,6 @@ from sample_resource_sandbox.rules.rules import METHODS
 TTL_S = (60, 604_800)
 RESOURCES_AT_MOST = 10_000
 LIMIT_AT_MOST = 500
-PROJECT_BYTES_AT_MOST = 8 * 1024 * 1024
-"""Of a new project with its resources."""
 WITHIN_MS_AT_MOST = 60_000
 KEEPABLE = ("rules", "requests")
 
@@ -98,37 +92,6 @@ def _check_scope(value: Any) -> list[tuple[str, str | None]]:
     return found or refuse_value("", "At least one scope is expected.")
 
 
-_draft = ResourceDraftSchema()
-_number_of_resources = between(0, RESOURCES_AT_MOST)
-
-
-def _check_draft(value: Any) -> ResourceDraft:
-    if not isinstance(value, dict):
-        refuse_shape(OBJECT_EXPECTED)
-    draft: ResourceDraft = _draft.load(cast("dict[str, Any]", value))
-    for name in ("id", "version"):
-        if getattr(draft, name) is not None:
-            raise ValidationError({name: ["The server makes ids and versions."]})
-    return draft
-
-
-def _check_resources(value: Any) -> Any:
-    """How many made-up ones, or all of them as POST takes them."""
-    if not isinstance(value, list):
-        return _number_of_resources(value)
-    listed = cast("list[Any]", value)
-    if len(listed) > RESOURCES_AT_MOST:
-        refuse_value(len(listed), f"At most {RESOURCES_AT_MOST} resources are expected.")
-    drafts: list[ResourceDraft] = check_items(listed, _check_draft)
-    known: set[str] = set()
-    for index, draft in enumerate(drafts):
-        if draft.key in known:
-            raise ValidationError(cast(Any, {index: {"key": [RefusedValue(draft.key, "Another one has this key.")]}}))
-        if draft.key is not None:
-            known.add(draft.key)
-    return tuple(drafts)
-
-
 class NewProjectSchema(StrictSchema):
     """A project to be made; every member is optional."""
 
@@ -141,15 +104,7 @@ class NewProjectSchema(StrictSchema):
         },
     )  # fmt: skip
     ttlSeconds = whole("after these it is removed; default: 3600", *TTL_S)
-    resources = anything(
-        _check_resources, "A number of resources, or an array of them, is expected.",
-        "what it begins with: so many made-up resources, or these, as POST takes them",
-        oneOf=[
-            {"type": "integer", "minimum": 0, "maximum": RESOURCES_AT_MOST},
-            {"type": "array", "maxItems": RESOURCES_AT_MOST, "items": {"type": "object"}},
-        ],
-    )  # fmt: skip
-    tokenTtlSeconds = whole("how long its tokens are good; default: 172800", 1, TOKEN_LIFETIME_S)
+    resources = whole("so many made-up ones, which it begins with", 0, RESOURCES_AT_MOST)
     copyOf = _key("a sandbox project whose resources it begins with")
     run = Text(
         RUN_PATTERN, "1 to 64 letters, digits, underscores, dots and hyphens are expected.",
@@ -171,14 +126,11 @@ class NewProjectSchema(StrictSchema):
             if project_key is not None and project_key != data.get("projectKey"):
                 # A client for another project would reach what the sandbox has not made.
                 raise ValidationError({"scope": [f"{name}:{project_key} is for another project than this one."]})
-        resources = data.get("resources", 0)
         return NewProject(
             project_key=data.get("projectKey"),
             scopes=tuple(dict.fromkeys(name for name, _ in scopes)),
             ttl_s=data.get("ttlSeconds", 3600),
-            resources=resources if isinstance(resources, int) else 0,
-            drafts=() if isinstance(resources, int) else resources,
-            token_ttl_s=data.get("tokenTtlSeconds"),
+            resources=data.get("resources", 0),
             copy_of=data.get("copyOf"),
             run=data.get("run"),
             allow=tuple(dict.fromkeys(data.get("allow", ()))),

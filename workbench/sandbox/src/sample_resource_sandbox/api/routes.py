@@ -80,7 +80,7 @@ class AllProjects(Endpoint):
         return json_of({"results": parts().projects.described()})
 
     @blueprint.operation("makeProject", "Projects", answers.MadeProjectSchema, 201)
-    @blueprint.takes(orders.NewProjectSchema(), {"resources": 100}, at_most=orders.PROJECT_BYTES_AT_MOST)
+    @blueprint.takes(orders.NewProjectSchema(), {"resources": 100})
     def post(self, order: Any) -> Response:
         """Make a project
 

@@ -25,11 +25,12 @@ from app.values.strict_json import INT64_MAX, INT64_MIN
 from sample_resource_sandbox.connections import Connections, TooManyWaits, Waited
 from sample_resource_sandbox.faults import answers, conflicts, noting, requests
 from sample_resource_sandbox.faults.noting import Exchange
-from sample_resource_sandbox.faults.preferences import read_preferences
+from sample_resource_sandbox.faults.preferences import preference_applied, preferred_rule
 from sample_resource_sandbox.projects.described import removed
 from sample_resource_sandbox.projects.lifecycle import Projects
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.world import ProjectWorld
+from sample_resource_sandbox.rules.counting import CountedRule
 from sample_resource_sandbox.rules.matching import TOKEN_PATH, Sent
 from sample_resource_sandbox.rules.rules import Rule
 
@@ -70,15 +71,8 @@ class Hooks:
             return None
         operation_id, own_codes = self._operation(request)
         exchange = g.sandbox = noting.begin(request, project, operation_id, self._connections)
-        preferred = request.environ.get("HTTP_PREFER")
-        if preferred and request.path != TOKEN_PATH:
-            exchange.preferences = read_preferences(preferred, own_codes)
-            if exchange.preferences.delay_ms and not self._wait(exchange, exchange.preferences.delay_ms / 1000):
-                return self._gone(exchange)
-            if exchange.preferences.code is not None:
-                exchange.is_carried_out = False
-                return self._error(exchange, exchange.preferences.code)
-        return self._obey(exchange)
+        preferred = preferred_rule(request.environ.get("HTTP_PREFER"), own_codes)
+        return self._obey(exchange, () if preferred is None else (CountedRule(preferred),))
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that has the right to what it asks."""
@@ -102,9 +96,12 @@ class Hooks:
         project.journal.secrets.add(credentials.secret)
         return project
 
-    def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
+    def _obey(
+        self, exchange: Exchange, own: tuple[CountedRule, ...] = (), *, is_refused: bool = False
+    ) -> Response | None:
         """Let the rules act that match and are due, in their order, until one gives an answer.
 
+        :param own: what the request itself brings along, before those of its project.
         :param is_refused: whether the request has no right to what it asks: nothing is written before it.
         """
         request, project = exchange.request, exchange.project
@@ -112,7 +109,7 @@ class Hooks:
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
             return None
         sent = Sent(exchange.entry, partial(requests.read_whole, request))
-        for counted in project.rules:
+        for counted in (*own, *project.rules):
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # there is one connection
@@ -152,16 +149,13 @@ class Hooks:
         if rule.own_body is not None or (rule.status or 400) < 400:
             return answers.own_answer(rule.status or 200, rule.own_body, rule.retry_after)
         status = rule.status or (502 if rule.body == "html" else 503)
-        return self._error(exchange, status, rule)
-
-    def _error(self, exchange: Exchange, status: int, rule: Rule | None = None) -> Response:
         request = exchange.request
         sent = requests.version_sent(request) if status == 409 else None
         return answers.error_answer(
             status,
-            code=None if rule is None else rule.code,
-            message=None if rule is None else rule.message,
-            retry_after_s=None if rule is None else rule.retry_after,
+            code=rule.code,
+            message=rule.message,
+            retry_after_s=rule.retry_after,
             # Above the one that was sent, as a conflict has it, although nobody has written.
             current_version=None if sent is None or not INT64_MIN <= sent < INT64_MAX else int(sent) + 1,
             realm=exchange.project.key,
@@ -211,22 +205,19 @@ class Hooks:
         if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
                 answer = self._obey(exchange, is_refused=True) or answer
-        if exchange.is_ordered:
+        if exchange.acting:
             answer = self._changed(exchange, answer)
         exchange.decide(answer)
         return answer
 
     def _changed(self, exchange: Exchange, answer: Response) -> Response:
-        if exchange.preferences.applied:
-            answer.headers["Preference-Applied"] = ", ".join(
-                [*answer.headers.getlist("Preference-Applied"), exchange.preferences.applied]
-            )
         for kind in exchange.kinds:
             self._count_order(kind)
-        if not exchange.acting:
-            return answer
         exchange.replaced_status = answer.status_code if exchange.is_carried_out else None
         for rule in exchange.acting:
+            if rule.number is None:
+                applied = [*answer.headers.getlist("Preference-Applied"), preference_applied(rule)]
+                answer.headers["Preference-Applied"] = ", ".join(applied)
             if rule.phase == "after":
                 if rule.answers:
                     answer = self._ruled_answer(exchange, rule)

@@ -13,7 +13,6 @@ from app.identity.verification import VerifiedToken
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.connections import Connections
 from sample_resource_sandbox.faults import requests
-from sample_resource_sandbox.faults.preferences import NO_PREFERENCES, Preferences
 from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION, TOKEN_PATH
@@ -33,7 +32,6 @@ class Exchange:
     entry: Entry
     observer: Observer
     """To which it was told: a reset gives its project another one, and another journal."""
-    preferences: Preferences = NO_PREFERENCES
     acting: tuple[Rule, ...] = ()
     """The rules that act, in their order."""
     is_carried_out: bool = True
@@ -57,17 +55,11 @@ class Exchange:
     @property
     def kinds(self) -> list[str]:
         """What is done, each once, in words of :data:`sample_resource_sandbox.rules.rules.KINDS`."""
-        kinds = [kind for rule in self.acting for kind in rule.kinds]
-        return list(dict.fromkeys([*(["prefer"] if self.preferences.applied else []), *kinds]))
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether anything is done to it."""
-        return bool(self.acting) or self.preferences is not NO_PREFERENCES
+        return list(dict.fromkeys(kind for rule in self.acting for kind in rule.kinds))
 
     def show(self, answer: Response) -> None:
         """Note an answer that is decided."""
-        entry, rule = self.entry, self.connection_rule if self.acting else None
+        entry, rule = self.entry, self.connection_rule
         requests.note_body(self.request, entry.request)
         if entry.client_gone:
             entry.status = entry.answer = None  # while it waited: nothing is sent
@@ -80,7 +72,7 @@ class Exchange:
         is_own = self.is_carried_out and not any(each.answers for each in self.acting)
         if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
             self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
-        if self.is_ordered:
+        if self.acting:
             entry.rule = self._described()
         self.observer.journal.changes += 1
 
@@ -108,17 +100,14 @@ class Exchange:
 
     def _described(self) -> Mapping[str, Any]:
         """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
-        rule = self.acting[-1] if self.acting else None
+        rule = self.acting[-1]
         return {
-            "name": None if rule is None else rule.name,
-            "number": None if rule is None else rule.number,
+            "name": rule.name,
+            "number": rule.number,
             "all": [{"name": each.name, "number": each.number} for each in self.acting],
-            "did": "; ".join(
-                [*([self.preferences.done] if self.preferences.done else []), *(each.done for each in self.acting)]
-            ),
-            "prefer": self.preferences.applied or None,
+            "did": "; ".join(each.done for each in self.acting),
             "does": self.kinds,
-            "phase": None if rule is None else rule.phase,
+            "phase": rule.phase,
             "carriedOut": self.is_carried_out,
             "replacedStatus": self.replaced_status,
             "waitedMs": round(self.waited_s * 1000),

@@ -15,8 +15,6 @@ CREATE TABLE sandbox_project (
     ids           text NOT NULL,
     initial_clock text NOT NULL,
     initial_ids   text NOT NULL,
-    -- Of the tokens of its client; NULL: as long as usual.
-    token_ttl_s   int,
     -- A token is accepted if it was issued in this epoch.
     token_epoch   bigint NOT NULL DEFAULT 0,
     -- JSON: the named snapshots, with the number of ids that had been made.

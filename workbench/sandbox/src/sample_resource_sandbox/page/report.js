@@ -27,7 +27,7 @@ export function Report({ project, journal }) {
       <div><dt>Requests</dt><dd>${report.requests.total}</dd></div>
       <div><dt>Kinds of findings</dt><dd>${report.findings.length}</dd><dd class="soft">${report.findings.reduce((sum, each) => sum + each.count, 0)} in all</dd></div>
     </dl>
-    ${report.incomplete && html`<p class="soft">It is incomplete: the service was started again meanwhile, and earlier requests are not known any more.</p>`}
+    ${report.incomplete && html`<p class="soft">${report.gate.told}</p>`}
     <p><button type="button" onClick=${save}>Save the report as a page</button></p>
     <div class="columns">
       <section><h3>Recovery</h3><div class="scroll" tabindex="0" role="group" aria-label="Table of recovery"><table class="plain"><thead><tr><th scope="col">What went wrong</th>${Object.values(OUTCOMES).map(([title]) => html`<th scope="col" class="n">${title}</th>`)}</tr></thead>

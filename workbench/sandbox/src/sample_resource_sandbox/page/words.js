@@ -46,5 +46,5 @@ function when({ first, after, every, probability }) {
 /** What was ordered for a request: the names of the rules that acted, or what they did to it if one has none. */
 export function orderTitle({ rule }) {
   const names = rule.all.map(({ name }) => name);
-  return names.length && names.every(Boolean) && !rule.prefer ? names.join(", ") : rule.did;
+  return names.length && names.every(Boolean) ? names.join(", ") : rule.did;
 }

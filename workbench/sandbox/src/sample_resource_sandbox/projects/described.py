@@ -5,7 +5,6 @@ from typing import Any
 
 from app import errors
 from app.database.connection import Connection
-from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.values.timestamps import text_of
 from sample_resource_sandbox.projects import store
@@ -46,7 +45,6 @@ def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] 
         "allow": list(project.observer.allow),
         "resources": bulk_store.count(connection, project.key),
         "requests": project.journal.total,
-        "tokenTtlSeconds": project.token_ttl_s or TOKEN_LIFETIME_S,
         "clock": project.clock.described(),
         "ids": details.ids,
         "snapshots": _snapshots(details.snapshots),

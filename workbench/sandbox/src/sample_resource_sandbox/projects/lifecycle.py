@@ -34,7 +34,7 @@ from sample_resource_sandbox.projects.described import describe, details_of, not
 from sample_resource_sandbox.projects.ids import ids_made, seed_of, set_ids_made
 from sample_resource_sandbox.projects.lock import ProjectLock
 from sample_resource_sandbox.projects.model import SandboxProject
-from sample_resource_sandbox.projects.orders import NewProject, drafted, new_key
+from sample_resource_sandbox.projects.orders import NewProject, new_key
 from sample_resource_sandbox.projects.registry import Registry
 from sample_resource_sandbox.projects.world import ProjectWorld
 from sample_resource_sandbox.rules.counting import counted
@@ -103,7 +103,7 @@ class Projects:
             key=row.project_key, client_id=row.client_id, secret_hash=bytes(row.secret_hash or b""),
             created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
             clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), token_epoch=row.token_epoch,
-            token_ttl_s=row.token_ttl_s, run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
+            run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
             observer=observer,
         )  # fmt: skip
 
@@ -186,22 +186,17 @@ class Projects:
             client = clients.create_client(connection, CLIENT_NAME, scopes)
             row = store.Row(
                 project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at,
-                clock.stored(), json.dumps(order.ids), order.token_ttl_s, order.run,
-                json.dumps(order.allow),
+                clock.stored(), json.dumps(order.ids), order.run, json.dumps(order.allow),
             )  # fmt: skip
-            if not store.insert(connection, row, order.clock, {**order.ids, "made": len(order.drafts)}):
+            if not store.insert(connection, row, order.clock, order.ids):
                 raise errors.duplicate_field("projectKey", project_key)
-            if order.drafts:
-                at = text_of(clock.write_time() or created_at)
-                copied = drafted(order.drafts, seed_of(order.ids), client.client_id, at)
-                set_ids_made(connection, project_key, len(order.drafts))
             if copied:
                 try:
                     bulk_store.copy_in_parts(connection, project_key, copied)
                 except UniqueViolation:  # somebody imports into the project that is just being made
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key, _INITIAL)
-            world = ProjectWorld(clock, seed_of(order.ids), 0, order.token_ttl_s)
+            world = ProjectWorld(clock, seed_of(order.ids), 0)
             token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
@@ -229,13 +224,12 @@ class Projects:
             "scope": " ".join(scopes),
             "accessToken": token,
             "tokenUrl": token_url,
-            "expiresIn": world.token_lifetime_s(TOKEN_LIFETIME_S),
+            "expiresIn": TOKEN_LIFETIME_S,
         }
 
     def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
-        lifetime_s = world.token_lifetime_s(TOKEN_LIFETIME_S)
         return issued_tokens.issue_token(
-            connection, self._settings.issuer, client_id, scopes, lifetime_s, self._encryption, world
+            connection, self._settings.issuer, client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
         )
 
     def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
@@ -327,9 +321,8 @@ class Projects:
             copies.restore(connection, project_key, _INITIAL)
             clock = ProjectClock().changed(details.initial_clock)
             store.set_clock(connection, project_key, clock)
-            made = details.initial_ids.pop("made", 0)
             store.set_ids(connection, project_key, details.initial_ids)
-            set_ids_made(connection, project_key, made)
+            set_ids_made(connection, project_key, 0)
         project.clock, project.seed = clock, seed_of(details.initial_ids)
         if not keep_rules:
             project.rules = ()

@@ -28,8 +28,6 @@ class SandboxProject:
     """Of the ids; None: by chance."""
     token_epoch: int = 0
     """Tokens that were issued in an earlier epoch are refused."""
-    token_ttl_s: int | None = None
-    """How long its tokens are good; None: as those of other clients."""
     run: str | None = None
     """The run of tests that it belongs to."""
     rules: tuple[CountedRule, ...] = ()

@@ -9,17 +9,15 @@ from app.database.connection import Connection
 from sample_resource_sandbox.projects.clock import ProjectClock
 
 _ALL: LiteralString = """
-SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.token_ttl_s, p.run,
-    p.allow, p.token_epoch, p.is_removed
+SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.run, p.allow,
+    p.token_epoch, p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
 
 _INSERT: LiteralString = """
 INSERT INTO sandbox_project (
-    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, token_ttl_s, run,
-    allow)
+    project_key, client_id, created_at, expires_at, clock, ids, initial_clock, initial_ids, run, allow)
 VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)s, %(ids)s,
-    %(initial_clock)s, %(initial_ids)s, %(token_ttl_s)s, %(run)s,
-    %(allow)s)
+    %(initial_clock)s, %(initial_ids)s, %(run)s, %(allow)s)
 ON CONFLICT DO NOTHING RETURNING project_key"""
 
 # In statements of their own, so that each finds its rows on one machine.
@@ -71,7 +69,6 @@ class Row:
     expires_at: datetime
     clock: str
     ids: str
-    token_ttl_s: int | None
     run: str | None
     allow: str
     token_epoch: int = 0
@@ -97,7 +94,7 @@ def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_or
     """Insert a project; False if the sandbox has one with this key.
 
     :param clock_order: by which a reset sets the clock.
-    :param ids_order: the same for ids, with ``made``: how many ids of the seed the first resources have.
+    :param ids_order: the same for ids.
     """
     initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
     if row.run is not None:

@@ -26,22 +26,20 @@ class ProjectWorld:
 
     :param seed: of the ids; None: by chance.
     :param token_epoch: tokens of earlier ones are refused; None: all are.
-    :param token_ttl_s: how long tokens are good; None: as usual.
     """
 
-    __slots__ = ("_clock", "_seed", "_token_epoch", "_token_ttl_s")
+    __slots__ = ("_clock", "_seed", "_token_epoch")
 
-    def __init__(self, clock: ProjectClock, seed: int | None, token_epoch: int | None, token_ttl_s: int | None) -> None:
+    def __init__(self, clock: ProjectClock, seed: int | None, token_epoch: int | None) -> None:
         self._clock = clock
         self._seed = seed
         self._token_epoch = token_epoch
-        self._token_ttl_s = token_ttl_s
 
     @classmethod
     def of(cls, project: SandboxProject) -> "ProjectWorld":
         """The world of a project."""
         epoch = None if project.is_removed else project.token_epoch
-        return cls(project.clock, project.seed, epoch, project.token_ttl_s)
+        return cls(project.clock, project.seed, epoch)
 
     def time(self) -> float:
         """The time of the project's clock."""
@@ -63,10 +61,6 @@ class ProjectWorld:
         """Whether the token was issued in the present epoch of a project that is not being removed."""
         match = _TOKEN_ID.fullmatch(token_id or "")
         return self._token_epoch is not None and match is not None and int(match[1]) >= self._token_epoch
-
-    def token_lifetime_s(self, usual: int) -> int:
-        """As the project was made."""
-        return usual if self._token_ttl_s is None else self._token_ttl_s
 
     def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
         """A time after the end of the project, since its clock may be set back at any time."""

@@ -18,8 +18,8 @@ CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
 WITHOUT_ANSWER = ("close", "reset", "garbage")
 BODIES = ("truncatedJson", "html", "empty", "unknownFields")
 PHASES = ("before", "after")
-KINDS = ("prefer", "delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
-"""What is done to answers on order: as the request itself asked, or what a rule says."""
+KINDS = ("delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
+"""What is done to answers on order."""
 
 _DONE = {
     "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
@@ -33,11 +33,11 @@ _DONE = {
 class Rule:
     """A checked rule; what it does not have is None.
 
-    :param number: counted from 0.
+    :param number: counted from 0; None: it is none of the project's, the request itself asks for it with ``Prefer``.
     :param source: as it was sent.
     """
 
-    def __init__(self, number: int, source: Mapping[str, Any]) -> None:
+    def __init__(self, number: int | None, source: Mapping[str, Any]) -> None:
         body = source.get("body")
         self.number = number
         self.source = source
@@ -87,8 +87,8 @@ class Rule:
     @property
     def done(self) -> str:
         """What it has done to a request, in words."""
-        name = str(self.number) if self.name is None else f"`{self.name}`"
-        return f"{', '.join(done for _, done in self._effects)} by rule {name}"
+        by = f"rule {self.number}" if self.name is None else f"rule `{self.name}`"
+        return f"{', '.join(done for _, done in self._effects)} by {'Prefer' if self.number is None else by}"
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -133,11 +133,6 @@ def everything_contains_the_empty_object(world: World) -> None:
     expect_found(world.get("", query={"stringParameter": word, "objectParameter": "{}"}), *made)
 
 
-def wrapped(fields: dict[str, Any]) -> dict[str, Any]:
-    """The query for an object in its wrapper."""
-    return {"objectParameter": json.dumps({"objectTypeProperty": fields})}
-
-
 @check(
     "4.1-20",
     needs=["4.1-6"],
