@@ -23,7 +23,8 @@ from psycopg.pq.abc import PGresult
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, FieldType, Stage
+from app.query.fields import Field, Stage
+from app.query.kinds import ID
 from app.query.predicate.compiler import Clause, opaque
 from app.query.sql_text import Parameters, literal, numbered, placeholder
 from app.resource.json_text import concatenated, member, members
@@ -76,7 +77,7 @@ def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
             continue
         seen.add(asked.field)
         terms.append(_term(asked.field, stage, descending=asked.descending))
-        if asked.field.type is FieldType.ID:
+        if asked.field.kind is ID:
             return tuple(terms)
     return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
 

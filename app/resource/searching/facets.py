@@ -14,12 +14,13 @@ from math import ceil
 from typing import Any, LiteralString
 
 from app import errors
-from app.query.fields import FieldType, Stage
+from app.query.fields import Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
-from app.query.predicate.ast import Condition, Value
-from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
-from app.query.sql_text import Parameters, literal, utc_time
-from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
+from app.query.kinds import NUMBER_JSON, TEXT, Value
+from app.query.predicate.ast import Condition
+from app.query.predicate.compiler import compile_condition, number_text, parameter_of
+from app.query.sql_text import Parameters, literal
+from app.resource.json_text import concatenated, member, members, object_, text_member
 from app.resource.model import FACET_TERMS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN
 
@@ -74,57 +75,27 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
     return f"SELECT {values} AS value FROM resource r WHERE {where}"
 
 
-# JSON of values. A numeric has more digits than a double. If it is not a whole number, the shortest text of the nearest
-# double is meant, if there is a double near it.
-
-_NUMBER_JSON: LiteralString = """CASE
-    WHEN {0} = trunc({0}) AND abs({0}) < 1e21 THEN trunc({0})::text
-    WHEN abs({0}) BETWEEN 1e-300 AND 1e300 THEN to_json({0}::double precision)::text
-    ELSE {0}::text END"""
-
-_DECIMAL_JSON: LiteralString = (
-    f"{_NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END"
-)
-"""A number with a fraction, ``.0`` if it is whole."""
-
-
 _STATISTICS: LiteralString = concatenated(
-    member("total", _NUMBER_JSON.format("{total}")),
-    member("min", _NUMBER_JSON.format("{least}")),
-    member("max", _NUMBER_JSON.format("{most}")),
-    member("mean", _NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
+    member("total", NUMBER_JSON.format("{total}")),
+    member("min", NUMBER_JSON.format("{least}")),
+    member("max", NUMBER_JSON.format("{most}")),
+    member("mean", NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
 )
 """The members of a range that describe its values."""
-
-
-def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, LiteralString]:
-    """The ``dataType`` of a facet's terms, and the JSON of a term."""
-    match field_type:
-        case FieldType.ID:
-            return "text", quoted(value)
-        case FieldType.TIME:
-            return "datetime", quoted(utc_time(value))
-        case FieldType.NUMBER | FieldType.NUMBERS:
-            return "number", _DECIMAL_JSON.format(value)
-        case _:
-            return "text", f"to_json({value}::text)::text"
 
 
 # The three sorts of facets
 
 
 def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: LiteralString) -> LiteralString:
-    field_type = facet.path.field.type
+    kind = facet.path.field.kind
     # bigint is cast once for each term that is listed, since numeric takes longer to count.
-    is_number = field_type in (FieldType.NUMBER, FieldType.NUMBERS)
-    value: LiteralString = "t.value::numeric" if is_number else "t.value"
-    data_type, term = _term(field_type, value)
-    json = object_(member("term", term), _count(facet, "t.count"))
+    json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
         SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
-    if field_type in (FieldType.TEXT, FieldType.TEXTS):
+    if kind is TEXT:
         # A text may have megabytes. If those that are listed have too many, none becomes JSON.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
@@ -136,7 +107,7 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: Lite
             SELECT v.value, count(*) AS count
             FROM ({_each_value(facet.path, where, stage)}) v
             GROUP BY v.value)
-        SELECT {_terms_result(data_type)} AS json
+        SELECT {_terms_result(kind.data_type)} AS json
         FROM (
                 SELECT
                     coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
@@ -180,13 +151,6 @@ def _filter(
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_SUMMABLE: dict[FieldType, LiteralString] = {
-    FieldType.NUMBER: "{}",
-    FieldType.NUMBERS: "{}",
-    FieldType.TIME: "(extract(epoch FROM {}) * 1000)",
-}
-"""A value as a number for the statistics of a range: of a time, the milliseconds since 1970."""
-
 
 def _ranges(
     facet: Facet,
@@ -203,7 +167,7 @@ def _ranges(
     The parts are numbered by how many bounds are at most the value, as width_bucket does.
     """
     array = facet.path.field.values
-    cast: LiteralString = CASTS[facet.path.field.type] if array is None else array.item_type
+    cast: LiteralString = facet.path.field.kind.cast if array is None else array.item_type
     limits = [_limits(each, cast) for each in ranges]
     bounds = sorted({bound for both in limits for bound in both if bound is not None})
     parameters[f"{prefix}_bounds"] = [parameter_of(bound) for bound in bounds]
@@ -223,7 +187,7 @@ def _ranges(
         # PostgreSQL computes equal calls of unnest in a select list once.
         value = f"unnest({array.for_stage(stage)})"
         previous = part.format(f"unnest(array_prepend(NULL, {array.for_stage(stage)}))")
-    amount = _SUMMABLE[facet.path.field.type]
+    amount = facet.path.field.kind.amount
     json = concatenated(
         "'{'",
         "l.named",
