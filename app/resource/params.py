@@ -326,8 +326,7 @@ class StagedSchema(QuerySchema):
 
     staged = Parameter(
         read_boolean,
-        BOOLEAN_SCHEMA,
-        load_default=False,
+        BOOLEAN_SCHEMA | {"default": False},
         meaning="true writes the staged projection only, the current one stays",
         example=False,
     )

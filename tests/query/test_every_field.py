@@ -26,7 +26,7 @@ EXAMPLES = {
     "typeId": "api-client",
 }
 DOCUMENT = {row.name: row.example for row in OBJECT_FIELDS}
-OPERATIONS = OPERATORS | NEGATIONS
+OPERATIONS = {**OPERATORS, **NEGATIONS}
 
 
 def fields(known: dict[str, Field], before: str = "") -> Iterator[tuple[str, Field]]:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Stage
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, RESOURCE, Field, Stage
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -72,7 +72,7 @@ def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString 
 
 def _term(text: LiteralString, condition: Condition, stage: Stage) -> ClauseTerm:
     match condition:
-        case Holds(field=Field(kind=kinds.NUMBER, is_array=False), negated=False) if is_comparable_by_index(condition, stage):
+        case Holds(field=of, negated=False) if of is RESOURCE["version"] and is_comparable_by_index(condition, stage):
             return ClauseTerm(text, by_gin=False, alone=text.replace("::numeric", "::bigint"))
         case _:
             return ClauseTerm(text, _is_about_documents(condition))
