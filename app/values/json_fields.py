@@ -292,7 +292,15 @@ def unknown_name(name: str, known: Iterable[str], what: str) -> str:
     return f"Unknown {what}.{did_you_mean(name, known)}"
 
 
-# Fields. They take no other arguments of marshmallow than a load looks at, so that none is ignored.
+# Fields
+
+
+def _options(
+    expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
+) -> Any:
+    """The options of a field for marshmallow. It has more, which no load looks at: they are a TypeError."""
+    messages = {"required": MISSING, "null": expected}
+    return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
 
 
 class StrictField(fields.Field[Any]):
@@ -300,23 +308,11 @@ class StrictField(fields.Field[Any]):
 
     :param check: returns the value to keep, or raises a ValidationError.
     :param expected: the message for ``null`` where the field is required; elsewhere ``null`` is as if it were absent.
+    :param options: ``required``, ``data_key`` and ``metadata``, as marshmallow has them.
     """
 
-    def __init__(
-        self,
-        check: Check,
-        expected: str,
-        *,
-        required: bool = False,
-        data_key: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            required=required,
-            data_key=data_key,
-            metadata=metadata,
-            error_messages={"required": MISSING, "null": expected},
-        )
+    def __init__(self, check: Check, expected: str, **options: Any) -> None:
+        super().__init__(**_options(expected, **options))
         self.check = check
 
 
@@ -375,24 +371,11 @@ class ReadOnly(StrictField):
 class NestedObject(fields.Nested):
     """An object with a schema of its own."""
 
-    def __init__(
-        self,
-        nested: type[Schema],
-        *,
-        required: bool = False,
-        data_key: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, nested: type[Schema], **options: Any) -> None:
         if not issubclass(nested, StrictSchema):
             raise TypeError(f"{nested.__name__} is no strict schema.")
         schema = nested()
-        super().__init__(
-            schema,
-            required=required,
-            data_key=data_key,
-            metadata=metadata,
-            error_messages={"required": MISSING, "null": OBJECT_EXPECTED},
-        )
+        super().__init__(schema, **_options(OBJECT_EXPECTED, **options))
         self.check: Check = schema.load
 
 
