@@ -164,23 +164,17 @@ def _ranges(
     of the value before them in the same array; then each range adds up its parts. A resource counts for a range at its
     first value that is in it: the one that follows none, or one below the range.
 
-    The parts are numbered by how many bounds are at most the value, as width_bucket does.
+    A part is numbered by how many bounds are at most its values, as width_bucket does.
     """
     array = facet.path.field.values
     cast: LiteralString = facet.path.field.kind.cast if array is None else array.item_type
     limits = [_limits(each, cast) for each in ranges]
     bounds = sorted({bound for both in limits for bound in both if bound is not None})
     parameters[f"{prefix}_bounds"] = [parameter_of(bound) for bound in bounds]
-    first = [0 if low is None else bounds.index(low) + 1 for low, _ in limits]
-    last = [len(bounds) if high is None else bounds.index(high) for _, high in limits]
-    parameters[f"{prefix}_first"], parameters[f"{prefix}_last"] = [[str(n) for n in each] for each in (first, last)]
-    parameters[f"{prefix}_least"], parameters[f"{prefix}_most"] = str(min(first)), str(max(last))
+    parameters[f"{prefix}_low"] = [None if low is None else parameter_of(low) for low, _ in limits]
+    parameters[f"{prefix}_high"] = [None if high is None else parameter_of(high) for _, high in limits]
     parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
-    all_ranges: LiteralString = (
-        f"unnest(%({prefix}_first)s::int[], %({prefix}_last)s::int[], %({prefix}_named)s::text[])"
-        " WITH ORDINALITY r (first, last, named, number)"
-    )
-    part = _part(f"%({prefix}_bounds)s::{cast}[]", len(bounds))
+    part: LiteralString = f"width_bucket({{}}, %({prefix}_bounds)s::{cast}[])"
     if array is None:
         value, previous = _column(facet.path, stage), "NULL::int"
     else:
@@ -197,14 +191,20 @@ def _ranges(
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM counted l)", "']'")
     return f"""
-        WITH part AS (
+        WITH range AS (
+            SELECT g.named, g.number,
+                coalesce({part.format("g.low")}, 0) AS first,
+                coalesce({part.format("g.high")} - 1, cardinality(%({prefix}_bounds)s::{cast}[])) AS last
+            FROM unnest(%({prefix}_low)s::{cast}[], %({prefix}_high)s::{cast}[], %({prefix}_named)s::text[])
+                WITH ORDINALITY g (low, high, named, number)
+        ), part AS (
             SELECT v.part, v.previous, count(*) AS values, sum({amount.format("v.value")}) AS total,
                 min(v.value) AS least, max(v.value) AS most
             FROM (
                 SELECT {value} AS value, {part.format(value)} AS part, {previous} AS previous
                 FROM resource r WHERE {where}
             ) v
-            WHERE v.part BETWEEN %({prefix}_least)s::int AND %({prefix}_most)s::int
+            WHERE v.part IS NOT NULL
             GROUP BY v.part, v.previous
         ), counted AS (
             SELECT r.number, r.named,
@@ -213,21 +213,10 @@ def _ranges(
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
-            FROM {all_ranges}
-            LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
+            FROM range r LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
             GROUP BY r.number, r.named
         )
         SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json"""
-
-
-def _part(bounds: LiteralString, count: int) -> LiteralString:
-    """How many bounds are at most a value, with a place for the value.
-
-    With one or two bounds, comparing takes less time than searching among them.
-    """
-    if count not in (1, 2):
-        return f"width_bucket({{}}, {bounds})"
-    return " + ".join(f"({{0}} >= ({bounds})[{literal(number + 1)}])::int" for number in range(count))
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
