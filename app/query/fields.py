@@ -125,7 +125,7 @@ _BEGINNING = Column(
     f'"left"({SOME_PROPERTY.staged}, {literal(BEGINNING_LENGTH)})',
 )
 
-_RATHER_BY_INDEX: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
+_DETERS_FULL_SCAN: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
 """Always true, and cheap, since each version is above 0. The planner adds the COST of ``word_stems`` to every row that
 a scan looks at.
 
@@ -140,7 +140,7 @@ def _served_by_gin(condition: LiteralString) -> Column:
     return Column(
         current,
         f"((r.staged_object_type IS NULL AND {current} OR r.staged_object_type IS NOT NULL AND {staged})"
-        f" AND {_RATHER_BY_INDEX})",
+        f" AND {_DETERS_FULL_SCAN})",
     )
 
 

@@ -20,13 +20,13 @@ class ItemType:
     """What a value is.
 
     :param check: keeps a decoded JSON value, or refuses it.
-    :param describes: its JSON Schema.
+    :param json_schema: its JSON Schema.
     :param column: the SQL type of a column that has such values.
     :param kind: what it is to conditions and facets.
     """
 
     check: Check
-    describes: Mapping[str, Any]
+    json_schema: Mapping[str, Any]
     column: LiteralString
     kind: Kind
 

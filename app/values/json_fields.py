@@ -66,15 +66,14 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
     """
 
     def check(value: Any) -> int:
-        if type(value) is not int:
-            if isinstance(value, float) and is_negative_zero(value):
-                return 0
-            if isinstance(value, float) and (value - value != 0 or (value.is_integer() and abs(value) >= 2**63)):
-                refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")
-            refuse_shape(INTEGER_EXPECTED)
-        if not minimum <= value <= maximum:
+        if type(value) is int and minimum <= value <= maximum:
+            return value
+        if isinstance(value, float) and is_negative_zero(value):
+            return 0
+        # A float that is so large is a whole number, or infinite: of the right type, and out of range.
+        if type(value) is int or (isinstance(value, float) and abs(value) >= 2**63):
             refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")
-        return value
+        refuse_shape(INTEGER_EXPECTED)
 
     return check
 

@@ -121,7 +121,7 @@ def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
             return True
 
 
-def opaque(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
+def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
     """A parameter whose value the planner does not see, since it stands in a subquery.
 
     If it saw the value, it would estimate a plan for this value as cheaper than a generic one, although there are no
@@ -250,10 +250,10 @@ class _Compiler:
     # Documents
 
     def _contains(self, document: str) -> LiteralString:
-        return CONTAINS.for_stage(self.stage).format(opaque(self._parameter(document), "jsonb"))
+        return CONTAINS.for_stage(self.stage).format(hidden_from_planner(self._parameter(document), "jsonb"))
 
     def _found_by(self, path: str) -> LiteralString:
-        return FOUND_BY.for_stage(self.stage).format(opaque(self._parameter(path), "jsonpath"))
+        return FOUND_BY.for_stage(self.stage).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _element(self, condition: HasElement) -> LiteralString:
         inner = condition.condition

@@ -25,7 +25,7 @@ from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, Stage
 from app.query.kinds import ID
-from app.query.predicate.compiler import Clause, opaque
+from app.query.predicate.compiler import Clause, hidden_from_planner
 from app.query.sql_text import Parameters, literal, numbered, placeholder
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
@@ -124,7 +124,7 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
+class PageExtras:
     """What a page has beside the usual members, as SQL.
 
     :param members: members of the page; NULL if they are too large.
@@ -139,7 +139,7 @@ class Further:
 class Page:
     """A page that is to be read.
 
-    :param parameters: ``project_key``, and those of ``terms`` and ``further``.
+    :param parameters: ``project_key``, and those of ``terms`` and ``extras``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     """
 
@@ -148,7 +148,7 @@ class Page:
     paging: Paging
     terms: Sequence[Term]
     result: ResultJson
-    further: Further = Further()
+    extras: PageExtras = PageExtras()
 
     def read(self, connection: Connection, *, may_be_large: bool) -> bytes:
         """The page as JSON text in UTF-8.
@@ -174,10 +174,10 @@ class Page:
         """
         paging, selected = self.paging, self.selected
         found, results, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms, json)
-        queries: list[LiteralString] = [*found, *self.further.queries]
+        queries: list[LiteralString] = [*found, *self.extras.queries]
         joined: LiteralString = ", ".join(queries)
         with_: LiteralString = f"WITH {joined}" if queries else ""
-        end = concatenated("']'", self.further.members, "'}'")
+        end = concatenated("']'", self.extras.members, "'}'")
         statement = f"""
             {with_}
             SELECT {concatenated(_COUNTS, total, _RESULTS)},
@@ -232,7 +232,7 @@ class Page:
 
 _OF_EACH: LiteralString = f"""
     SELECT w.place, {{}}
-    FROM unnest({opaque(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
+    FROM unnest({hidden_from_planner(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
         CROSS JOIN LATERAL (
             SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
 

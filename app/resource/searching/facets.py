@@ -10,7 +10,7 @@ No query has anything that PostgreSQL would refuse to divide among parallel work
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from math import ceil
+from math import ceil, inf
 from typing import Any, LiteralString
 
 from app import errors
@@ -220,20 +220,21 @@ def _ranges(
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds as values of the type that they are compared as.
+    """The bounds as values of the type that they are compared as; None is an open end.
 
-    An integer is at least, or below, a number if it is so for the next integer above that number. To compare bigint
-    with numeric would take three times as long.
+    For integers each bound becomes the next integer above it, which divides them alike: to compare bigint with numeric
+    would take three times as long. A bound beyond all integers is an open end, or no integer is in the range.
     """
-    low, high = bounds.low, bounds.high
-    if cast != "bigint" or not isinstance(low, int | float | None) or not isinstance(high, int | float | None):
-        return low, high
-    if (low is not None and low > INT64_MAX) or (high is not None and high <= INT64_MIN):
-        return INT64_MAX, INT64_MAX  # no integer is in it
-    return (
-        None if low is None or low < INT64_MIN else ceil(low),
-        None if high is None or high > INT64_MAX else ceil(high),
-    )
+    if cast != "bigint":
+        return bounds.low, bounds.high
+    low, high = _number_or(-inf, bounds.low), _number_or(inf, bounds.high)
+    if low > INT64_MAX or high <= INT64_MIN:
+        return INT64_MAX, INT64_MAX
+    return None if low < INT64_MIN else ceil(low), None if high > INT64_MAX else ceil(high)
+
+
+def _number_or(open_end: float, bound: Value | None) -> int | float:
+    return bound if isinstance(bound, int | float) else open_end
 
 
 def _bounds_json(bounds: Bounds) -> str:
