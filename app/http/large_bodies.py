@@ -40,7 +40,7 @@ def _threads() -> tuple[ThreadPool, Admission]:
     return ThreadPool(_THREADS), Admission(_THREADS, slow=1)
 
 
-def beside_other_requests(work: Callable[[], Result], project: str = "", timeout_s: float | None = None) -> Result:
+def run_in_thread(work: Callable[[], Result], project: str = "", timeout_s: float | None = None) -> Result:
     """Do work of the current request that only computes, and let other requests of this process go on meanwhile.
 
     Without gevent's greenlets each request has a thread anyway, which does the work itself.
@@ -90,4 +90,4 @@ def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
 
 def by_size(size: int, work: Callable[[], Result], project: str) -> Result:
     """Do work on a body: beside other requests if it is large."""
-    return work() if size < LARGE_FROM else beside_other_requests(work, project)
+    return work() if size < LARGE_FROM else run_in_thread(work, project)

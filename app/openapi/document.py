@@ -168,7 +168,7 @@ def _describe_actions(schemas: Document) -> None:
     """The body of update by id: one schema for each action, with ``action`` as the discriminator."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
-        members = ACTION_SCHEMAS[action].fields.items()
+        members = [(field.data_key or name, field) for name, field in ACTION_SCHEMAS[action].fields.items()]
         schemas[name] = {
             "type": "object",
             "description": REGISTRY[action].MEANING,

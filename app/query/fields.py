@@ -12,21 +12,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import LiteralString
 
+from app.query import kinds
+from app.query.kinds import Kind
 from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
 from app.query.sql_text import literal
-
-
-class FieldType(Enum):
-    """What a field holds."""
-
-    ID = "id"
-    TEXT = "text"
-    NUMBER = "number"
-    TIME = "time"
-    TEXTS = "array of texts"
-    NUMBERS = "array of numbers"
-    OBJECT = "object"
-    OBJECTS = "array of objects"
 
 
 class Stage(Enum):
@@ -79,6 +68,7 @@ class ValueArray:
 class Field:
     """A row of the table.
 
+    :param kind: what it holds, or what the items of an array are.
     :param column: its value, NULL if it is absent; None for the members of an array's elements, which have no column.
     :param members: the fields of an object, or of an array's elements.
     :param text: its value as text, if ``column`` has another SQL type than the public one.
@@ -89,7 +79,7 @@ class Field:
     """
 
     name: LiteralString
-    type: FieldType
+    kind: Kind
     column: Column | None = None
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
@@ -97,6 +87,18 @@ class Field:
     beginning: Column | None = None
     expandable: bool = False
     values: ValueArray | None = None
+    is_array: bool = False
+
+    @property
+    def type_name(self) -> str:
+        """What it holds, for people."""
+        one, many = self.kind.name
+        return f"array of {many}" if self.is_array else one
+
+    @property
+    def takes(self) -> str:
+        """What it can be compared with, for messages."""
+        return self.kind.takes[self.is_array]
 
 
 # The two projections. The columns of the staged one are NULL as long as it equals the current one.
@@ -123,7 +125,7 @@ _BEGINNING = Column(
     f'"left"({SOME_PROPERTY.staged}, {literal(BEGINNING_LENGTH)})',
 )
 
-_RATHER_BY_INDEX: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
+_DETERS_FULL_SCAN: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
 """Always true, and cheap, since each version is above 0. The planner adds the COST of ``word_stems`` to every row that
 a scan looks at.
 
@@ -138,7 +140,7 @@ def _served_by_gin(condition: LiteralString) -> Column:
     return Column(
         current,
         f"((r.staged_object_type IS NULL AND {current} OR r.staged_object_type IS NOT NULL AND {staged})"
-        f" AND {_RATHER_BY_INDEX})",
+        f" AND {_DETERS_FULL_SCAN})",
     )
 
 
@@ -164,32 +166,24 @@ def _both(sql: LiteralString) -> Column:
     return Column(sql, sql)
 
 
-def _in_document(
-    name: LiteralString, field_type: FieldType, *members: Field, values: ValueArray | None = None
-) -> Field:
-    column = Column(f"{DOCUMENT.current} -> '{name}'", f"{DOCUMENT.staged} -> '{name}'")
-    return Field(name, field_type, column, _by_name(*members), values=values)
-
-
 def _array(row: ArrayField) -> Field:
     """A field of ObjectType, from its row."""
-    if row.type is None or row.column is None:
-        return _in_document(row.name, FieldType.OBJECTS, *map(_member, row.members))
-    field_type = FieldType.TEXTS if row.type.is_text else FieldType.NUMBERS
-    return _in_document(row.name, field_type, values=ValueArray(row.column, row.type.column))
+    kind = kinds.OBJECT if row.type is None else row.type.kind
+    column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
+    values = None if row.type is None or row.column is None else ValueArray(row.column, row.type.column)
+    return Field(row.name, kind, column, _by_name(*map(_member, row.members)), values=values, is_array=True)
 
 
 def _member(row: Member) -> Field:
-    field_type = FieldType.TEXT if row.type.is_text else FieldType.NUMBER
-    return Field(row.name, field_type, values=ValueArray(row.column, row.type.column, row.name))
+    return Field(row.name, row.type.kind, values=ValueArray(row.column, row.type.column, row.name))
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
     members = _by_name(
-        Field("typeId", FieldType.TEXT, _both("'api-client'::text")),
-        Field("id", FieldType.TEXT, _both(column)),
+        Field("typeId", kinds.TEXT, _both("'api-client'::text")),
+        Field("id", kinds.TEXT, _both(column)),
     )
-    return Field(name, FieldType.OBJECT, _both(column), members, expandable=True)
+    return Field(name, kinds.OBJECT, _both(column), members, expandable=True)
 
 
 def _by_name(*rows: Field) -> Mapping[str, Field]:
@@ -201,15 +195,15 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", FieldType.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
-        Field("key", FieldType.TEXT, _both("r.key"), sortable=True),
-        Field("version", FieldType.NUMBER, _both("r.version"), sortable=True),
-        Field("createdAt", FieldType.TIME, _both("r.created_at"), sortable=True),
-        Field("lastModifiedAt", FieldType.TIME, _both("r.last_modified_at"), sortable=True),
-        Field("someProperty", FieldType.TEXT, SOME_PROPERTY, sortable=True, beginning=_BEGINNING),
+        Field("id", kinds.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
+        Field("key", kinds.TEXT, _both("r.key"), sortable=True),
+        Field("version", kinds.NUMBER, _both("r.version"), sortable=True),
+        Field("createdAt", kinds.TIME, _both("r.created_at"), sortable=True),
+        Field("lastModifiedAt", kinds.TIME, _both("r.last_modified_at"), sortable=True),
+        Field("someProperty", kinds.TEXT, SOME_PROPERTY, sortable=True, beginning=_BEGINNING),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),
-        Field("objectTypeProperty", FieldType.OBJECT, DOCUMENT, OBJECT_TYPE),
+        Field("objectTypeProperty", kinds.OBJECT, DOCUMENT, OBJECT_TYPE),
     ),
     **OBJECT_TYPE,
 }

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, LiteralString
 
+from app.query import kinds
+from app.query.kinds import Kind
 from app.values.json_fields import STORABLE_TEXT, Check, check_int32, check_int64, check_number, check_text
 
 
@@ -18,22 +20,22 @@ class ItemType:
     """What a value is.
 
     :param check: keeps a decoded JSON value, or refuses it.
-    :param describes: its JSON Schema.
+    :param json_schema: its JSON Schema.
     :param column: the SQL type of a column that has such values.
-    :param is_text: whether it is compared as a text, and not as a number.
+    :param kind: what it is to conditions and facets.
     """
 
     check: Check
-    describes: Mapping[str, Any]
+    json_schema: Mapping[str, Any]
     column: LiteralString
-    is_text: bool = False
+    kind: Kind
 
 
-INT64 = ItemType(check_int64, {"type": "integer", "format": "int64"}, "bigint")
-INT32 = ItemType(check_int32, {"type": "integer", "format": "int32"}, "bigint")
-NUMBER = ItemType(check_number, {"type": "number"}, "numeric")
-DOUBLE = ItemType(check_number, {"type": "number", "format": "double"}, "numeric")
-TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", is_text=True)
+INT64 = ItemType(check_int64, {"type": "integer", "format": "int64"}, "bigint", kinds.NUMBER)
+INT32 = ItemType(check_int32, {"type": "integer", "format": "int32"}, "bigint", kinds.NUMBER)
+NUMBER = ItemType(check_number, {"type": "number"}, "numeric", kinds.NUMBER)
+DOUBLE = ItemType(check_number, {"type": "number", "format": "double"}, "numeric", kinds.NUMBER)
+TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", kinds.TEXT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from app.values.json_fields import Boolean, Text
 class UpdateAction(Protocol):
     """A valid action.
 
-    ``FIELDS`` are its fields beside ``action``; their attribute names are the parameters of the class.
+    ``FIELDS`` are its fields beside ``action``; by the parameters of the class.
     """
 
     ACTION: ClassVar[str]
@@ -48,12 +48,12 @@ class ChangeSomeProperty:
     ACTION: ClassVar[str] = "changeSomeProperty"
     MEANING: ClassVar[str] = "Sets someProperty; with staged=true in the staged projection only."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {
-        "someProperty": Text(required=True, attribute="some_property"),
-        "staged": Boolean(load_default=False),
+        "some_property": Text(required=True, data_key="someProperty"),
+        "staged": Boolean(),
     }
 
     some_property: str
-    staged: bool
+    staged: bool = False
 
     def apply(self, resource: Resource) -> Resource:
         return resource.with_content(

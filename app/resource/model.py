@@ -64,7 +64,7 @@ class Resource:
             return replace(self, staged=staged)
         return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
-    def written(self, _: UUID, at: datetime) -> "Resource":
+    def as_stored(self, _: UUID, at: datetime) -> "Resource":
         """This resource, as it was written at a time."""
         return replace(self, last_modified_at=at)
 
@@ -84,7 +84,7 @@ class NewResource:
     created_as_only: bool = False
     version: int = 1
 
-    def written(self, resource_id: UUID, at: datetime) -> Resource:
+    def as_stored(self, resource_id: UUID, at: datetime) -> Resource:
         """The resource that was created at a time."""
         author = self.last_modified_by
         return Resource(resource_id, self.version, self.key, at, at, author, author, self.current, self.staged)

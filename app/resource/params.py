@@ -9,10 +9,11 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import EXPANDABLE, OBJECT_TYPE, SORTABLE
+from app.query.kinds import Value
 from app.query.language import InvalidExpressions, Reason
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
-from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds, Value
+from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
 from app.resource.model import (
     DEFAULT_LIMIT,
@@ -325,8 +326,7 @@ class StagedSchema(QuerySchema):
 
     staged = Parameter(
         read_boolean,
-        BOOLEAN_SCHEMA,
-        load_default=False,
+        BOOLEAN_SCHEMA | {"default": False},
         meaning="true writes the staged projection only, the current one stays",
         example=False,
     )

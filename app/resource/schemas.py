@@ -45,13 +45,13 @@ class JsonArray(StrictField):
     """An array with one check for all items.
 
     :param item: the check of each item.
-    :param describes: the JSON Schema of an item, for the OpenAPI document.
+    :param json_schema: the JSON Schema of an item, for the OpenAPI document.
     :param unique: refuse repeated items.
     :param length: the number of items; None: any.
     """
 
     def __init__(
-        self, item: Check, describes: dict[str, Any], *, unique: bool = False, length: int | None = None
+        self, item: Check, json_schema: dict[str, Any], *, unique: bool = False, length: int | None = None
     ) -> None:
         def check(value: Any) -> list[Any]:
             items = check_items(value, item)
@@ -61,7 +61,7 @@ class JsonArray(StrictField):
                 _refuse_repeats(items)
             return items
 
-        metadata: dict[str, Any] = {"type": "array", "items": describes}
+        metadata: dict[str, Any] = {"type": "array", "items": json_schema}
         if unique:
             metadata["uniqueItems"] = True
         if length is not None:
@@ -85,12 +85,12 @@ def _refuse_repeats(items: list[Any]) -> None:
 def _array(row: ArrayField) -> JsonArray:
     """The schema of a field of ObjectType."""
     if row.type is not None:
-        return JsonArray(row.type.check, dict(row.type.describes), unique=row.unique, length=row.length)
+        return JsonArray(row.type.check, dict(row.type.json_schema), unique=row.unique, length=row.length)
     return JsonArray(
         object_check({member.name: member.type.check for member in row.members}),
         {
             "type": "object",
-            "properties": {member.name: dict(member.type.describes) for member in row.members},
+            "properties": {member.name: dict(member.type.json_schema) for member in row.members},
             "additionalProperties": False,
         },
     )

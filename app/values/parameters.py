@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, OwnLoad, check_number, messages_with_paths, unknown_name
 from app.values.numbers import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
 
@@ -99,9 +99,9 @@ class Parameter(fields.Field[Any]):
         may_be_empty: bool = False,
         meaning: str = "",
         example: Any = None,
-        **arguments: Any,
+        data_key: str | None = None,
     ) -> None:
-        super().__init__(allow_none=False, **arguments)
+        super().__init__(data_key=data_key)
         self.read = read
         self.repeatable = repeatable
         self.may_be_empty = may_be_empty
@@ -182,14 +182,11 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         return loaded
 
 
-class QuerySchema(Schema):
+class QuerySchema(OwnLoad):
     """The parameters of an endpoint; the class itself is for endpoints that take none.
 
     Every parameter is optional, so an empty query string always loads.
     """
-
-    class Meta:
-        unknown = RAISE
 
     ignores_undeclared = False
     """Whether undeclared names are ignored and not refused."""
@@ -206,7 +203,7 @@ class QuerySchema(Schema):
         names = [families[each].name_like(name[:100]) if each in families else each for each in known]
         return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))
 
-    def load(self, data: Any, **_: Any) -> Any:
+    def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
         :raises ApiError: 400 with a fault for each undeclared name and for each malformed value.

@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 from app.errors import ApiError
 from app.http import large_bodies
 from app.http.bodies import FORM, read_form
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.http.large_bodies import LARGE_FROM, run_in_thread
 from app.resource.searching.search_params import SearchSchema
 from app.values.strict_json import decode, encode
 from tests.support.api import Api
@@ -64,7 +64,7 @@ def test_a_project_waits_for_no_other_and_for_itself_not_for_ever(start_gunicorn
 
 def test_the_work_sees_the_request(app: Flask) -> None:
     with app.test_request_context("/p/resource?a=b"):
-        assert beside_other_requests(lambda: request.args["a"]) == "b"
+        assert run_in_thread(lambda: request.args["a"]) == "b"
 
 
 @pytest.mark.parametrize("items", [[1] * 30_000, [0.5, -0.0, 10**15] * 9_000, list(range(25_001))])
@@ -86,7 +86,7 @@ def test_a_form_is_large_as_a_json_text_is(
         begun.append(project)
         return work()
 
-    monkeypatch.setattr(large_bodies, "beside_other_requests", note)
+    monkeypatch.setattr(large_bodies, "run_in_thread", note)
     fields = "limit=1&" * 100
     answer = searches.post(SEARCH, data=f"{fields}pad={'x' * (size - len(fields) - 4)}", content_type=FORM)
     assert answer.status_code == 400

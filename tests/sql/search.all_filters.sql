@@ -38,7 +38,8 @@ WITH
                     coalesce(sum(t.count), 0) AS sum,
                     coalesce(
                         string_agg(
-                            '{"term":"' || t.value || '","count":' || t.count || '}', ',' ORDER BY t.count DESC, t.value
+                            '{"term":' || to_json(t.value::text)::text || ',"count":' || t.count || '}', ','
+                            ORDER BY t.count DESC, t.value
                         ),
                         ''
                     ) AS terms

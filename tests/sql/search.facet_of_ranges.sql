@@ -1,5 +1,17 @@
 WITH facet_0 AS MATERIALIZED (
     WITH
+        range AS (
+            SELECT
+                g.named,
+                g.number,
+                coalesce(width_bucket(g.low, %(facet_0_bounds)s::numeric[]), 0) AS first,
+                coalesce(
+                    width_bucket(g.high, %(facet_0_bounds)s::numeric[]) - 1, cardinality(%(facet_0_bounds)s::numeric[])
+                ) AS last
+            FROM unnest(
+                %(facet_0_low)s::numeric[], %(facet_0_high)s::numeric[], %(facet_0_named)s::text[]
+            ) WITH ORDINALITY g (low, high, named, number)
+        ),
         part AS (
             SELECT
                 v.part,
@@ -11,12 +23,12 @@ WITH facet_0 AS MATERIALIZED (
             FROM (
                 SELECT
                     r.version AS value,
-                    (r.version >= (%(facet_0_bounds)s::numeric[])[1])::int AS part,
+                    width_bucket(r.version, %(facet_0_bounds)s::numeric[]) AS part,
                     NULL::int AS previous
                 FROM resource r
                 WHERE r.project_key = %(project_key)s
             ) v
-            WHERE v.part BETWEEN %(facet_0_least)s::int AND %(facet_0_most)s::int
+            WHERE v.part IS NOT NULL
             GROUP BY v.part, v.previous
         ),
         counted AS (
@@ -28,10 +40,7 @@ WITH facet_0 AS MATERIALIZED (
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce(min(p.least), 0)::numeric AS least,
                 coalesce(max(p.most), 0)::numeric AS most
-            FROM unnest(
-                %(facet_0_first)s::int[], %(facet_0_last)s::int[], %(facet_0_named)s::text[]
-            ) WITH ORDINALITY r (first, last, named, number)
-                LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
+            FROM range r LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
             GROUP BY r.number, r.named
         )
     SELECT '{"type":"range","ranges":['

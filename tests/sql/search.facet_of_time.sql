@@ -20,8 +20,11 @@ WITH facet_0 AS MATERIALIZED (
                 coalesce(sum(t.count), 0) AS sum,
                 coalesce(
                     string_agg(
-                        '{"term":"' || to_char(t.value AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                            || '","count":' || t.count
+                        '{"term":'
+                            || to_json(
+                                to_char(t.value::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                            )::text
+                            || ',"count":' || t.count
                             || '}',
                         ','
                         ORDER BY t.count DESC, t.value

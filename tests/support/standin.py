@@ -14,7 +14,7 @@ import psycopg
 
 from app.config import Settings
 from app.errors import ApiError
-from app.http.large_bodies import beside_other_requests
+from app.http.large_bodies import run_in_thread
 from app.serving.supervisor import serve
 from tests.support.waiting import wait_until
 
@@ -52,7 +52,7 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         query = parse_qs(environ["QUERY_STRING"])
         project, timeout_s = query["project"][0], float(query.get("timeout", ["60"])[0])
         try:
-            body = beside_other_requests((lambda: "at once") if "brief" in query else _compute, project, timeout_s)
+            body = run_in_thread((lambda: "at once") if "brief" in query else _compute, project, timeout_s)
         except ApiError as error:
             status, body = f"{error.status} {error.faults[0].code}", error.faults[0].message
     elif path == "/begun":

@@ -6,7 +6,8 @@ Positions are offsets into the text, counted from 0. Comparisons ignore them.
 from dataclasses import dataclass, field
 
 from app.query.fields import Field
-from app.query.predicate.ast import Condition, Literal, Value
+from app.query.kinds import Value
+from app.query.predicate.ast import Condition, Literal
 
 # Parsed
 

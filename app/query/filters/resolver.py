@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from app import errors
-from app.query.fields import RESOURCE, Field, FieldType
+from app.query.fields import RESOURCE, Field
 from app.query.filters.ast import (
     Bounds,
     Facet,
@@ -23,10 +23,11 @@ from app.query.filters.ast import (
     Values,
 )
 from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
+from app.query.kinds import Value
 from app.query.language import Faults, place, trees_of
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Value
+from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal
 from app.query.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
-from app.query.predicate.values import refused_literal, unknown_field, value_of
+from app.query.predicate.values import refused_literal, unknown_field
 from app.values.suggestions import did_you_mean
 
 FACETS_AT_MOST = 50
@@ -106,7 +107,7 @@ class _Resolver:
         for name in path.text.split("."):
             if row is not None:
                 beginning += f"{row.name}."
-                if row.type is FieldType.OBJECTS:
+                if row.is_array:
                     element_of = row
             row_here = known.get(name)
             if row_here is None:
@@ -140,7 +141,7 @@ class _Resolver:
         """An array has a value if it has an element; a member of elements, if an element has the member."""
         if target.element_of is not None:
             return HasElement(target.element_of, _holds(target.field, "is defined"), negated=not exists)
-        if target.field.type in (FieldType.TEXTS, FieldType.NUMBERS, FieldType.OBJECTS):
+        if target.field.is_array:
             return Holds(target.field, OPERATORS["is empty"], (), negated=exists)
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
@@ -151,7 +152,7 @@ class _Resolver:
         if low is None or high is None:
             operator, value = (">=", low) if high is None else ("<=", high)
             return _within_element(target, _holds(target.field, operator, *([] if value is None else [value])))
-        if target.field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+        if target.field.is_array:
             # One element must be within both bounds.
             return Holds(target.field, CLOSED_RANGE, (low, high), negated=False)
         return _within_element(target, AllOf((_holds(target.field, ">=", low), _holds(target.field, "<=", high))))
@@ -174,7 +175,7 @@ class _Resolver:
             case Values() as values:
                 groups = self.condition(target, path, values)
             case Ranges(items):
-                if target.field.type not in (FieldType.NUMBER, FieldType.NUMBERS, FieldType.TIME):
+                if not target.field.kind.amount:
                     self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
                     return None
                 if len(items) > RANGES_AT_MOST:
@@ -206,9 +207,9 @@ class _Resolver:
         return Bounds(low, high)
 
     def _value(self, target: FieldPath, path: Path, literal: Literal) -> Value | None:
-        value = value_of(literal, target.field.type)
+        value = target.field.kind.value_of(literal.value)
         if value is None:
-            self._fault(refused_literal(path.text, target.field.type, literal), literal.position)
+            self._fault(refused_literal(path.text, target.field, literal), literal.position)
         return value
 
     def _refuse_object(self, target: FieldPath, path: Path, takes: str) -> None:

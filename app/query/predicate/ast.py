@@ -5,14 +5,10 @@ only in white space have equal trees.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
-from uuid import UUID
 
 from app.query.fields import Field
+from app.query.kinds import Number, Value
 from app.query.predicate.operators import Operator
-
-Number = int | float
-"""A number of a predicate: an exact int within int64, else the nearest double, and beyond all doubles an infinity."""
 
 # Parsed
 
@@ -85,8 +81,6 @@ class Atom:
 Parsed = And | Or | Not | Nested | Atom
 
 # Resolved: every field is known, every value has the field's type, and only atoms are negated.
-
-Value = str | Number | datetime | UUID
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from typing import LiteralString, TypeGuard, assert_never
 from uuid import UUID
 
 from app.errors import unreachable
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, FieldType, Stage
-from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds, Value
+from app.query import kinds
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, RESOURCE, Field, Stage
+from app.query.kinds import Value
+from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
 from app.values.strict_json import encode
@@ -70,7 +72,7 @@ def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString 
 
 def _term(text: LiteralString, condition: Condition, stage: Stage) -> ClauseTerm:
     match condition:
-        case Holds(field=Field(type=FieldType.NUMBER), negated=False) if is_comparable_by_index(condition, stage):
+        case Holds(field=of, negated=False) if of is RESOURCE["version"] and is_comparable_by_index(condition, stage):
             return ClauseTerm(text, by_gin=False, alone=text.replace("::numeric", "::bigint"))
         case _:
             return ClauseTerm(text, _is_about_documents(condition))
@@ -80,7 +82,7 @@ def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
     """Whether a condition holds for an array of scalars that has one of some values."""
     return (
         isinstance(condition, Holds)
-        and condition.field.type in (FieldType.TEXTS, FieldType.NUMBERS)
+        and condition.field.is_array
         and condition.operator.array is ArraySearch.CONTAINS_ANY
         and not condition.negated
     )
@@ -98,7 +100,7 @@ def _is_about_documents(condition: Condition) -> bool:
         case AllOf(conditions) | AnyOf(conditions):
             return any(map(_is_about_documents, conditions))
         case Holds(field=field):
-            return field.type in (FieldType.TEXTS, FieldType.NUMBERS, FieldType.OBJECTS)
+            return field.is_array
         case HasElement() | Contains():
             return True
         case _:
@@ -108,10 +110,10 @@ def _is_about_documents(condition: Condition) -> bool:
 def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
     """Whether the comparison of a sortable field is compiled to one that the field's index can serve."""
     equality, values = atom.operator.equality, atom.values
-    match atom.field.type:
-        case FieldType.ID:
+    match atom.field.kind:
+        case kinds.ID:
             return equality or all(isinstance(value, UUID) for value in values)
-        case FieldType.NUMBER:
+        case kinds.NUMBER:
             return len(values) == 1 and isinstance(values[0], int)
         case _ if atom.field.beginning is not None:
             return equality and stage is Stage.CURRENT  # only the current projection has the index
@@ -119,7 +121,7 @@ def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
             return True
 
 
-def opaque(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
+def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
     """A parameter whose value the planner does not see, since it stands in a subquery.
 
     If it saw the value, it would estimate a plan for this value as cheaper than a generic one, although there are no
@@ -131,17 +133,6 @@ def opaque(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
 def unindexed(condition: LiteralString) -> LiteralString:
     """The same condition in a form that no index serves; the planner expects half of the rows to fulfil it."""
     return f"CASE WHEN {condition} THEN true ELSE false END"
-
-
-CASTS: dict[FieldType, LiteralString] = {
-    FieldType.ID: "text",
-    FieldType.TEXT: "text",
-    FieldType.NUMBER: "numeric",
-    FieldType.TIME: "timestamptz",
-    FieldType.TEXTS: "text",
-    FieldType.NUMBERS: "numeric",
-}
-"""The SQL types that values are compared as; for arrays the types of their elements."""
 
 
 @dataclass(slots=True)
@@ -184,11 +175,11 @@ class _Compiler:
     # Atoms
 
     def _atom(self, atom: Holds) -> LiteralString:
-        if atom.field.type in (FieldType.TEXTS, FieldType.NUMBERS, FieldType.OBJECTS):
+        if atom.field.is_array:
             return self._array(atom)
-        if atom.field.type is FieldType.ID and atom.values:
+        if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
-        column, cast = self._column(atom.field), CASTS.get(atom.field.type, "text")
+        column, cast = self._column(atom.field), atom.field.kind.cast
         text = self._scalar(atom, column, cast, atom.values)
         if atom.field.beginning is not None and is_comparable_by_index(atom, self.stage):
             # The index has the beginning alone.
@@ -241,7 +232,7 @@ class _Compiler:
             case ArraySearch.CONTAINS_ALL:
                 return self._contains(_document(name, values))
             case template:
-                operand = self._operand(atom, CASTS.get(atom.field.type, "text"), values)
+                operand = self._operand(atom, atom.field.kind.cast, values)
                 return template.format(field=self._column(atom.field), value=operand)
 
     def _ordered(self, atom: Holds) -> LiteralString:
@@ -253,16 +244,16 @@ class _Compiler:
             least=f"({values})[1]",
             greatest=f"({values})[cardinality({values})]",
             values=values,
-            value=self._operand(atom, CASTS[atom.field.type], atom.values),
+            value=self._operand(atom, atom.field.kind.cast, atom.values),
         )
 
     # Documents
 
     def _contains(self, document: str) -> LiteralString:
-        return CONTAINS.for_stage(self.stage).format(opaque(self._parameter(document), "jsonb"))
+        return CONTAINS.for_stage(self.stage).format(hidden_from_planner(self._parameter(document), "jsonb"))
 
     def _found_by(self, path: str) -> LiteralString:
-        return FOUND_BY.for_stage(self.stage).format(opaque(self._parameter(path), "jsonpath"))
+        return FOUND_BY.for_stage(self.stage).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _element(self, condition: HasElement) -> LiteralString:
         inner = condition.condition

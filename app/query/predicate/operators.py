@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import LiteralString
 
-from app.query.fields import FieldType
+from app.query.fields import Field
 
 
 class Arity(Enum):
@@ -32,8 +32,8 @@ class Operator:
     """A row.
 
     :param token: the operator as it is written.
-    :param types: the types of fields that have the operator.
-    :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list.
+    :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list; empty if only
+        arrays have the operator.
     :param array: the same for an array of scalars, or the way in which the array is searched.
     :param ordered: the same for the distinct values of an array, which are sorted: ``{least}``, ``{greatest}`` and all
         ``{values}``. This takes half as long as a jsonpath, which takes the document apart.
@@ -41,28 +41,30 @@ class Operator:
         it holds for one of the values.
     :param equality: whether it holds for the given values and no others, so that an index finds them.
     :param absent: the result if the field is absent.
+    :param of_texts: whether only what is compared as a text has the operator.
     """
 
     token: str
     arity: Arity
-    types: frozenset[FieldType]
     scalar: LiteralString = ""
     array: LiteralString | ArraySearch = ""
     ordered: LiteralString = ""
     member: LiteralString = ""
     equality: bool = False
     absent: bool = False
+    of_texts: bool = False
 
+    def fits(self, field: Field) -> bool:
+        """Whether a field has this operator. One with operands needs values that they are compared with."""
+        has_sql = bool(self.array or self.ordered) if field.is_array else bool(self.scalar)
+        has_values = self.arity is Arity.NONE or bool(field.kind.literals)
+        return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)
 
-_SCALARS = frozenset((FieldType.ID, FieldType.TEXT, FieldType.NUMBER, FieldType.TIME))
-_ARRAYS = frozenset((FieldType.TEXTS, FieldType.NUMBERS))
-_COMPARABLE = _SCALARS | _ARRAYS
 
 _ROWS = (
     Operator(
         "=",
         Arity.ONE,
-        _COMPARABLE,
         scalar="{field} = {value}",
         array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}",
@@ -71,7 +73,6 @@ _ROWS = (
     Operator(
         "in",
         Arity.LIST,
-        _COMPARABLE,
         scalar="{field} = ANY ({value})",
         array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}",
@@ -80,7 +81,6 @@ _ROWS = (
     Operator(
         "<",
         Arity.ONE,
-        _COMPARABLE,
         scalar="{field} < {value}",
         ordered="{least} < {value}",
         member="{it} < {value}",
@@ -88,7 +88,6 @@ _ROWS = (
     Operator(
         ">",
         Arity.ONE,
-        _COMPARABLE,
         scalar="{field} > {value}",
         ordered="{greatest} > {value}",
         member="{it} > {value}",
@@ -96,7 +95,6 @@ _ROWS = (
     Operator(
         "<=",
         Arity.ONE,
-        _COMPARABLE,
         scalar="{field} <= {value}",
         ordered="{least} <= {value}",
         member="{it} <= {value}",
@@ -104,17 +102,15 @@ _ROWS = (
     Operator(
         ">=",
         Arity.ONE,
-        _COMPARABLE,
         scalar="{field} >= {value}",
         ordered="{greatest} >= {value}",
         member="{it} >= {value}",
     ),
-    Operator("contains any", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ANY),
-    Operator("contains all", Arity.LIST, _ARRAYS, array=ArraySearch.CONTAINS_ALL),
+    Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY),
+    Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL),
     Operator(
         "is defined",
         Arity.NONE,
-        frozenset(FieldType),
         scalar="{field} IS NOT NULL",
         array="{field} IS NOT NULL",
         member="exists({it})",
@@ -122,7 +118,6 @@ _ROWS = (
     Operator(
         "is empty",
         Arity.NONE,
-        _ARRAYS | {FieldType.OBJECTS},
         array="jsonb_array_length({field}) = 0",
         absent=True,
     ),
@@ -130,10 +125,10 @@ _ROWS = (
     Operator(
         "matches ignore case",
         Arity.ONE,
-        frozenset((FieldType.ID, FieldType.TEXT, FieldType.TEXTS)),
         scalar='lower({field} COLLATE "default") = lower({value} COLLATE "default")',
         array="EXISTS (SELECT FROM jsonb_array_elements_text({field}) e (value)"
         ' WHERE lower(e.value COLLATE "default") = lower({value} COLLATE "default"))',
+        of_texts=True,
     ),
 )
 
@@ -143,7 +138,6 @@ OPERATORS: Mapping[str, Operator] = {row.token: row for row in _ROWS}
 CLOSED_RANGE = Operator(
     "range",
     Arity.LIST,
-    _ARRAYS,
     ordered="({least} <= ({value})[2] AND {greatest} >= ({value})[1] AND EXISTS"
     " (SELECT FROM unnest({values}) e (value) WHERE e.value BETWEEN ({value})[1] AND ({value})[2]))",
 )
@@ -160,7 +154,7 @@ NEGATIONS: Mapping[str, Operator] = {
 """Tokens that negate an operator."""
 
 
-def tokens_of(field_type: FieldType) -> list[str]:
-    """The tokens that can follow a field of this type."""
-    known = [row.token for row in _ROWS if field_type in row.types]
-    return known + [token for token, row in NEGATIONS.items() if field_type in row.types]
+def tokens_of(field: Field) -> list[str]:
+    """The tokens that can follow a field."""
+    known = [row.token for row in _ROWS if row.fits(field)]
+    return known + [token for token, row in NEGATIONS.items() if row.fits(field)]

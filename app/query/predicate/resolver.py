@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.query.fields import RESOURCE, Field, FieldType
+from app.query.fields import RESOURCE, Field
+from app.query.kinds import Value
 from app.query.language import Faults, Terms, TooManyTerms, place, trees_of
 from app.query.predicate.ast import (
     AllOf,
@@ -23,12 +24,11 @@ from app.query.predicate.ast import (
     Not,
     Or,
     Parsed,
-    Value,
     Variable,
 )
 from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
 from app.query.predicate.parser import parse, terms_of_request
-from app.query.predicate.values import TAKES, read_value, refused_literal, shown, unknown_field, value_of
+from app.query.predicate.values import refused_literal, shown, unknown_field
 
 Variables = Mapping[str, Sequence[str]]
 """The values of each variable, as the query string has them."""
@@ -83,11 +83,11 @@ class _Resolver:
         row = self._field(name, known)
         if row is None:
             return _NOTHING
-        if row.type is FieldType.OBJECT:
+        if row.members and row.is_array:
+            return HasElement(row, self.condition(inner, row.members), negated)
+        if row.members:
             # Every resource has these objects, so only the inner condition matters.
             return self.condition(inner, row.members, negated=negated)
-        if row.type is FieldType.OBJECTS:
-            return HasElement(row, self.condition(inner, row.members), negated)
         self._refuse_expression(name, row)
         return _NOTHING
 
@@ -97,7 +97,7 @@ class _Resolver:
             return _NOTHING
         negation = NEGATIONS.get(atom.operator)
         operator = negation or OPERATORS[atom.operator]
-        if row.type not in operator.types:
+        if not operator.fits(row):
             self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
@@ -110,7 +110,7 @@ class _Resolver:
         return row
 
     def _refuse_expression(self, name: Name, row: Field) -> None:
-        takes = [f"'{token}'" for token in tokens_of(row.type)]
+        takes = [f"'{token}'" for token in tokens_of(row)]
         if row.members:
             takes.append("a condition in parentheses")
         self._fault(
@@ -130,9 +130,9 @@ class _Resolver:
         return tuple(found)
 
     def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
-        value = value_of(literal, row.type)
+        value = row.kind.value_of(literal.value)
         if value is None:
-            self._fault(refused_literal(row.name, row.type, literal), literal.position)
+            self._fault(refused_literal(row.name, row, literal), literal.position)
         else:
             found.append(value)
 
@@ -148,9 +148,9 @@ class _Resolver:
         else:
             self.terms.add(len(texts) - 1)
             for text in texts:
-                value = read_value(text, row.type)
+                value = row.kind.read(text)
                 if value is None:
-                    takes = TAKES[row.type].replace(" in double quotes", "")
+                    takes = row.takes.replace(" in double quotes", "")
                     what = f"{shown(text)}, the value of the variable '{variable.name}'"
                     self._fault(f"The field '{row.name}' takes {takes}, not {what}.", variable.position)
                 else:

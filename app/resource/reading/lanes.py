@@ -7,7 +7,8 @@ from typing import TypeVar, assert_never
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
-from app.query.fields import BEGINNING_LENGTH, FieldType, Stage
+from app.query.fields import BEGINNING_LENGTH, Stage
+from app.query.kinds import ID, TEXT
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.compiler import conjuncts_of, is_comparable_by_index, needs_equality
 from app.query.predicate.operators import OPERATORS, ArraySearch
@@ -104,14 +105,14 @@ def _served(condition: Condition, stage: Stage) -> _Served:
 
 def _served_of_field(holds: Holds, stage: Stage) -> _Served:
     field, operator = holds.field, holds.operator
-    if field.type in (FieldType.TEXTS, FieldType.NUMBERS):
+    if field.is_array:
         finds = operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
         return _Served.VALUES if finds else _Served.NOT
     if not field.sortable or not is_comparable_by_index(holds, stage):
         return _Served.NOT
     if field.beginning is not None and any(len(str(value)) >= BEGINNING_LENGTH for value in holds.values):
         return _Served.NOT  # many may have the same beginning
-    if operator.equality and field.type in (FieldType.ID, FieldType.TEXT):
+    if operator.equality and field.kind in (ID, TEXT):
         return _Served.VALUES
     # Many resources may have the same version or time. For a list of them the planner may take another index.
     is_one = operator.equality and len(holds.values) == 1

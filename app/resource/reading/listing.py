@@ -23,8 +23,9 @@ from psycopg.pq.abc import PGresult
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, FieldType, Stage
-from app.query.predicate.compiler import Clause, opaque
+from app.query.fields import Field, Stage
+from app.query.kinds import ID
+from app.query.predicate.compiler import Clause, hidden_from_planner
 from app.query.sql_text import Parameters, literal, numbered, placeholder
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
@@ -76,7 +77,7 @@ def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
             continue
         seen.add(asked.field)
         terms.append(_term(asked.field, stage, descending=asked.descending))
-        if asked.field.type is FieldType.ID:
+        if asked.field.kind is ID:
             return tuple(terms)
     return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
 
@@ -123,7 +124,7 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
+class PageExtras:
     """What a page has beside the usual members, as SQL.
 
     :param members: members of the page; NULL if they are too large.
@@ -138,7 +139,7 @@ class Further:
 class Page:
     """A page that is to be read.
 
-    :param parameters: ``project_key``, and those of ``terms`` and ``further``.
+    :param parameters: ``project_key``, and those of ``terms`` and ``extras``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     """
 
@@ -147,7 +148,7 @@ class Page:
     paging: Paging
     terms: Sequence[Term]
     result: ResultJson
-    further: Further = Further()
+    extras: PageExtras = PageExtras()
 
     def read(self, connection: Connection, *, may_be_large: bool) -> bytes:
         """The page as JSON text in UTF-8.
@@ -173,10 +174,10 @@ class Page:
         """
         paging, selected = self.paging, self.selected
         found, results, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms, json)
-        queries: list[LiteralString] = [*found, *self.further.queries]
+        queries: list[LiteralString] = [*found, *self.extras.queries]
         joined: LiteralString = ", ".join(queries)
         with_: LiteralString = f"WITH {joined}" if queries else ""
-        end = concatenated("']'", self.further.members, "'}'")
+        end = concatenated("']'", self.extras.members, "'}'")
         statement = f"""
             {with_}
             SELECT {concatenated(_COUNTS, total, _RESULTS)},
@@ -231,7 +232,7 @@ class Page:
 
 _OF_EACH: LiteralString = f"""
     SELECT w.place, {{}}
-    FROM unnest({opaque(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
+    FROM unnest({hidden_from_planner(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
         CROSS JOIN LATERAL (
             SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
 

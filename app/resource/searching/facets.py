@@ -10,16 +10,17 @@ No query has anything that PostgreSQL would refuse to divide among parallel work
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from math import ceil
+from math import ceil, inf
 from typing import Any, LiteralString
 
 from app import errors
-from app.query.fields import FieldType, Stage
+from app.query.fields import Stage
 from app.query.filters.ast import Bounds, Facet, FieldPath
-from app.query.predicate.ast import Condition, Value
-from app.query.predicate.compiler import CASTS, compile_condition, number_text, parameter_of
-from app.query.sql_text import Parameters, literal, utc_time
-from app.resource.json_text import concatenated, member, members, object_, quoted, text_member
+from app.query.kinds import NUMBER_JSON, TEXT, Value
+from app.query.predicate.ast import Condition
+from app.query.predicate.compiler import compile_condition, number_text, parameter_of
+from app.query.sql_text import Parameters, literal
+from app.resource.json_text import concatenated, member, members, object_, text_member
 from app.resource.model import FACET_TERMS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN
 
@@ -74,57 +75,27 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
     return f"SELECT {values} AS value FROM resource r WHERE {where}"
 
 
-# JSON of values. A numeric has more digits than a double. If it is not a whole number, the shortest text of the nearest
-# double is meant, if there is a double near it.
-
-_NUMBER_JSON: LiteralString = """CASE
-    WHEN {0} = trunc({0}) AND abs({0}) < 1e21 THEN trunc({0})::text
-    WHEN abs({0}) BETWEEN 1e-300 AND 1e300 THEN to_json({0}::double precision)::text
-    ELSE {0}::text END"""
-
-_DECIMAL_JSON: LiteralString = (
-    f"{_NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END"
-)
-"""A number with a fraction, ``.0`` if it is whole."""
-
-
 _STATISTICS: LiteralString = concatenated(
-    member("total", _NUMBER_JSON.format("{total}")),
-    member("min", _NUMBER_JSON.format("{least}")),
-    member("max", _NUMBER_JSON.format("{most}")),
-    member("mean", _NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
+    member("total", NUMBER_JSON.format("{total}")),
+    member("min", NUMBER_JSON.format("{least}")),
+    member("max", NUMBER_JSON.format("{most}")),
+    member("mean", NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
 )
 """The members of a range that describe its values."""
-
-
-def _term(field_type: FieldType, value: LiteralString) -> tuple[LiteralString, LiteralString]:
-    """The ``dataType`` of a facet's terms, and the JSON of a term."""
-    match field_type:
-        case FieldType.ID:
-            return "text", quoted(value)
-        case FieldType.TIME:
-            return "datetime", quoted(utc_time(value))
-        case FieldType.NUMBER | FieldType.NUMBERS:
-            return "number", _DECIMAL_JSON.format(value)
-        case _:
-            return "text", f"to_json({value}::text)::text"
 
 
 # The three sorts of facets
 
 
 def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: LiteralString) -> LiteralString:
-    field_type = facet.path.field.type
+    kind = facet.path.field.kind
     # bigint is cast once for each term that is listed, since numeric takes longer to count.
-    is_number = field_type in (FieldType.NUMBER, FieldType.NUMBERS)
-    value: LiteralString = "t.value::numeric" if is_number else "t.value"
-    data_type, term = _term(field_type, value)
-    json = object_(member("term", term), _count(facet, "t.count"))
+    json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
         SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
-    if field_type in (FieldType.TEXT, FieldType.TEXTS):
+    if kind is TEXT:
         # A text may have megabytes. If those that are listed have too many, none becomes JSON.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
@@ -136,7 +107,7 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: Lite
             SELECT v.value, count(*) AS count
             FROM ({_each_value(facet.path, where, stage)}) v
             GROUP BY v.value)
-        SELECT {_terms_result(data_type)} AS json
+        SELECT {_terms_result(kind.data_type)} AS json
         FROM (
                 SELECT
                     coalesce(sum(c.count) FILTER (WHERE c.value IS NULL), 0) AS missing,
@@ -180,13 +151,6 @@ def _filter(
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_SUMMABLE: dict[FieldType, LiteralString] = {
-    FieldType.NUMBER: "{}",
-    FieldType.NUMBERS: "{}",
-    FieldType.TIME: "(extract(epoch FROM {}) * 1000)",
-}
-"""A value as a number for the statistics of a range: of a time, the milliseconds since 1970."""
-
 
 def _ranges(
     facet: Facet,
@@ -200,30 +164,24 @@ def _ranges(
     of the value before them in the same array; then each range adds up its parts. A resource counts for a range at its
     first value that is in it: the one that follows none, or one below the range.
 
-    The parts are numbered by how many bounds are at most the value, as width_bucket does.
+    A part is numbered by how many bounds are at most its values, as width_bucket does.
     """
     array = facet.path.field.values
-    cast: LiteralString = CASTS[facet.path.field.type] if array is None else array.item_type
+    cast: LiteralString = facet.path.field.kind.cast if array is None else array.item_type
     limits = [_limits(each, cast) for each in ranges]
     bounds = sorted({bound for both in limits for bound in both if bound is not None})
     parameters[f"{prefix}_bounds"] = [parameter_of(bound) for bound in bounds]
-    first = [0 if low is None else bounds.index(low) + 1 for low, _ in limits]
-    last = [len(bounds) if high is None else bounds.index(high) for _, high in limits]
-    parameters[f"{prefix}_first"], parameters[f"{prefix}_last"] = [[str(n) for n in each] for each in (first, last)]
-    parameters[f"{prefix}_least"], parameters[f"{prefix}_most"] = str(min(first)), str(max(last))
+    parameters[f"{prefix}_low"] = [None if low is None else parameter_of(low) for low, _ in limits]
+    parameters[f"{prefix}_high"] = [None if high is None else parameter_of(high) for _, high in limits]
     parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
-    all_ranges: LiteralString = (
-        f"unnest(%({prefix}_first)s::int[], %({prefix}_last)s::int[], %({prefix}_named)s::text[])"
-        " WITH ORDINALITY r (first, last, named, number)"
-    )
-    part = _part(f"%({prefix}_bounds)s::{cast}[]", len(bounds))
+    part: LiteralString = f"width_bucket({{}}, %({prefix}_bounds)s::{cast}[])"
     if array is None:
         value, previous = _column(facet.path, stage), "NULL::int"
     else:
         # PostgreSQL computes equal calls of unnest in a select list once.
         value = f"unnest({array.for_stage(stage)})"
         previous = part.format(f"unnest(array_prepend(NULL, {array.for_stage(stage)}))")
-    amount = _SUMMABLE[facet.path.field.type]
+    amount = facet.path.field.kind.amount
     json = concatenated(
         "'{'",
         "l.named",
@@ -233,14 +191,20 @@ def _ranges(
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM counted l)", "']'")
     return f"""
-        WITH part AS (
+        WITH range AS (
+            SELECT g.named, g.number,
+                coalesce({part.format("g.low")}, 0) AS first,
+                coalesce({part.format("g.high")} - 1, cardinality(%({prefix}_bounds)s::{cast}[])) AS last
+            FROM unnest(%({prefix}_low)s::{cast}[], %({prefix}_high)s::{cast}[], %({prefix}_named)s::text[])
+                WITH ORDINALITY g (low, high, named, number)
+        ), part AS (
             SELECT v.part, v.previous, count(*) AS values, sum({amount.format("v.value")}) AS total,
                 min(v.value) AS least, max(v.value) AS most
             FROM (
                 SELECT {value} AS value, {part.format(value)} AS part, {previous} AS previous
                 FROM resource r WHERE {where}
             ) v
-            WHERE v.part BETWEEN %({prefix}_least)s::int AND %({prefix}_most)s::int
+            WHERE v.part IS NOT NULL
             GROUP BY v.part, v.previous
         ), counted AS (
             SELECT r.number, r.named,
@@ -249,38 +213,28 @@ def _ranges(
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
-            FROM {all_ranges}
-            LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
+            FROM range r LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
             GROUP BY r.number, r.named
         )
         SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json"""
 
 
-def _part(bounds: LiteralString, count: int) -> LiteralString:
-    """How many bounds are at most a value, with a place for the value.
-
-    With one or two bounds, comparing takes less time than searching among them.
-    """
-    if count not in (1, 2):
-        return f"width_bucket({{}}, {bounds})"
-    return " + ".join(f"({{0}} >= ({bounds})[{literal(number + 1)}])::int" for number in range(count))
-
-
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds as values of the type that they are compared as.
+    """The bounds as values of the type that they are compared as; None is an open end.
 
-    An integer is at least, or below, a number if it is so for the next integer above that number. To compare bigint
-    with numeric would take three times as long.
+    For integers each bound becomes the next integer above it, which divides them alike: to compare bigint with numeric
+    would take three times as long. A bound beyond all integers is an open end, or no integer is in the range.
     """
-    low, high = bounds.low, bounds.high
-    if cast != "bigint" or not isinstance(low, int | float | None) or not isinstance(high, int | float | None):
-        return low, high
-    if (low is not None and low > INT64_MAX) or (high is not None and high <= INT64_MIN):
-        return INT64_MAX, INT64_MAX  # no integer is in it
-    return (
-        None if low is None or low < INT64_MIN else ceil(low),
-        None if high is None or high > INT64_MAX else ceil(high),
-    )
+    if cast != "bigint":
+        return bounds.low, bounds.high
+    low, high = _number_or(-inf, bounds.low), _number_or(inf, bounds.high)
+    if low > INT64_MAX or high <= INT64_MIN:
+        return INT64_MAX, INT64_MAX
+    return None if low < INT64_MIN else ceil(low), None if high > INT64_MAX else ceil(high)
+
+
+def _number_or(open_end: float, bound: Value | None) -> int | float:
+    return bound if isinstance(bound, int | float) else open_end
 
 
 def _bounds_json(bounds: Bounds) -> str:

@@ -11,11 +11,11 @@ from typing import LiteralString
 from app.database.connection import Connection
 from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
 from app.query.filters.ast import Filter
-from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, opaque
+from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
-from app.resource.reading.listing import BY_ID, Further, Page, Selected, Term, terms_of
+from app.resource.reading.listing import BY_ID, Page, PageExtras, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion, expand
@@ -77,7 +77,7 @@ def _matching(tsquery: str | None, stage: Stage) -> Clause:
     return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
-_TSQUERY = opaque(placeholder("tsquery"), "tsquery")
+_TSQUERY = hidden_from_planner(placeholder("tsquery"), "tsquery")
 
 
 def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Term, ...]:
@@ -97,16 +97,16 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
             if tsquery is not None:
                 parameter = numbered(name, number)
                 parameters[parameter] = tsquery
-                points.append(f"({words} @@ {opaque(placeholder(parameter), 'tsquery')})::integer")
+                points.append(f"({words} @@ {hidden_from_planner(placeholder(parameter), 'tsquery')})::integer")
     rank: LiteralString = f"ts_rank({words}, {_TSQUERY})"
     by_points = [Term(" + ".join(points), descending=True, indexed=False)] if points else []
     return (*by_points, Term(rank, descending=True, indexed=False), BY_ID)
 
 
-def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> Further:
+def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> PageExtras:
     """The member ``facets``, if the search has some; adds their parameters."""
     if not query.facets:
-        return Further()
+        return PageExtras()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
     bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
@@ -121,4 +121,4 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")
-    return Further(member("facets", concatenated("'{'", *results, "'}'")), queries)
+    return PageExtras(member("facets", concatenated("'{'", *results, "'}'")), queries)

@@ -13,7 +13,7 @@ from typing import LiteralString, cast
 
 from app import errors
 from app.database.connection import Connection
-from app.query.predicate.compiler import opaque
+from app.query.predicate.compiler import hidden_from_planner
 from app.query.sql_text import literal
 from app.resource.model import SearchText
 
@@ -190,14 +190,14 @@ since a swap changes neither the length nor the letters. The CASE makes sure tha
 that they are defined for.
 """
 
-_EDITS = opaque("%(edits)s", "int")
+_EDITS = hidden_from_planner("%(edits)s", "int")
 
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
     SELECT t.number, ' ' || translate(t.text, '<', ' ') AS text,
         CASE WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple' END::regconfig AS configuration
-    FROM unnest({opaque("%(configurations)s", "text[]")}, {opaque("%(texts)s", "text[]")})
+    FROM unnest({hidden_from_planner("%(configurations)s", "text[]")}, {hidden_from_planner("%(texts)s", "text[]")})
         WITH ORDINALITY t (configuration, text, number)
 ),
 -- Each word and its position.

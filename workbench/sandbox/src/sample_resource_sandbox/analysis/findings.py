@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote_to_bytes
 
+from app.query.kinds import NUMBER
 from app.query.object_fields import OBJECT_FIELDS
 from app.values.strict_json import is_utf8
 from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, TOKEN_OPERATION, Look
@@ -138,7 +139,7 @@ def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for row in OBJECT_FIELDS:
         for index, item in enumerate(_listed(fields.get(row.name))):
             path = f"objectTypeProperty -> {row.name} -> {index}"
-            if row.type is not None and not row.type.is_text:
+            if row.type is not None and row.type.kind is NUMBER:
                 yield path, item
             members = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
             yield from ((f"{path} -> {name}", value) for name, value in members.items())

@@ -12,7 +12,7 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields
 from app import errors
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body, read_json
-from app.http.large_bodies import LARGE_FROM, beside_other_requests
+from app.http.large_bodies import LARGE_FROM, run_in_thread
 from app.identity.scopes import public
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -202,7 +202,7 @@ def _load(schema: Schema, optional: bool) -> Any:
         except ValidationError as error:
             raise errors.ApiError(faults_of(error.messages)) from None
 
-    return beside_other_requests(load) if size > LARGE_FROM else load()
+    return run_in_thread(load) if size > LARGE_FROM else load()
 
 
 def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:

@@ -148,7 +148,7 @@ class MatchSchema(StrictSchema):
         " item of an array somewhere",
     )
 
-    def load(self, data: Any, **_: Any) -> Any:
+    def load(self, data: Any) -> Any:
         """Refuse a body that is ``null``: elsewhere that is as if absent, and here it could mean several things."""
         if isinstance(data, dict) and cast("dict[str, Any]", data).get("body", "") is None:
             raise ValidationError({"body": ['JSON is expected, and not null; no body is "".']})
@@ -208,7 +208,7 @@ class OwnBodySchema(StrictSchema):
     """A body of one's own: one of `json` and `text`."""
 
     contentType = text("its media type", check=_check_header_value)
-    json = StrictField(check_json, "", allow_none=True, metadata={"description": "sent as it is"})
+    json = StrictField(check_json, "", metadata={"description": "sent as it is"})
     text = text("sent as it is", at_most=OWN_BODY_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
