@@ -8,7 +8,7 @@ import openapi from "openapi-client-axios";
 import { FORM, bodyOf, httpError, placed, serve } from "../protocol.mjs";
 
 const { OpenAPIClientAxios } = openapi;
-const definition = JSON.parse(readFileSync(new URL("../../../docs/openapi.json", import.meta.url), "utf8"));
+const definition = JSON.parse(readFileSync(new URL("../../../../docs/openapi.json", import.meta.url), "utf8"));
 
 function open({ token, url, timeoutMs }) {
   if (token === null) return undefined;
