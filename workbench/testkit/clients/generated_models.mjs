@@ -9,7 +9,7 @@ import { FORM } from "./protocol.mjs";
 export const BODIES = {
   createOrUpdateResource: "resourceDraft",
   createOrOverwriteResource: "resourceDraft",
-  overwriteResource: "overwriteDraft",
+  overwriteResource: "resourceDraft",
   updateResourceById: "update",
   postWithAllOptions: "complexRecord",
   postDescriptionWithLinks: "complexRecord",
