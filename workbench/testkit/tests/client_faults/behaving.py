@@ -241,7 +241,7 @@ planted(
      of_client("should_wait", lambda _, former, self, method, path, body, response, ends: (response.status_code != 429 and former(self, method, path, body, response, ends)))),
     ("C-do-30", "a 400 is repeated", repeated({400}, times=3, when=lambda operation, *_: operation == "listResourcesSorted")),
     ("C-do-13 C-do-33", "a 403 is repeated", repeated({403})),
-    ("C-do-38 C-do-58", "a 409 is repeated", repeated({409})),
+    ("C-req-105 C-do-38 C-do-58", "a 409 is repeated", repeated({409})),
     ("C-req-101 C-req-121 C-do-32", "a 412 is repeated", repeated({412}, when=lambda operation, *_: operation == "createOrUpdateResource")),
     ("C-do-23", "a POST whose key is null is repeated after a 503",
      lambda adapter: around(adapter, "may_repeat", lambda former, method, path, body: former(method, path, body) or (isinstance(body, dict) and "key" in body))),

@@ -265,7 +265,7 @@ planted(
     ("C-req-29", "a slash in the second parameter of a path becomes a blank", sending_parameters.path_changed("postWithAllOptions", lambda given: {**given, "uriParameterTwo": given["uriParameterTwo"].replace("/", " ")})),
     # Answers
     ("C-ans-10 C-ans-68..70 C-ans-72", "an empty page has no results", returning.objects(lambda value: {name: item for name, item in value.items() if name != "results" or item})),
-    ("C-ans-22 C-ans-23", "the existence check returns nothing", returning.nothing(lambda request: request.method == "HEAD")),
+    ("C-ans-22 C-ans-23 C-ans-49", "the existence check returns nothing", returning.nothing(lambda request: request.method == "HEAD")),
     ("C-ans-28..30", "values of a form are texts", returning.of_forms(lambda _, result: {name: value[0] for name, value in result.items()})),
     ("C-ans-31 C-ans-32", "4.13 returns nothing", returning.nothing(lambda request: "urn-links" in str(request.url))),
     ("C-ans-36", "the largest integers are returned as texts", returning.scalars(numbers(lambda value: str(value) if isinstance(value, int) and abs(value) > 2**62 else value))),

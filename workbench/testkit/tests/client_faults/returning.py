@@ -51,7 +51,7 @@ def responses(check: Any) -> Any:
 
 
 @fault(
-    "a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-66 C-ans-68..72 C-ans-75 C-ans-76 C-do-48 C-do-49"
+    "a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-49 C-ans-66 C-ans-68..72 C-ans-75 C-ans-76 C-do-48 C-do-49"
 )
 def _(adapter: Any) -> None:
     results_changed(
@@ -107,7 +107,7 @@ def statuses(adapter: Any, refused: tuple[int, ...]) -> None:
     around(adapter, "is_success", lambda former, operation, status: status not in refused and former(operation, status))
 
 
-@fault("the existence check is always false", "C-ans-22")
+@fault("the existence check is always false", "C-ans-22 C-ans-49")
 def _(adapter: Any) -> None:
     around(adapter, "result_of", lambda former, method, response: method != "HEAD" and former(method, response))
 
