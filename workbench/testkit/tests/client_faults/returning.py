@@ -51,7 +51,8 @@ def responses(check: Any) -> Any:
 
 
 @fault(
-    "a page is returned as its results", "C-ans-9..21 C-ans-48 C-ans-49 C-ans-66 C-ans-68..72 C-ans-75 C-ans-76 C-do-48 C-do-49"
+    "a page is returned as its results",
+    "C-ans-9..21 C-ans-48 C-ans-49 C-ans-66 C-ans-68..72 C-ans-75 C-ans-76 C-do-48 C-do-49",
 )
 def _(adapter: Any) -> None:
     results_changed(
