@@ -27,7 +27,7 @@ test: install-dev ## every check and test, in some minutes (ARGS are options of 
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
-test-slow: docs ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans, pooler
+test-slow: install-dev docs ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans, pooler
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 # Not part of test: measuring takes a third of all processor time. Hypothesis tries more examples here.

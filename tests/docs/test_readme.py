@@ -45,7 +45,8 @@ def test_the_package_says_what_the_service_is_as_readme_does() -> None:
 
 
 def test_the_number_of_clauses_is_theirs() -> None:
-    assert f"**{len(CLAUSES)} numbered clauses**" in README.text
+    for page in (README, Page("docs/package.md")):
+        assert f"**{len(CLAUSES)} numbered clauses**" in page.text
 
 
 @pytest.fixture(scope="module")

@@ -107,5 +107,5 @@ def test_what_is_installed_has_the_extras() -> None:
     installed = [Requirement(word) for each in commands("pip") for word in each if word.startswith("sample-resource")]
     assert len(installed) == 3
     for requirement in installed:
-        assert requirement.name in (kit["name"], "sample-resource")
+        assert requirement.name in (kit["name"], "sample-resource", "sample-resource-sandbox")
         assert requirement.extras <= set(kit["optional-dependencies"])
