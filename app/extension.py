@@ -1,15 +1,16 @@
-"""What may be added to the service from outside of it: the one seam. Each member adds nothing unless it is overridden.
+"""What an extension may add to the service: the one seam. Each member adds nothing unless it is overridden.
 
-There is one extension, the sandbox of ``sample-resource-sandbox``. It is found by the entry point
-``sample_resource.extension`` of what is installed, which names a subclass of :class:`ExtensionPackage`. Nothing else of
-the service knows of it.
+There is one extension, the sandbox of ``sample-resource-sandbox``. The service finds it by the entry point
+``sample_resource.extension`` of the installed distributions, which names a subclass of :class:`ExtensionPackage`. The
+switch ``SANDBOX`` and the name of the distribution stand here and nowhere else in the service.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:  # the process that supervises the service imports this module
 _ENTRY_POINTS = "sample_resource.extension"
 
 _SWITCH = "SANDBOX"
+
+_DISTRIBUTION = "sample-resource-sandbox"
+
+_log = logging.getLogger("app.extension")
 
 
 class NotedConnections(Protocol):
@@ -121,6 +126,8 @@ class Extension:
 class ExtensionPackage:
     """What an installed package adds to the service, before there is an application."""
 
+    unusable: str | None = None
+    """Why nothing is added, which is said to those who ask for the extension; None: it can be used."""
     commands: Mapping[str, str] = {}
     """Its commands, and the module of each, which has them in its ``COMMANDS``. None takes the service's settings: they
     run beside an application's tests."""
@@ -154,15 +161,43 @@ class ExtensionPackage:
 
 @cache
 def installed_package() -> ExtensionPackage:
-    """The package that is installed, or one that adds nothing."""
-    found = entry_points(group=_ENTRY_POINTS)
-    return next((each.load()() for each in found), ExtensionPackage())
+    """The installed package, or one that adds nothing and says why in ``unusable``."""
+    package, found = ExtensionPackage(), sorted(entry_points(group=_ENTRY_POINTS), key=_distribution)
+    if not found:
+        package.unusable = f"needs the package {_DISTRIBUTION}, which is not installed"
+        return package
+    if len(found) > 1:
+        package.unusable = f"needs one package, and several are installed: {', '.join(map(_distribution, found))}"
+    else:
+        package = _loaded(found[0])
+    if package.unusable is not None:
+        _log.warning("no extension is loaded: it %s", package.unusable)
+    return package
+
+
+def _loaded(found: EntryPoint) -> ExtensionPackage:
+    """The package of an entry point. A broken one must not stop a service whose switch is off."""
+    package, own = ExtensionPackage(), version("sample-resource")
+    if found.dist is not None and found.dist.version != own:
+        package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
+        return package
+    try:
+        return found.load()()
+    except Exception as error:  # noqa: BLE001 -- its modules may raise anything
+        package.unusable = (
+            f"needs the package {_distribution(found)}, which cannot be loaded: {type(error).__name__}: {error}"
+        )
+        return package
+
+
+def _distribution(found: EntryPoint) -> str:
+    return found.value if found.dist is None else found.dist.name
 
 
 def package_of(settings: Settings) -> ExtensionPackage:
     """The package if these settings switch it on, else one that adds nothing.
 
-    :raises InvalidSetting: if it is not installed.
+    :raises InvalidSetting: if the switch has another value, or is on and no package can be used.
     """
     switch = settings.environment.get(_SWITCH) or "off"
     if switch not in ("off", "on"):
@@ -170,14 +205,14 @@ def package_of(settings: Settings) -> ExtensionPackage:
     if switch == "off":
         return ExtensionPackage()
     package = installed_package()
-    if type(package) is ExtensionPackage:
-        raise InvalidSetting(_SWITCH, switch, "needs another package: pip install sample-resource-sandbox")
+    if package.unusable is not None:
+        raise InvalidSetting(_SWITCH, switch, package.unusable)
     return package
 
 
 def settled(settings: Settings) -> Settings:
     """The settings as the extension needs them.
 
-    :raises InvalidSetting: for those that it cannot have, or if it is not installed.
+    :raises InvalidSetting: for those that it cannot have, and as :func:`package_of` does.
     """
     return package_of(settings).settled(settings)

@@ -46,6 +46,18 @@ class _LazyGroup(click.Group):
         module = import_module(name)
         return next(command for command in module.COMMANDS if command.name == cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Say with an unknown command that more of them come with a package which is not there."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            reason = installed_package().unusable
+            if reason is None:
+                raise
+            raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
+
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="sample-resource")

@@ -14,6 +14,7 @@ from app.telemetry.metrics import metrics
 
 _AWAY = "The database is not available."
 _COLLISION = "The write collided with another one."
+_NOT_MIGRATED = ("not_migrated", "The database lacks migrations of this version.")
 _MOVED = ("collision", "The project is being moved to another machine.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
@@ -26,6 +27,8 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
     # read_only_sql_transaction: a standby
     "25006": ("read_only", "The database accepts no writes at the moment."),
+    "42P01": _NOT_MIGRATED,  # undefined_table
+    "42703": _NOT_MIGRATED,  # undefined_column
     "53100": ("disk_full", "The database has no room left."),
 }
 """Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
@@ -99,9 +102,9 @@ class Unavailable(errors.ApiError):
         metrics.database_refusals.labels(reason).inc()
 
     @property
-    def is_away(self) -> bool:
-        """Whether the database cannot be reached at all."""
-        return self.reason == "away"
+    def is_collision(self) -> bool:
+        """Whether another write, or replication, has cancelled the statement; it would have its way if sent again."""
+        return self.reason == "collision"
 
     @property
     def is_read_only(self) -> bool:
@@ -112,9 +115,10 @@ class Unavailable(errors.ApiError):
     def may_succeed_elsewhere(self) -> bool:
         """Whether another copy of the data may answer.
 
-        It may if this one is away, or if the query was cancelled because it conflicted with replication.
+        It may if this one is away or has not received the newest migrations yet, or if the query was cancelled because
+        it conflicted with replication.
         """
-        return self.reason in ("away", "collision")
+        return self.reason in ("away", "collision", "not_migrated")
 
 
 def away() -> Unavailable:

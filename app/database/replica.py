@@ -67,13 +67,9 @@ class ReadingDatabase:
             except Unavailable as error:
                 if not error.may_succeed_elsewhere:
                     raise
-                if error.is_away:
+                if not error.is_collision:
                     self._note_away(replica, str(error))
-            except (
-                psycopg.errors.UndefinedTable,
-                psycopg.errors.UndefinedColumn,
-                psycopg.errors.UndefinedFunction,
-            ) as error:
+            except psycopg.errors.UndefinedFunction as error:
                 self._note_away(replica, f"It has not received the newest migrations yet: {error}")
             else:
                 metrics.replica_reads.labels("replica").inc()

@@ -30,11 +30,6 @@ POLICY = (
 """Nothing from elsewhere, nothing inline, and no text that becomes HTML."""
 
 
-def style_of(*names: str) -> str:
-    """Style sheets as one text, for a page that stands alone: that of all pages, and those with these names."""
-    return "\n".join((SITE / name).read_text("utf-8") for name in ("site.css", *names))
-
-
 def header(root: str, current: str | None, extension: Extension) -> Markup:
     """The header of every page.
 

@@ -106,7 +106,8 @@ class Metrics:
             buckets=_SECONDS,
             **common,
         )
-        self._of_extensions: dict[str, Counter] = {}
+        self.of_extensions: dict[str, Counter] = {}
+        """By their names, without the prefix of all metrics."""
         self.connections_ended = Counter(
             "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
         )
@@ -141,11 +142,11 @@ class Metrics:
 
     def counter_of(self, name: str, meaning: str, label: str) -> Counter:
         """The counter of an extension."""
-        if name not in self._of_extensions:
-            self._of_extensions[name] = Counter(
+        if name not in self.of_extensions:
+            self.of_extensions[name] = Counter(
                 name, meaning, (label,), namespace="sample_resource", registry=self.registry
             )
-        return self._of_extensions[name]
+        return self.of_extensions[name]
 
     def count_request(
         self, method: str, route: str, status: int, seconds: float, sql_seconds: float | None = None

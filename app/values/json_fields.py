@@ -82,21 +82,6 @@ check_int64 = integer_check(INT64_MIN, INT64_MAX, "int64")
 check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
 
 
-def between(minimum: float, maximum: float, check_type: Check = check_int64) -> Check:
-    """A check for numbers within a range.
-
-    :param check_type: checks the type before; by default for integers.
-    """
-
-    def check(value: Any) -> Any:
-        number = check_type(value)
-        if not minimum <= number <= maximum:
-            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
-        return number
-
-    return check
-
-
 def check_number(value: Any) -> int | float:
     """A finite double; an integer within int64 stays an integer, a larger one becomes the nearest double."""
     if type(value) is int:

@@ -14,10 +14,13 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.cli import main
+from app.config import Settings
 from app.database import migrate
 from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.extension import installed_package
 from app.serving.embedded import EmbeddedPostgres
+from tests.support.api import Api
+from tests.support.applications import open_app
 
 FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql"))
 FOLDERS = (migrate.FOLDER, *installed_package().migrations)
@@ -235,6 +238,16 @@ def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: Embe
     assert not any(migration.applied for migration in listed)
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+
+
+def test_requests_to_a_database_without_tables_are_503(
+    cluster: EmbeddedPostgres, settings: Settings, api: Api, project: str
+) -> None:
+    with open_app(settings, database_url=cluster.create_database(project)) as app:
+        answer = Api(app, api.project, api.token).get()
+        assert answer.status_code == 503
+        assert answer.get_json()["message"] == "The database lacks migrations of this version."
+        assert "migrations" in app.test_client().get("/health/ready").get_json()["message"]
 
 
 def test_a_worker_of_a_cluster_is_not_migrated(cluster: EmbeddedPostgres, project: str) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,16 @@ def test_the_map_shows_every_folder() -> None:
     shown = [folder for folder, _ in rows_of_the_map()]
     folders = {f"app/{path.parent.name}/" for path in (ROOT / "app").glob("*/__init__.py")}
     assert folders | {"app/", "migrations/", "ops/", "tests/", "benchmarks/"} <= set(shown)
+
+
+def test_the_picture_of_the_service_has_the_layers_of_the_import_contract() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = [each["layers"] for each in tools if each.get("containers") == ["app"]]
+    picture = ARCHITECTURE.text.partition("## Picture: the service")[2].partition("## Picture: the workbench")[0]
+    depth = {name: number for number, layer in enumerate(layers) for name in re.findall("[a-z_]+", layer)}
+    drawn = re.findall(r"app/([a-z_]+)", picture)
+    assert sorted(drawn) == sorted(depth)
+    assert sorted(drawn, key=depth.__getitem__) == drawn
 
 
 def test_files_named_in_the_map_exist() -> None:

@@ -1,8 +1,11 @@
 """The checks of ``make release``, in temporary repositories. No test builds or tags this repository."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -52,6 +55,20 @@ def repository(tmp_path: Path) -> Path:
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path, setup_cfg="[metadata]\nname = example\nversion = 1.2.3\n", CHANGELOG_md=CHANGELOG)
     return tmp_path
+
+
+def test_all_packages_have_and_require_one_version() -> None:
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    workbench = ROOT / "workbench"
+    named = [json.loads((workbench / "testkit-js/package.json").read_text())["version"]]
+    for folder in ("sandbox", "testkit"):
+        text = (workbench / folder / "pyproject.toml").read_text()
+        named += [
+            tomllib.loads(text)["project"]["version"],
+            *re.findall(r"sample-resource(?:-sandbox)?==([^\"]+)", text),
+        ]
+    assert named == [setup["metadata"]["version"]] * 5
 
 
 def release(repository: Path) -> subprocess.CompletedProcess[str]:

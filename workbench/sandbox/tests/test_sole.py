@@ -10,6 +10,7 @@ from sample_resource_sandbox.projects.sole import SoleInstance
 from tester import with_sandbox
 
 from app.config import Settings
+from app.database import migrate
 from app.database.connection import Connection
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import open_app
@@ -36,6 +37,13 @@ def test_a_second_instance_is_refused_until_the_first_has_ended(url: str, first:
     first.release()
     assert second.take(60)  # the server may not have seen the end of the connection yet
     second.release()
+
+
+def test_without_the_tables_of_the_sandbox_the_database_lacks_migrations(url: str, settings: Settings) -> None:
+    migrate.upgrade(url)
+    with open_app(with_sandbox(settings), database_url=url) as app:
+        assert app.test_client().post("/sandbox/projects", json={}).status_code == 503
+        assert "lacks 1 of 2 migrations" in app.test_client().get("/health/ready").get_json()["message"]
 
 
 def test_a_lock_that_a_restart_has_ended_is_taken_again(

@@ -61,6 +61,7 @@ def test_it_runs_in_an_empty_folder_once_it_is_installed(folder: Path) -> None:
     subprocess.run([programs / "pip", "uninstall", "--yes", "sample-resource-sandbox"], check=True)
     refused = service.run(used, "serve", SANDBOX="on")
     assert refused.returncode != 0
-    assert "pip install sample-resource-sandbox" in refused.stderr
+    assert "needs the package sample-resource-sandbox, which is not installed" in refused.stderr
+    assert "sample-resource-sandbox" in service.run(used, "report").stderr
     with service.serving(used) as running:
         assert running.port

@@ -5,20 +5,13 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from app.config import InvalidSetting, Settings, read_settings, setting
-from app.setting_values import fixed_token, integer, is_loopback, one_of
+from app.setting_values import fixed_token, integer, is_loopback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """All of them; a default of None means unset."""
+    """All of them but the switch ``SANDBOX``, which the service reads. A default of None means unset."""
 
-    switch: str = setting(
-        "SANDBOX",
-        one_of("off", "on"),
-        "off",
-        "on: throwaway projects below /sandbox, with faults on order and a journal, for those who test clients; one"
-        " worker",
-    )
     token: str | None = setting(
         "SANDBOX_TOKEN",
         fixed_token,
@@ -48,15 +41,8 @@ class SandboxSettings:
         return read_settings(cls, environment)
 
     @property
-    def is_on(self) -> bool:
-        """Whether the sandbox is there at all."""
-        return self.switch == "on"
-
-    @property
-    def warning(self) -> str | None:
-        """What those who start the service have to know if the sandbox is on; None if it is off."""
-        if not self.is_on:
-            return None
+    def warning(self) -> str:
+        """What those who start the service have to know."""
         who = "whoever has SANDBOX_TOKEN" if self.token else "everybody on this machine, without a token,"
         return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
 
@@ -65,8 +51,6 @@ class SandboxSettings:
 
         :raises InvalidSetting: if others could reach the sandbox without a token, or if more workers are asked for.
         """
-        if not self.is_on:
-            return settings
         if self.token is None:
             if not is_loopback(settings.listen_host):
                 raise _refused(f"needs SANDBOX_TOKEN, since BIND={settings.bind} is no loopback address")

@@ -3,16 +3,19 @@
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from app.extension import Extension
-from app.pages.frame import header, style_of
+from app.pages.frame import SITE, header
 from sample_resource_sandbox.analysis.report import INCOMPLETE
 
-_STYLE = Markup(style_of("report.css"))  # noqa: S704 -- files of this package
+_STYLE = Markup(  # noqa: S704 -- files of these packages
+    "\n".join(path.read_text("utf-8") for path in (SITE / "site.css", Path(__file__).with_name("report.css")))
+)
 
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 

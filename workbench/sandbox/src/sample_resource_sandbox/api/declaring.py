@@ -22,8 +22,8 @@ from app.values.json_fields import (
     STRING_EXPECTED,
     Check,
     StrictField,
-    between,
     check_boolean,
+    check_int64,
     check_items,
     check_number,
     check_text,
@@ -39,6 +39,21 @@ AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 
 # Fields of orders
+
+
+def between(minimum: float, maximum: float, check_type: Check = check_int64) -> Check:
+    """A check for numbers within a range.
+
+    :param check_type: checks the type before; by default for integers.
+    """
+
+    def check(value: Any) -> Any:
+        number = check_type(value)
+        if not minimum <= number <= maximum:
+            refuse_value(number, f"A number from {minimum} to {maximum} is expected.")
+        return number
+
+    return check
 
 
 def text(meaning: str = "", *, at_most: int = 2000, check: Check = check_text, **schema: Any) -> StrictField:

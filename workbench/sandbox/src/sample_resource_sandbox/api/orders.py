@@ -13,7 +13,6 @@ from app.values.json_fields import (
     StrictField,
     StrictSchema,
     Text,
-    between,
     check_int64,
     check_text,
     object_check,
@@ -25,7 +24,7 @@ from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_b
 from app.values.project_keys import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
-from sample_resource_sandbox.api.declaring import anything, boolean, items, number, text, whole
+from sample_resource_sandbox.api.declaring import anything, between, boolean, items, number, text, whole
 from sample_resource_sandbox.api.rules import MatchSchema
 from sample_resource_sandbox.journal.journal import KEPT
 from sample_resource_sandbox.projects.clock import ProjectClock
