@@ -212,8 +212,8 @@ CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(s
 -- The dictionary of each project's words
 
 -- A search in a language looks up here which words of the project have the stems that are asked for, and then searches for
--- these words. A fuzzy search looks up words that are written alike and is no other search. Words are never removed: one
--- that no resource has any more finds nothing and does no harm.
+-- these words. A fuzzy search looks up words that are written alike and is no other search. A word that no resource has any
+-- more finds nothing; the command "db remove-words" removes it.
 CREATE TABLE word (
     project_key text COLLATE "C" NOT NULL,
     word        text COLLATE "C" NOT NULL,

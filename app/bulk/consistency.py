@@ -6,6 +6,7 @@ Triggers and the writes of the service keep them. They can differ after data wer
 data alone, by SQL with triggers switched off, by a table that is no longer distributed.
 """
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ _COUNTS: LiteralString = """
 _CORRECT: LiteralString = """
     INSERT INTO resource_count AS kept (project_key, slot, resources) VALUES (%(project_key)s, 0, %(difference)s)
     ON CONFLICT (project_key, slot) DO UPDATE SET resources = kept.resources + excluded.resources"""
+
+_PROJECTS_WITH_WORDS: LiteralString = "SELECT w.project_key FROM word w GROUP BY w.project_key ORDER BY w.project_key"
 
 _MISSING_WORDS: LiteralString = f"""
     SELECT count(*) FROM (
@@ -108,6 +111,29 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     if repair and wrong_arrays:
         array_check.repair_arrays(connection, project_key)
     return Finding(project_key, resources, None if kept is None else int(kept), missing_words, wrong_arrays)
+
+
+def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:
+    """Remove the words that no resource has any more, of all projects, and yield each project with their number.
+
+    Then it waits until no connection remembers these words, and adds those that were written meanwhile.
+
+    :param connection: in autocommit mode.
+    """
+    with unlimited(connection):
+        projects = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
+    removed_from: list[str] = []
+    for project_key in projects:
+        with unlimited(connection):
+            removed = dictionary.remove_unused_words(connection, project_key)
+        if removed:
+            removed_from.append(project_key)
+        yield project_key, removed
+    if removed_from:
+        time.sleep(dictionary.CACHED_FOR_S)
+    for project_key in removed_from:
+        with unlimited(connection):
+            dictionary.add_words_of_all(connection, project_key)
 
 
 @contextmanager

@@ -12,10 +12,13 @@ import click
 
 from app import create_app
 from app.bulk import consistency
-from app.cli.common import database_url, errors_in_one_line, open_connection
+from app.cli.common import ProjectKeyParameter, database_url, errors_in_one_line, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
+from app.database.connection import unlimited
 from app.extension import installed_package, package_of
+from app.identity import clients
+from app.resource import bulk_store
 
 
 @click.group()
@@ -50,13 +53,65 @@ def status(settings: Settings) -> None:
 
 
 @db.command()
+@click.option("--bytes", "sizes", is_flag=True, help="Add the bytes of the documents, for which all are read.")
 @click.pass_obj
 @errors_in_one_line
-def projects(settings: Settings) -> None:
+def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number, with a tab between."""
     with open_connection(settings, limited=False) as connection:
         for project_key, resources in consistency.projects(connection):
-            click.echo(f"{project_key}\t{resources}")
+            if not sizes:
+                click.echo(f"{project_key}\t{resources}")
+                continue
+            with unlimited(connection):
+                counted, size = bulk_store.weight(connection, project_key)
+            click.echo(f"{project_key}\t{counted}\t{size}")
+
+
+@db.command("remove-project")
+@click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
+@click.confirmation_option(prompt="Delete everything of this project?")
+@click.pass_obj
+@errors_in_one_line
+def remove_project(settings: Settings, project_key: str) -> None:
+    """Delete everything of a project: its clients, its resources and their words.
+
+    A client that has scopes of other projects too stays, and is named. Tokens of deleted clients are refused within 5
+    seconds; a token of the command 'token' is valid until it expires. Stop the project's writers first: what they write
+    meanwhile may stay.
+    """
+    with open_connection(settings, limited=False) as connection:
+        found = [each for each in clients.list_clients(connection) if project_key in each.projects]
+        own = [each for each in found if each.projects == {project_key}]
+        for each in own:
+            clients.remove_client(connection, each.client_id)
+        with unlimited(connection):
+            resources = bulk_store.count(connection, project_key)
+        bulk_store.delete_in_parts(connection, project_key)
+        with unlimited(connection):
+            bulk_store.delete_all(connection, project_key)
+    click.echo(f"Deleted {resources} resources and {len(own)} clients of {project_key}.")
+    for each in found:
+        if each not in own and each.revoked_at is None:
+            click.echo(
+                f"The client {each.client_id} has scopes of other projects too and stays: {' '.join(each.scopes)}"
+            )
+
+
+@db.command("remove-words")
+@click.pass_obj
+@errors_in_one_line
+def remove_words(settings: Settings) -> None:
+    """Remove the words that no resource has any more from the dictionary of each project.
+
+    Until then they stay, and find nothing. Requests go on meanwhile. The command waits for a minute, in which processes
+    may still take a removed word for one that is there: a search may miss a resource that is written with it. Then the
+    command adds such words again.
+    """
+    with open_connection(settings, limited=False) as connection:
+        for project_key, removed in consistency.remove_unused_words(connection):
+            if removed:
+                click.echo(f"{project_key}  {removed} words removed")
 
 
 @db.command()

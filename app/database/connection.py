@@ -31,13 +31,10 @@ class LimitedConnection(Connection):
     """
 
     statement_limit_s = math.inf
-    is_behind_pooler = False
-    """Whether it outlives the sessions at the server, so that little about the database can be remembered by it."""
 
     def configure(self, settings: Settings) -> None:
-        """Set the limit, a little above the server's own, and tell what is at the other end."""
+        """Set the limit, a little above the server's own."""
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
-        self.is_behind_pooler = settings.database_pooler is not None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which does a statement's network traffic, to its end.

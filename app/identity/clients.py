@@ -62,6 +62,11 @@ class Client:
     created_at: datetime
     revoked_at: datetime | None
 
+    @property
+    def projects(self) -> set[str]:
+        """The keys of the projects that its scopes name."""
+        return {scope.partition(":")[2] for scope in self.scopes}
+
 
 _SECRET_BYTES = 32
 

@@ -230,5 +230,6 @@ def delete_all(connection: Connection, project_key: str) -> None:
 
     Every process has to hear of it (:func:`app.resource.writing.store.forget_words`).
     """
-    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_WORDS, _DELETE_TEXTS):
+    # Words after texts: the deletion of a text waits for a transaction that is moving it to the dictionary.
+    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_TEXTS, _DELETE_WORDS):
         connection.execute(statement, {"project_key": project_key})

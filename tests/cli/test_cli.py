@@ -217,3 +217,49 @@ def test_a_database_that_cannot_be_prepared_is_reported_in_one_line(tmp_path: Pa
         cli.prepare_in_subprocess(f"postgresql://nobody@/nothing?host={tmp_path}")
     assert "connection" in str(refused.value)
     assert "Traceback" not in str(refused.value)
+
+
+def test_a_project_is_deleted_with_its_clients_and_words(
+    app: Flask, project: str, database_url: str, connection: psycopg.Connection
+) -> None:
+    scope = f"manage_test:{project}"
+    token = run("token", "--scope", scope, url=database_url).stdout.strip()
+    own, shared = (
+        json.loads(run("client", "create", "--name", "c", "--scope", scopes, url=database_url).stdout)["client_id"]
+        for scopes in (scope, f"{scope} view_test:another")
+    )
+    api = Api(app, project, token)
+    size = len(api.create({"arrayOfStringExample": ["word"]})["objectTypeProperty"]["arrayOfStringExample"][0])
+    listed = [line.split("\t") for line in run("db", "projects", "--bytes", url=database_url).stdout.splitlines()]
+    (found,) = [(int(number), int(weight)) for key, number, weight in listed if key == project]
+    assert found[0] == 1
+    assert found[1] >= size
+    arguments = ("db", "remove-project", "--project", project)
+    assert run(*arguments, url=database_url).exit_code == 1  # nothing confirms it
+    assert api.get().get_json()["results"] != []
+    done = run(*arguments, "--yes", url=database_url)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"Deleted 1 resources and 1 clients of {project}.",
+        f"The client {shared} has scopes of other projects too and stays: {scope} view_test:another",
+    ]
+    assert api.get().get_json()["results"] == []
+    clients_left = [
+        json.loads(line)["client_id"] for line in run("client", "list", url=database_url).stdout.splitlines()
+    ]
+    assert own not in clients_left
+    assert shared in clients_left
+    for table in ("resource", "resource_count", "word", "unindexed_text"):
+        statement = sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(sql.Identifier(table))
+        assert connection.execute(statement, (project,)).fetchone() == (0,), table
+
+
+def test_words_that_no_resource_has_any_more_are_removed(
+    project: str, database_url: str, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.bulk.consistency.time.sleep", lambda _: None)
+    connection.execute("INSERT INTO word (project_key, word) VALUES (%s, 'one'), (%s, 'two')", (project, project))
+    done = run("db", "remove-words", url=database_url)
+    assert done.exit_code == 0, done.output
+    assert f"{project}  2 words removed" in done.stdout.splitlines()
+    assert f"{project}  2 words removed" not in run("db", "remove-words", url=database_url).stdout

@@ -35,6 +35,7 @@ def raised(state: str, function: str | None = None) -> psycopg.Error:
         ("XX000", "MarkRemoteTransactionFailed", "away"),
         ("XX000", "ErrorIfPostCommitFailedShardPlacements", "away"),
         ("53100", None, "disk_full"),
+        ("42P01", None, "not_migrated"),
         ("XX000", "LookupShardIdCacheEntry", "collision"),
     ],
 )
@@ -46,7 +47,7 @@ def test_a_temporary_error_is_503_with_a_reason(state: str, function: str | None
     assert answer.reason == reason
 
 
-@pytest.mark.parametrize(("state", "function"), [("XX000", None), ("XX000", "ExecInsert"), ("42P01", None)])
+@pytest.mark.parametrize(("state", "function"), [("XX000", None), ("XX000", "ExecInsert"), ("42601", None)])
 def test_any_other_error_is_a_bug(state: str, function: str | None) -> None:
     assert error_for(raised(state, function)) is None
 

@@ -4,7 +4,6 @@ import json
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -12,9 +11,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from app.bulk import consistency
 from app.config import Settings
 from app.database.connection import Connection
-from app.database.pool import Database
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.resource.searching.dictionary import WordCache, index_texts
@@ -158,24 +157,44 @@ def test_the_cache_has_the_words_that_a_connection_has_seen_committed(
         assert may_be_new("red", by=another)
 
 
-@pytest.mark.parametrize("pooler", [None, "transaction"])
-def test_what_is_cached_behind_a_pooler_is_forgotten_after_a_minute(
-    database_url: str, settings: Settings, project: str, monkeypatch: pytest.MonkeyPatch, pooler: Any
+def test_what_is_cached_is_forgotten_after_a_minute(
+    connection: Connection, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Connections to a pooler outlive a database that is exchanged behind it for one without the words."""
+    """A connection to a pooler outlives a database that is exchanged behind it, and an operator may remove words."""
     cache, later = WordCache(), time.monotonic() + 100
-    database = Database(database_url, replace(settings, database_pooler=pooler, pool_size=1))
-    try:
-        with database.connection() as connection:
-            cache.add(connection, project, cache.new_words(connection, project, [["red"]]))
-            assert not cache.new_words(connection, project, [["red"]])
-            monkeypatch.setattr("app.resource.searching.dictionary.monotonic", lambda: later)
-            again = cache.new_words(connection, project, [["red"]])
-            assert bool(again) is (pooler is not None)
-            cache.add(connection, project, again)
-            assert not cache.new_words(connection, project, [["red"]])
-    finally:
-        database.close()
+    cache.add(connection, project, cache.new_words(connection, project, [["red"]]))
+    assert not cache.new_words(connection, project, [["red"]])
+    monkeypatch.setattr("app.resource.searching.dictionary.monotonic", lambda: later)
+    again = cache.new_words(connection, project, [["red"]])
+    assert again
+    cache.add(connection, project, again)
+    assert not cache.new_words(connection, project, [["red"]])
+
+
+def test_words_that_no_resource_has_are_removed_and_those_written_meanwhile_are_added(
+    api: Api, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(key: str, *texts: str) -> None:
+        api.create({"arrayOfStringExample": texts}, key=key)
+
+    create("k-1", "kept")
+    removed = api.create({"arrayOfStringExample": ["secret", "kept"]}, key="k-2")
+    api.update(api.create({}, key="k-3"), {"action": "changeSomeProperty", "someProperty": "staged", "staged": True})
+    assert api.delete(f"/{removed['id']}").status_code == 200
+    assert dictionary(connection, api.project) == {"kept", "secret", "staged"}
+    waited: list[float] = []
+
+    def write_meanwhile(seconds: float) -> None:
+        waited.append(seconds)
+        assert dictionary(connection, api.project) == {"kept", "staged"}
+        # As a write does whose connection remembers that the word is there.
+        connection.execute("UPDATE resource SET some_property = 'secret' WHERE project_key = %s", (api.project,))
+        assert dictionary(connection, api.project) == {"kept", "staged"}
+
+    monkeypatch.setattr("app.bulk.consistency.time.sleep", write_meanwhile)
+    assert (api.project, 1) in list(consistency.remove_unused_words(connection))
+    assert waited == [60]
+    assert dictionary(connection, api.project) == {"kept", "secret", "staged"}
 
 
 def test_the_cache_of_a_connection_is_bounded(connection: Connection, project: str) -> None:

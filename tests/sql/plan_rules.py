@@ -14,7 +14,7 @@ So many resources of a large one have the values of parameters that the walk has
 _WHY = {
     "They are about the whole project.": (
         "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts",
-        "bulk.export", "bulk.weight",
+        "bulk.export", "bulk.weight", "dictionary.remove_unused_words",
     ),
     "Facets count all that the search finds, here everything.": (
         "search.facet_counting_products", "search.facet_of_member", "search.facet_of_number", "search.facet_of_numbers",

@@ -32,7 +32,7 @@ from app.resource import bulk_store
 from app.resource.array_check import count_wrong_arrays, repair_arrays
 from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
 from app.resource.reading import listing, reads
-from app.resource.searching.dictionary import index_texts
+from app.resource.searching.dictionary import index_texts, remove_unused_words
 from app.resource.writing.store import find
 from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
@@ -402,6 +402,8 @@ class _Walk:
         with self.step("dictionary.index_texts"):
             while index_texts(self.connection, PROJECT):
                 pass
+        with self.step("dictionary.remove_unused_words"):
+            assert remove_unused_words(self.connection, "bulk") == 0
         with self.step("arrays.count_wrong"):
             assert count_wrong_arrays(self.connection, "bulk") == 0
         with self.step("arrays.repair"):

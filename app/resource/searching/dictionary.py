@@ -6,10 +6,9 @@ that writes the resource. A search reads these texts beside the dictionary. :fun
 dictionary, many at a time, when the project has leisure.
 
 To spare most writes even the note, :class:`WordCache` keeps in memory which words each connection has seen committed.
-Words are never removed: one that no resource has any more finds nothing and does no harm.
+A word that no resource has any more stays, finds nothing and does no harm; :func:`remove_unused_words` removes it.
 """
 
-import math
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from psycopg.pq import TransactionStatus
 
-from app.database.connection import Connection, LimitedConnection
+from app.database.connection import Connection
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
 from app.query.sql_text import literal
 
@@ -50,7 +49,8 @@ _CACHED_AT_MOST = 10_000
 _CACHED_LENGTH = 64
 """Characters of a piece that is cached."""
 
-_CACHED_BEHIND_POOLER_S = 60.0
+CACHED_FOR_S = 60.0
+"""How long a connection remembers words at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +80,22 @@ class _Cached:
     """What is cached for a connection.
 
     :param pieces: projects and pieces.
-    :param until: when they are forgotten, by the monotonic clock.
+    :ivar until: when they are forgotten, by the monotonic clock.
     """
 
     until: float
     pieces: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
 
-_NOTHING = _Cached(math.inf)
+_NOTHING = _Cached(0)
 
 
 class WordCache:
     """Pieces of texts whose words are noted or in the dictionary, by the connection that has seen it committed.
 
     A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
-    Either breaks the connections, and their part of the cache goes with them. Connections to a pooler outlive both, so
-    what is cached for them is forgotten after a minute.
+    Either breaks the connections, and their part of the cache goes with them. Connections to a pooler outlive both, and
+    an operator can remove words, so a connection forgets its part after :data:`CACHED_FOR_S`.
     """
 
     def __init__(self) -> None:
@@ -115,11 +115,11 @@ class WordCache:
         return NewWords(tuple([piece for piece in pieces if (project_key, piece) not in known]))
 
     def _of(self, connection: Connection) -> _Cached:
-        cached = self._cached.get(connection, _NOTHING)
-        if cached.until > monotonic():
-            return cached
-        self._cached.pop(connection, None)
-        return _NOTHING
+        cached = self._cached.get(connection)
+        if cached is None or cached.until <= monotonic():
+            self._cached.pop(connection, None)
+            return _NOTHING
+        return cached
 
     def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
         """Note that a write has added these words, unless its transaction may still be rolled back."""
@@ -127,9 +127,7 @@ class WordCache:
             return
         cached = self._cached.get(connection)
         if cached is None:
-            is_behind_pooler = isinstance(connection, LimitedConnection) and connection.is_behind_pooler
-            until = monotonic() + _CACHED_BEHIND_POOLER_S if is_behind_pooler else math.inf
-            cached = self._cached[connection] = _Cached(until)
+            cached = self._cached[connection] = _Cached(monotonic() + CACHED_FOR_S)
         known = cached.pieces
         if len(known) + len(added.pieces) > _CACHED_AT_MOST:
             known.clear()
@@ -229,6 +227,15 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
     connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
 
 
+def remove_unused_words(connection: Connection, project_key: str) -> int:
+    """Remove the words that no resource has from the dictionary, and return how many they were.
+
+    Connections may remember some of them for :data:`CACHED_FOR_S`, and write resources with them that a search does not
+    find until :func:`add_words_of_all` is called after that time.
+    """
+    return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
+
+
 def _words_of_resources(which: LiteralString) -> LiteralString:
     return f"""
     SELECT r.project_key, w.word FROM resource r, unnest({WORDS.current}) w (word)
@@ -237,6 +244,11 @@ def _words_of_resources(which: LiteralString) -> LiteralString:
     SELECT r.project_key, w.word FROM resource r, unnest({WORDS.staged}) w (word)
     WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}"""
 
+
+_REMOVE_UNUSED: LiteralString = f"""
+    DELETE FROM word w
+    WHERE w.project_key = %(project_key)s
+        AND NOT EXISTS (SELECT FROM ({_words_of_resources("")}) used WHERE used.word = w.word)"""
 
 _ADD_WORDS_OF_ALL = _adding(_words_of_resources(""))
 _ADD_WORDS_OF_SOME = _adding(_words_of_resources("AND r.id = ANY (%(ids)s)"))

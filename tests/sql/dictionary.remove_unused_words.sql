@@ -1,0 +1,15 @@
+DELETE FROM word w
+WHERE w.project_key = %(project_key)s
+    AND NOT EXISTS (
+        SELECT
+        FROM (
+            SELECT r.project_key, w.word
+            FROM resource r, unnest(tsvector_to_array(r.words)) w (word)
+            WHERE r.project_key = %(project_key)s
+            UNION
+            SELECT r.project_key, w.word
+            FROM resource r, unnest(tsvector_to_array(r.staged_words)) w (word)
+            WHERE r.project_key = %(project_key)s AND r.staged_object_type IS NOT NULL
+        ) used
+        WHERE used.word = w.word
+    )
