@@ -35,7 +35,7 @@ class LimitedConnection(Connection):
     """Whether it outlives the sessions at the server, so that little about the database can be remembered by it."""
 
     def configure(self, settings: Settings) -> None:
-        """Set the limit, a little above the server's own, and tell what is at the other end."""
+        """Set the limit, a little above the server's own, and return what is at the other end."""
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
         self.is_behind_pooler = settings.database_pooler is not None
 

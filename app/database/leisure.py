@@ -45,7 +45,7 @@ class Leisure:
         self._closed = Event()
 
     def add(self, project: str, work: Work) -> None:
-        """Have work done for a project, once for all requests that leave the same; returns at once."""
+        """Add work for a project. Several requests for the same work are one; the call returns at once."""
         if (project, work) in self._waiting:
             return
         with self._lock:

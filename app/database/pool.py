@@ -164,7 +164,7 @@ class Database:
             except PoolTimeout:
                 now = monotonic()
                 deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
-                # The others may be refused for themselves, as there are too many. Then one that works becomes free.
+                # The server may refuse the others as too many. Then a connection that works becomes free.
                 others_work = any(not each.closed for each in list(self._connections))
                 # A server that is busy, or a machine that is, takes its time to open a connection.
                 is_opening = _failed_connections(pool) == self._failures_before and not self._is_away

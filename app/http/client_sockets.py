@@ -127,7 +127,7 @@ class Client:
                 self._holders.release(self)
 
     def _timed(self, move: Callable[..., Any], what: Any) -> Any:
-        """Move bytes within what is left of the time for this phase."""
+        """Move bytes within the rest of this phase's time."""
         left_s = GRACE_S + self._moved / RATE_AT_LEAST - self._waited_s
         began = monotonic()
         self._holders.begin_wait(self)

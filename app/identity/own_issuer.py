@@ -129,7 +129,7 @@ class OwnIssuer:
         return None if kid is None else self.snapshot().keys.get(kid)
 
     def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id. For an unknown id the database is asked, for one request at a time."""
+        """The key with this id. An unknown id is looked up in the database, by one request at a time."""
         if kid is None:
             return None
         return self.known_key(kid) or self._loaded_after(time.monotonic()).keys.get(kid)

@@ -186,7 +186,7 @@ class AuthorizationServer:
         return {}
 
     def key_set(self) -> str:
-        """The public keys as JSON (RFC 7517), also those that do not sign yet."""
+        """The public keys as JSON (RFC 7517), also keys that do not sign yet."""
         return f'{{"keys":[{",".join(self._own.snapshot().records.public_jwks)}]}}'
 
     def metadata(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ POLICY = (
 
 
 def style_of(*names: str) -> str:
-    """Style sheets as one text, for a page that stands alone: that of all pages, and those with these names."""
+    """The style sheet of all pages and the named ones as one text, for a page that stands alone."""
     return "\n".join((SITE / name).read_text("utf-8") for name in ("site.css", *names))
 
 
@@ -66,7 +66,7 @@ def document_page(document: DocumentPage) -> str:
 
 
 def extension() -> Extension:
-    """That of the current application."""
+    """The frame of the current application."""
     return current_app.extensions["extension"]
 
 
@@ -78,7 +78,7 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
 
 
 def guide_page(name: str) -> Response:
-    """Answer a page of the guide. It loads what is beside it, and has a mark where the header belongs."""
+    """Answer a page of the guide. The page loads files beside it, and has a mark where the header belongs."""
     text = (GUIDE / name).read_text("utf-8")
     head = header(request.script_root, GUIDE_ROOT, extension())
     return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
@@ -98,7 +98,7 @@ def guide_files(folder: Path) -> frozenset[str]:
 def asset(folder: Path, name: str, names: frozenset[str]) -> Response:
     """A file that a page loads. Browsers ask each time whether it is the same, so an upgrade mixes no versions.
 
-    :param names: those that are served.
+    :param names: of the files that are served.
     :raises NotFound: for any other name.
     """
     if name not in names:

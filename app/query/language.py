@@ -28,7 +28,7 @@ class InvalidExpression(ValueError):
 
 
 class TooManyTerms(InvalidExpression):
-    """The texts have more terms than they may; those that follow are not read."""
+    """The texts have more terms than the limit; the parser does not read the rest."""
 
 
 @dataclass(slots=True)
@@ -282,7 +282,7 @@ class Language:
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 
     def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
-        """The first character that no accepted word has in this place, and what is expected instead."""
+        """The first character that no accepted word has in this place, and the words that are accepted instead."""
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)

@@ -29,7 +29,7 @@ class World(Protocol):
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
         """The id of a new resource, a UUIDv7.
 
-        :param connection: the one that will write the resource.
+        :param connection: the connection that will write the resource.
         """
         ...
 
@@ -92,7 +92,7 @@ class RealWorld:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Every token but those of projects with a world of their own: when their project is gone, its clock is too."""
+        """Whether the token is of no project with a world of its own: the clock of a removed project is gone, too."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:

@@ -333,7 +333,7 @@ def running(data_dir: Path) -> str | None:
 
 @contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
-    """The connection string of a server for a command: the running one, else one that runs as long as the context.
+    """The connection string of a server for a command: the running server, else a server for the time of the context.
 
     :param patience_s: longest wait for another process that is starting or stopping a server on the data folder.
     :raises DataDirInUse: if that takes longer.

@@ -206,7 +206,7 @@ class Worker(GeventWorker):
             client.disconnect()
 
     def _disconnect_idle(self) -> None:
-        """Disconnect all idle clients, and from now on those that become idle."""
+        """Disconnect all idle clients, and from now on each client that becomes idle."""
         self._lingered = True
         for client in self._clients.idle(time.monotonic()):
             client.disconnect()
@@ -260,7 +260,7 @@ class BoundedRequest(Request):
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Parse the lines; those that gunicorn drops count too, though it does not count them itself."""
+        """Parse the lines. Lines that gunicorn drops count too, though gunicorn does not count them."""
         if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
         return super().parse_headers(data, from_trailer)
@@ -302,7 +302,7 @@ class _IdleWait:
 def _raise_if_host_is_wrong(req: Any) -> None:
     """Refuse a request as RFC 9112, section 3.2, demands. Gunicorn has refused those with two Host headers.
 
-    :raises ApiError: 400 for HTTP/1.1 without Host, and for one that is none.
+    :raises ApiError: 400 for HTTP/1.1 without Host, and for a Host that is no host.
     """
     host = next((value for name, value in req.headers if name == "HOST"), None)
     if host is None:
