@@ -1,5 +1,5 @@
-"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows neither with their number nor with
-their bytes, but for those of a single one.
+"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows with the bytes of the
+largest resource, and not with their number.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
 import can be repeated, for example after an interruption: a line without an id gets one derived from its text and

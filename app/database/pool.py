@@ -1,6 +1,6 @@
 """The pool of database connections of each process, and the checkout of a connection for a statement.
 
-A request is first admitted (:mod:`app.database.admission`), then it takes a connection. So there is always one for it,
+A request is first admitted (:mod:`app.database.admission`), then it takes a connection, which is always free,
 unless connections are being opened, or cannot be opened because the database is away.
 
 The pool is opened on first use and not when the application is made: gunicorn forks after that, and a libpq

@@ -2,7 +2,7 @@
 
 The set is fetched when it is first needed, again when it is :data:`REFRESH_AFTER_S` old, and when a token names a key
 that is not in it. Between two fetches there is a minimum interval, so that tokens with invented key ids do not cause
-one each. One request fetches; meanwhile others are answered from what is known, and those with unknown keys are 503 at
+a fetch each. While one request fetches, tokens with known keys are verified, and tokens with unknown keys get 503 at
 once. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
 """
 

@@ -1,11 +1,10 @@
 """The service as an issuer: each process keeps a snapshot of its keys and of the recent revocations.
 
 Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
-of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
-known long before it signs. The snapshot has the revocations of the last two minutes. Older ones are looked up, by
-one statement for each token that the process sees for the first time, or for the first time in more than
-:data:`LOOKED_UP_AGAIN_AFTER_S`.
-So neither costs more if there are many revocations.
+of the process. A revocation thus takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
+known long before it signs. The snapshot has the revocations of the last two minutes. Older revocations are looked up,
+by one statement for each token that the process sees for the first time, or for the first time in more than
+:data:`LOOKED_UP_AGAIN_AFTER_S`. Many revocations make neither slower.
 
 If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
 the promise that a revoked token stops working in time, and costs next to nothing, since without the database hardly

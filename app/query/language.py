@@ -1,8 +1,8 @@
 """Shared by the languages of parameters: parsing by a grammar, and the messages for syntax errors.
 
 A message has the platform's form: the character at which the text departs from the grammar, what is expected there,
-line and column, and the line itself with a caret below. The character is the first one that no expected word has: in
-``firstName ilike`` it is the ``l``, since ``in`` and ``is`` begin with an ``i``.
+line and column, and the line itself with a caret below. No expected word has this character in its place: in
+``firstName ilike`` it is the ``l``, because ``in`` and ``is`` begin with an ``i``.
 """
 
 import re

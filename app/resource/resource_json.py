@@ -1,7 +1,7 @@
 """A resource as JSON text, in each form that answers have.
 
-The results of a page are made by SQL from the row ``r`` of each: so they cost the worker nothing, however many they
-are. A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
+SQL makes the results of a page from the row ``r`` of each, so they cost the worker nothing, however many they are.
+A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
 the columns of what it has written from a plain INSERT or UPDATE, also where the table is distributed: Citus refuses
 most functions that make JSON there.
 """

@@ -64,8 +64,8 @@ _PROJECT_TOKEN_ID = re.compile("e[0-9]{1,18}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9
 def project_token_id(epoch: int) -> str:
     """A random id for a token of a project with a world of its own, which no other token can have.
 
-    Such a token counts in the world of its project only. So it stays refused after the project was removed, however far
-    ahead its clock was.
+    Such a token counts in the world of its project only. The service refuses it after the project was removed, however
+    far ahead the project's clock was.
 
     :param epoch: the project's epoch of tokens.
     """

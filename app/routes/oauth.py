@@ -60,8 +60,8 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        For the client that the token was issued to, and for clients of its projects (RFC 7662). Of a token that is not
-        valid, and of one that is for projects of others, nothing more is said.
+        Answers the client of the token, and clients of its projects (RFC 7662). Of an invalid token, and of a token for
+        projects of others, the answer says only that it is not active.
         """
         return _uncached(authorization_server().introspect(request))
 

@@ -71,12 +71,12 @@ class Worker(GeventWorker):
                         evenly.
     ``notify``          A worker whose master was killed finishes its requests, too.
     ``handle_exit``     A stop begins at once, not after up to a second.
-    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the one that has been
-                        waited for longest makes room for a new one; who has hung up is not served.
+    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the client that the
+                        worker has waited for longest makes room; a client that has hung up is not served.
     ``timeout_ctx``     Idle connections make room for new ones, and end with the worker.
-    ``handle_request``  Who has hung up is not served. A request without a valid Host is refused. Probes are answered
-                        whatever else the worker does. A refused body is read so far that the client gets the answer,
-                        but not without limit.
+    ``handle_request``  A client that has hung up is not served. A request without a valid Host is refused. Probes are
+                        answered whatever else the worker does. A refused body is read up to a limit, so that the
+                        client gets the answer.
     ``handle_error``    Errors found by gunicorn are in the format of all others, counted and logged.
     ==================  ================================================================================================
 
