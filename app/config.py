@@ -339,7 +339,7 @@ class Settings:
 
     @property
     def private_addresses(self) -> dict[str, tuple[str, int]]:
-        """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, of those that are set."""
+        """Host and port of each of ``HEALTH_BIND`` and ``METRICS_BIND`` that is set."""
         given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
         parts = {variable: urlsplit(f"//{value}") for variable, value in given.items() if value is not None}
         return {variable: (part.hostname or "", part.port or 0) for variable, part in parts.items()}

@@ -1,4 +1,4 @@
-"""What is derived from resources, held against the resources.
+"""Comparison of the data that is derived from resources with the resources.
 
 That is their number, the dictionary of their words, and the values of their arrays that facets count.
 
@@ -75,7 +75,7 @@ class Finding:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether what is derived agrees with the resources."""
+        """Whether the derived data agree with the resources."""
         return self.missing_words == 0 and self.wrong_arrays == 0 and self.kept in (None, self.resources)
 
 
@@ -93,7 +93,7 @@ def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
 
 def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding:
     of_project = {"project_key": project_key}
-    # One snapshot: what is written meanwhile changes both numbers alike, and their difference stays. Two repairs at
+    # One snapshot: concurrent writes change both numbers alike, and their difference stays. Two repairs at
     # once would correct it twice; of them one fails here.
     with _one_snapshot(connection):
         row = connection.execute(_COUNTS, of_project).fetchone()

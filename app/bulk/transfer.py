@@ -1,11 +1,11 @@
-"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows neither with their number nor with
-their bytes, but for those of a single one.
+"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows with the bytes of the
+largest resource, and not with their number.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
 import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
 line number, and lines whose id exists already are skipped.
 
-The last line of an export counts the others, so that one that was cut short is noticed.
+The last line of an export counts the others, so an import notices a truncated file.
 """
 
 import re
@@ -256,7 +256,7 @@ def _count_of(line: bytes) -> int | None:
 
 
 def lines_of(source: BinaryIO) -> Generator[bytes]:
-    """The lines of a file. Of one that is longer than :data:`LONGEST_LINE` only the beginning is read into memory."""
+    """The lines of a file. Only the beginning of a line above :data:`LONGEST_LINE` is read into memory."""
     while line := source.readline(LONGEST_LINE + 1):
         yield line
         while line and not line.endswith(b"\n"):

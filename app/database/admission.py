@@ -1,16 +1,19 @@
 """Admission: which request gets the next free database connection of a process.
 
-Projects share the connections. The next free one goes to the project that holds the fewest, among equals to the one
-that has waited longest. Some are kept for projects that hold none: otherwise statements of one project that are stuck,
-at a locked row or a frozen node, would come to hold all connections until their time limit ends them. A project that is
-alone may use all others.
+Projects share the connections. The next free connection goes to the project that holds the fewest, among equals to the
+project that has waited longest. Some connections are kept for projects that hold none. Otherwise stuck statements of
+one project, at a locked row or a frozen node, would hold all connections until their time limit ends them.
 
-Requests that may be slow (:attr:`Lane.SLOW`) hold only few at a time, so that the others of their project and of all
-projects go on. More of them at once would not be done sooner: each uses a core of the database. Even few can use all
-cores all the time, so a project rests after each of its slow requests: as long as others have used connections
-meanwhile, at most as long as it has done itself.
+Example: of eight connections two are kept. Project A holds six, and its next request waits, though two are free: these
+serve a request of project B at once. A connection that A returns goes to A again, unless B waits and holds fewer.
 
-What waits holds no connection, and under gevent no thread. The wait and the number of requests that wait are bounded.
+Requests that may be slow (:attr:`Lane.SLOW`) hold only few connections at a time, so that other requests of all
+projects go on. More slow requests at once would not end sooner, because each uses a core of the database. Even few can
+use all cores all the time, so a project rests after each slow request: as long as others have used connections during
+it, at most as long as the request took.
+
+A waiting request holds no connection, and under gevent no thread. The wait and the number of waiting requests are
+bounded.
 """
 
 from collections import deque
@@ -44,7 +47,7 @@ class Lane(Enum):
 
 
 class QueueFull(Exception):
-    """As many requests of the project wait as may."""
+    """The project has its largest number of waiting requests."""
 
 
 class QueueTimeout(Exception):
@@ -52,7 +55,7 @@ class QueueTimeout(Exception):
 
 
 class QueueClosed(Exception):
-    """The database is away, so it is no use to wait."""
+    """The database is away, so waiting is useless."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,26 +96,26 @@ class Admission:
         self._slow_at_most = max(1, min(slow, for_one_project - max(1, for_one_project // 4)))
         self._held = 0
         self._held_by: dict[str, int] = {}
-        """By project; without those that hold none."""
+        """By project; projects without connections are not in it."""
         self._queues: dict[str, _Queues] = {}
-        """By project; without those of which none waits."""
+        """By project; projects without waiting requests are not in it."""
         self._slow: dict[str, deque[_SlowRequest]] = {}
-        """By project, the first first; without those that hold none."""
+        """By project, the oldest first; projects without slow requests are not in it."""
         self._elapsed_to = 0.0
         """Up to when ``others_s`` is known."""
         self._resting: dict[str, int] = {}
-        """By project, how many places for slow requests it leaves empty for now; without those that leave none."""
+        """By project, how many places for slow requests it leaves empty for now, if any."""
         self._last_fast: tuple[str, float] = ("", -inf)
         """The project that last had a fast request admitted, and when."""
         self._last_fast_of_another: tuple[str, float] = ("", -inf)
-        """The same for the last project that was another one than that."""
+        """The same for the last project before it that was another."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0
         self._lock = _allocate_lock()
 
     def stats(self) -> dict[str, int]:
-        """What has waited and what waits, by the names of psycopg's pool, which sees nothing of it."""
+        """Requests that have waited or wait, by the names of psycopg's pool, which does not see them."""
         with self._lock:
             return {
                 "requests_waiting": sum(len(queue) for queues in self._queues.values() for queue in queues.values()),

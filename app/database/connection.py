@@ -25,8 +25,8 @@ _ANSWER_GRACE_S = 0.25
 class LimitedConnection(Connection):
     """A connection with a time limit of its own for each statement.
 
-    PostgreSQL enforces those of :func:`conninfo_with_timeouts`. A server that is stopped or cut off from the network
-    enforces nothing, nor does one that was replaced by another, or that a proxy has lost without telling its clients.
+    PostgreSQL enforces the limits of :func:`conninfo_with_timeouts`. A server that is stopped, replaced, or cut off
+    from the network enforces nothing, nor does a server that a proxy has lost without telling its clients.
     When this limit is reached, the connection is closed, and it is unknown whether the statement was carried out.
     """
 

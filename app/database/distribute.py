@@ -192,8 +192,8 @@ def service_tables(connection: Connection) -> set[str]:
 def _create_on_workers(connection: Connection) -> Generator[Step]:
     """Create on the workers the extensions and functions that statements use there.
 
-    Citus creates by itself what is created while it has workers, and what a table depends on. It does not know what
-    only statements use, and keeps what is older than the cluster on the coordinator.
+    Citus copies objects that are created while it has workers, or that a table depends on. It does not know objects
+    that only statements use, and keeps objects that are older than the cluster on the coordinator.
     """
     for extension in EXTENSIONS:
         if connection.execute(_EXTENSION_IS_EVERYWHERE, {"name": extension}).fetchone() is None:

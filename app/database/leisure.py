@@ -1,7 +1,7 @@
-"""Work that can wait until its project has leisure: it is done by a thread, after the requests that left it.
+"""Work that can wait: a thread does it after the requests that added it.
 
-The thread takes a small part of the time of its process, so that requests hardly notice it. If work piles up, it takes
-half of it, so that the work does not grow without bound. For the admission it is one more request of the project.
+The thread takes a small part of the time of its process, so requests hardly notice it. If work piles up, the thread
+takes half of the time, so the work has a bound. The admission counts the thread as one more request of the project.
 """
 
 import logging
@@ -45,7 +45,7 @@ class Leisure:
         self._closed = Event()
 
     def add(self, project: str, work: Work) -> None:
-        """Have work done for a project, once for all requests that leave the same; returns at once."""
+        """Add work for a project. Several requests for the same work are one; the call returns at once."""
         if (project, work) in self._waiting:
             return
         with self._lock:

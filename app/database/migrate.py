@@ -118,7 +118,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
-    migration runs in a transaction of its own, so one that fails leaves no trace.
+    migration runs in a transaction of its own, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database has not the encoding

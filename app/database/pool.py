@@ -1,6 +1,6 @@
 """The pool of database connections of each process, and the checkout of a connection for a statement.
 
-A request is first admitted (:mod:`app.database.admission`), then it takes a connection. So there is always one for it,
+A request is first admitted (:mod:`app.database.admission`), then it takes a connection, which is always free,
 unless connections are being opened, or cannot be opened because the database is away.
 
 The pool is opened on first use and not when the application is made: gunicorn forks after that, and a libpq
@@ -164,7 +164,7 @@ class Database:
             except PoolTimeout:
                 now = monotonic()
                 deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
-                # The others may be refused for themselves, as there are too many. Then one that works becomes free.
+                # The server may refuse the others as too many. Then a connection that works becomes free.
                 others_work = any(not each.closed for each in list(self._connections))
                 # A server that is busy, or a machine that is, takes its time to open a connection.
                 is_opening = _failed_connections(pool) == self._failures_before and not self._is_away

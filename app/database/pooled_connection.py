@@ -1,8 +1,8 @@
-"""The connections and cursors of pools: what is overridden of psycopg, but for the time limit of a statement.
+"""The connections and cursors of pools: overrides of psycopg.
 
-That limit is :meth:`app.database.connection.LimitedConnection.wait`, which commands have too. Here are the others;
-``tests/database/test_upstream.py`` checks what all of them rely on, and ``setup.cfg`` names the lowest version that has
-it:
+Commands have another override, the time limit of a statement: :meth:`app.database.connection.LimitedConnection.wait`.
+``tests/database/test_upstream.py`` checks what all overrides rely on, and ``setup.cfg`` names the lowest version that
+has it:
 
 - :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and has no long
   statement prepared;

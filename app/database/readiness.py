@@ -31,7 +31,7 @@ _PROBES = "/health/ready"
 _log = logging.getLogger("app.database")
 
 Faults = Mapping[str, str]
-"""What is wrong, by the check. Empty if nothing is."""
+"""The faults by the checks that found them; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Health:
 
 
 Check = Callable[[Connection], str | None]
-"""A further check: what is wrong, or None."""
+"""A further check: returns a fault, or None."""
 
 
 class Readiness:
@@ -63,7 +63,7 @@ class Readiness:
         self._migrations = migrations
         self._further = further
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Whether this process will soon accept no requests. It answers those that come."""
+        """Whether this process will soon accept no requests. Until then it answers requests."""
         self._running: Future[Health] | None = None
         self._lock = Lock()
 
@@ -142,7 +142,7 @@ _ARCHIVING: LiteralString = """
 
 
 def _archiving_fault(connection: Connection) -> str | None:
-    """What is wrong with archiving: its last attempt has failed, so segments stay until the disk is full."""
+    """The fault of archiving: its last attempt has failed, so segments stay until the disk is full."""
     row = connection.execute(_ARCHIVING).fetchone()
     if row is None:
         return None

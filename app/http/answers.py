@@ -1,4 +1,4 @@
-"""Answers: resources as JSON with their entity tags, conditional reads, the address of what is new; pages."""
+"""Answers: resources as JSON with their entity tags, conditional reads, the address of a new resource; pages."""
 
 from dataclasses import replace
 

@@ -124,7 +124,7 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
-    """Parameters of the query string and fields of the form, which may be the same."""
+    """Parameters of the query string and fields of the form. A name may stand in both."""
     limit: int = current_app.config["MAX_CONTENT_LENGTH"]
 
     def load() -> Any:

@@ -24,7 +24,7 @@ STALLED_S = 20.0
 GRACE_S = 20.0
 RATE_AT_LEAST = 500
 """All waits for a body together may take :data:`GRACE_S`, and a second for each 500 bytes that have come; so may those
-for a client to take an answer. These are the values of Apache's mod_reqtimeout, which so tells slow clients from those
+for a client to take an answer. These are the values of Apache's mod_reqtimeout, which tell slow clients from clients
 that only hold a connection."""
 
 UNSENT_AT_MOST = 64 * 1024 * 1024
@@ -32,8 +32,8 @@ UNSENT_AT_MOST = 64 * 1024 * 1024
 held whole until its last byte was taken."""
 
 RESERVE = 100
-"""So many of a worker's connections are kept free of ordinary requests: they let probes through, and new clients, for
-which others make room."""
+"""Connections of a worker that are kept free of ordinary requests, for probes and for new clients, for which others
+make room."""
 
 
 class Phase(Enum):
@@ -127,7 +127,7 @@ class Client:
                 self._holders.release(self)
 
     def _timed(self, move: Callable[..., Any], what: Any) -> Any:
-        """Move bytes within what is left of the time for this phase."""
+        """Move bytes within the rest of this phase's time."""
         left_s = GRACE_S + self._moved / RATE_AT_LEAST - self._waited_s
         began = monotonic()
         self._holders.begin_wait(self)

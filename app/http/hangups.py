@@ -1,6 +1,6 @@
 """Clients that hang up: noticed before a request is parsed, before it is worked on and where it has waited.
 
-A client that has closed only its sending half counts, too: the kernel cannot tell it from one that has closed all.
+A client that has closed only its sending half counts, too: the kernel cannot tell it from a closed connection.
 Other servers that look, such as nginx and Go's, decide the same.
 """
 

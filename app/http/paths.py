@@ -29,7 +29,7 @@ class RawPath:
 
     A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
     replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
-    again, but for ``%2F`` and ``%25``; the path converters decode these two. An empty first segment becomes ``%2F``,
+    again, except ``%2F`` and ``%25``; the path converters decode these two. An empty first segment becomes ``%2F``,
     which no route has. A target that is a whole URL names the host, too.
     """
 

@@ -39,7 +39,7 @@ def route_template(rule: str) -> str:
 
 
 class RequestRecord:
-    """What is known of the current request for its log line; ``g.record`` has it."""
+    """The facts about the current request for its log line; ``g.record`` has them."""
 
     __slots__ = ("correlation_id", "fields", "sql", "started", "trace_id")
 
@@ -66,7 +66,7 @@ def correlation_fields() -> dict[str, str]:
 
 
 def announce_labels(extension: Extension) -> None:
-    """Let every series of the counters exist from the start: one that begins with its first event shows no increase."""
+    """Let every series of the counters exist from the start: Prometheus sees no increase in the first event."""
     for name, (meaning, label, values) in extension.counted.items():
         for value in values:
             metrics.counter_of(name, meaning, label).labels(value)

@@ -90,7 +90,7 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
 
 
 def _random(size: int) -> str:
-    """A random text without hyphens: one that begins with a hyphen would look like an option on a command line."""
+    """A random text without hyphens: a command line would take a hyphen at the beginning for an option."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 

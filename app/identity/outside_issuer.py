@@ -2,7 +2,7 @@
 
 The set is fetched when it is first needed, again when it is :data:`REFRESH_AFTER_S` old, and when a token names a key
 that is not in it. Between two fetches there is a minimum interval, so that tokens with invented key ids do not cause
-one each. One request fetches; meanwhile others are answered from what is known, and those with unknown keys are 503 at
+a fetch each. While one request fetches, tokens with known keys are verified, and tokens with unknown keys get 503 at
 once. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
 """
 
@@ -30,7 +30,7 @@ ALGORITHMS = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS
 """Only asymmetric ones: if HMAC were allowed, a token signed with the text of a public key would pass."""
 
 FETCH_TIMEOUT_S = 3.0
-"""For all of it: looking up the name, connecting, the head and the body of the response."""
+"""For a whole request: looking up the name, connecting, the head and the body of the response."""
 JWKS_BYTES_AT_MOST = 64 * 1024
 REFRESH_AFTER_S = 600.0
 FETCH_INTERVAL_AT_LEAST_S = 10.0
@@ -77,7 +77,7 @@ class OutsideIssuer:
         if key is not None or kid is None:
             return key
         if not self._fetch_unless_another_does():
-            # It may be among those that are being fetched.
+            # The key may be among the keys that another request fetches now.
             raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
         return self._keys.get(kid)
 

@@ -1,11 +1,10 @@
 """The service as an issuer: each process keeps a snapshot of its keys and of the recent revocations.
 
 Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
-of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
-known long before it signs. The snapshot has the revocations of the last two minutes. Older ones are looked up, by
-one statement for each token that the process sees for the first time, or for the first time in more than
-:data:`LOOKED_UP_AGAIN_AFTER_S`.
-So neither costs more if there are many revocations.
+of the process. A revocation thus takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
+known long before it signs. The snapshot has the revocations of the last two minutes. Older revocations are looked up,
+by one statement for each token that the process sees for the first time, or for the first time in more than
+:data:`LOOKED_UP_AGAIN_AFTER_S`. Many revocations make neither slower.
 
 If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
 the promise that a revoked token stops working in time, and costs next to nothing, since without the database hardly
@@ -129,7 +128,7 @@ class OwnIssuer:
         return None if kid is None else self.snapshot().keys.get(kid)
 
     def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id. For an unknown id the database is asked, for one request at a time."""
+        """The key with this id. An unknown id is looked up in the database, by one request at a time."""
         if kid is None:
             return None
         return self.known_key(kid) or self._loaded_after(time.monotonic()).keys.get(kid)

@@ -1,4 +1,4 @@
-"""Scopes: their names, and the decorators that mark a view with those that its callers need.
+"""Scopes: their names, and the decorators that mark a view with the scopes that its callers need.
 
 A view has one of two marks, :func:`scopes` or :func:`public`. The gate (:mod:`app.identity.gate`) reads the mark before
 it parses anything of the request. A view without a mark cannot be reached.

@@ -1,9 +1,9 @@
 """The authorization server: tokens for client credentials, introspection, revocation, key set and metadata.
 
 A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
-fields. ``grant_type``, ``scope`` and the like may be in the query string instead, as the platform allows; one that is
-in both is given twice, which is refused (RFC 6749, section 3.2). Secrets and tokens may not be there, since URLs end up
-in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty ones count as absent (RFC 6749, section
+fields. ``grant_type``, ``scope`` and the like may be in the query string instead, as the platform allows; a parameter
+in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens may not be there, because URLs end
+up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty ones count as absent (RFC 6749, section
 3.2).
 
 Requests are cheap, so there is no rate limit: a refused client costs one index lookup and one SHA-256, a token one
@@ -186,7 +186,7 @@ class AuthorizationServer:
         return {}
 
     def key_set(self) -> str:
-        """The public keys as JSON (RFC 7517), also those that do not sign yet."""
+        """The public keys as JSON (RFC 7517), also keys that do not sign yet."""
         return f'{{"keys":[{",".join(self._own.snapshot().records.public_jwks)}]}}'
 
     def metadata(self) -> dict[str, Any]:

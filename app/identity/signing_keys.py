@@ -110,7 +110,7 @@ class KeyEncryption:
 
     @staticmethod
     def is_encrypted(stored: str) -> bool:
-        """Whether a stored key is encrypted; one that is not is a JSON object."""
+        """Whether a stored key is encrypted; a plain key is a JSON object."""
         return not stored.startswith("{")
 
 

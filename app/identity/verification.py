@@ -249,7 +249,7 @@ def _client_id(claims: dict[str, Any], issuer: TrustedIssuer) -> Any:
 
 
 def _reason(error: JoseError) -> str:
-    """What is wrong with a token whose form is right."""
+    """The fault of a token whose form is right."""
     match error:
         case ExpiredTokenError():
             return _EXPIRED

@@ -1,8 +1,8 @@
 """The command ``sample-resource``, and programs that must import this service's package ``app`` and no other.
 
 ``app`` is a frequent name. An ordinary console script and ``python -P -m app.cli`` would import a package of that name
-from a folder on ``PYTHONPATH`` instead, as ``tests/installation`` has one. So this package, whose own name is rare,
-imports ``app`` from the place where it lies itself: later imports of ``app`` and of what is in it get that one.
+from a folder on ``PYTHONPATH`` instead, as ``tests/installation`` has one. This package, whose own name is rare,
+therefore imports ``app`` from its own folder: later imports of ``app`` and its modules get this package.
 
 The wheel contains this package as ``sample_resource``, beside ``app``; the checkout contains it in ``app``. It is also
 a program, ``python -P app/launcher/__init__.py MODULE ARGUMENT...``, which runs a module as ``python -m`` does. It has

@@ -331,7 +331,8 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
-        if JSON in made["content"]:
+        # A row that is missing fails one test, which names it. A KeyError here would fail all tests.
+        if JSON in made["content"] and answer.schema in ANSWER_EXAMPLES:
             made["content"][JSON]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
         made["links"] = {name: {"$ref": f"#/components/links/{name}"} for name in answer.links}

@@ -61,7 +61,7 @@ def document_page(document: DocumentPage) -> str:
 
 
 def extension() -> Extension:
-    """That of the current application."""
+    """The frame of the current application."""
     return current_app.extensions["extension"]
 
 
@@ -73,7 +73,7 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
 
 
 def guide_page(name: str) -> Response:
-    """Answer a page of the guide. It loads what is beside it, and has a mark where the header belongs."""
+    """Answer a page of the guide. The page loads files beside it, and has a mark where the header belongs."""
     text = (GUIDE / name).read_text("utf-8")
     head = header(request.script_root, GUIDE_ROOT, extension())
     return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
@@ -93,7 +93,7 @@ def guide_files(folder: Path) -> frozenset[str]:
 def asset(folder: Path, name: str, names: frozenset[str]) -> Response:
     """A file that a page loads. Browsers ask each time whether it is the same, so an upgrade mixes no versions.
 
-    :param names: those that are served.
+    :param names: of the files that are served.
     :raises NotFound: for any other name.
     """
     if name not in names:

@@ -53,7 +53,7 @@ class ValueArray:
     member: LiteralString | None = None
 
     def column_of(self, stage: Stage) -> LiteralString:
-        """The column of a projection; that of the staged one is NULL as long as the projections are equal."""
+        """The column of a projection; the staged column is NULL as long as the projections are equal."""
         return self.column if stage is Stage.CURRENT else f"staged_{self.column}"
 
     def for_stage(self, stage: Stage) -> LiteralString:
@@ -207,7 +207,7 @@ RESOURCE: Mapping[str, Field] = {
     ),
     **OBJECT_TYPE,
 }
-"""The fields of a resource (interface 2.2 and those that the server adds), and directly those of its ObjectType."""
+"""The fields of a resource (interface 2.2, and fields that the server adds), and the fields of its ObjectType."""
 
 SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.sortable}
 """Fields that ``sort`` takes."""

@@ -1,8 +1,8 @@
 """Shared by the languages of parameters: parsing by a grammar, and the messages for syntax errors.
 
 A message has the platform's form: the character at which the text departs from the grammar, what is expected there,
-line and column, and the line itself with a caret below. The character is the first one that no expected word has: in
-``firstName ilike`` it is the ``l``, since ``in`` and ``is`` begin with an ``i``.
+line and column, and the line itself with a caret below. No expected word has this character in its place: in
+``firstName ilike`` it is the ``l``, because ``in`` and ``is`` begin with an ``i``.
 """
 
 import re
@@ -28,7 +28,7 @@ class InvalidExpression(ValueError):
 
 
 class TooManyTerms(InvalidExpression):
-    """The texts have more terms than they may; those that follow are not read."""
+    """The texts have more terms than the limit; the parser does not read the rest."""
 
 
 @dataclass(slots=True)
@@ -282,7 +282,7 @@ class Language:
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 
     def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
-        """The first character that no accepted word has in this place, and what is expected instead."""
+        """The first character that no accepted word has in this place, and the words that are accepted instead."""
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)

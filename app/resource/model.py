@@ -71,10 +71,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
-    """A resource to be created; its members are those of the resource that it becomes.
+    """A resource to be created, with the members of the resource that it becomes.
 
-    :param created_as_only: whether it is created because the project has no resource without a key. Of writes that do
-        so at the same time, only one may.
+    :param created_as_only: whether it is created because the project has no resource without a key. Only one
+        of several concurrent writes of this kind succeeds.
     """
 
     key: str | None

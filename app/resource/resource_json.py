@@ -1,7 +1,7 @@
 """A resource as JSON text, in each form that answers have.
 
-The results of a page are made by SQL from the row ``r`` of each: so they cost the worker nothing, however many they
-are. A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
+SQL makes the results of a page from the row ``r`` of each, so they cost the worker nothing, however many they are.
+A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
 the columns of what it has written from a plain INSERT or UPDATE, also where the table is distributed: Citus refuses
 most functions that make JSON there.
 """
@@ -169,7 +169,7 @@ RESULT_JSON: dict[frozenset[str], ResultJson] = {
 """A result of the sorted list (interface 4.12), by the references that are expanded."""
 
 FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS), OBJECT_TEXT.current)
-"""A result of the list (interface 4.1): the fields of ObjectType stand beside those that the server adds."""
+"""A result of the list (interface 4.1): the fields of ObjectType stand beside the fields that the server adds."""
 
 
 def _projection(stage: Stage) -> ResultJson:
@@ -184,4 +184,4 @@ def _projection(stage: Stage) -> ResultJson:
 
 
 PROJECTION_JSON: dict[Stage, ResultJson] = {stage: _projection(stage) for stage in Stage}
-"""A result of a search: as that of the list, in one of the projections, with someProperty and ``hasStagedChanges``."""
+"""A result of a search: a result of the list in one of the projections, with someProperty and ``hasStagedChanges``."""

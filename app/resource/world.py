@@ -29,7 +29,7 @@ class World(Protocol):
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
         """The id of a new resource, a UUIDv7.
 
-        :param connection: the one that will write the resource.
+        :param connection: the connection that will write the resource.
         """
         ...
 
@@ -64,8 +64,8 @@ _PROJECT_TOKEN_ID = re.compile("e[0-9]{1,18}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9
 def project_token_id(epoch: int) -> str:
     """A random id for a token of a project with a world of its own, which no other token can have.
 
-    Such a token counts in the world of its project only. So it stays refused after the project was removed, however far
-    ahead its clock was.
+    Such a token counts in the world of its project only. The service refuses it after the project was removed, however
+    far ahead the project's clock was.
 
     :param epoch: the project's epoch of tokens.
     """
@@ -92,7 +92,7 @@ class RealWorld:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Every token but those of projects with a world of their own: when their project is gone, its clock is too."""
+        """Whether the token is of no project with a world of its own: the clock of a removed project is gone, too."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:

@@ -1,4 +1,4 @@
-"""The endpoints: for each its path, scopes, arguments and answer. A view calls one function of the layers below."""
+"""The endpoints, each with path, scopes, arguments and answer. A view calls one function of the layers below."""
 
 import json
 

@@ -41,7 +41,7 @@ class Token(Endpoint):
         """Issue an access token for client credentials.
 
         The client shows who it is by HTTP Basic or by form fields (RFC 6749). Without `scope` the token has all scopes
-        of the client; asked for more than it has, there is none.
+        of the client. A client that asks for more scopes than it has gets no token.
         """
         return _uncached(authorization_server().grant(request))
 
@@ -60,8 +60,8 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        For the client that the token was issued to, and for clients of its projects (RFC 7662). Of a token that is not
-        valid, and of one that is for projects of others, nothing more is said.
+        Answers the client of the token, and clients of its projects (RFC 7662). Of an invalid token, and of a token for
+        projects of others, the answer says only that it is not active.
         """
         return _uncached(authorization_server().introspect(request))
 
@@ -113,7 +113,7 @@ class Metadata(Endpoint):
         Where the endpoints are and what they can do (RFC 8414).
         """
         if not request.host:
-            # So werkzeug tells of one that is malformed (RFC 9112, section 3.2).
+            # werkzeug returns an empty host for a malformed Host header (RFC 9112, section 3.2).
             raise errors.invalid_parameter("Host", "It is no host.")
         answer = json_answer(json.dumps(authorization_server().metadata()))
         answer.headers["Cache-Control"] = "no-cache"

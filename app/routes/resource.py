@@ -109,7 +109,7 @@ class Collection(Endpoint):
         """Create or update a resource (4.6).
 
         The body's `id`, else its `key`, says which resource is meant; without both a new one is created. The fields of
-        `objectTypeProperty` that are sent replace the stored ones, the others stay, those that are `null` too. A
+        `objectTypeProperty` that are sent replace the stored ones. Fields that are absent or `null` stay. A
         `version` is not compared where a resource is created; with `If-Match` none is (412).
         """
         conditions = conditions.expecting(draft.version)
@@ -141,7 +141,7 @@ class Collection(Endpoint):
     def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
-        As PUT, but for a resource that is there: else it is 404, also without `id` and `key` in a project that has no
+        As PUT, but creates nothing: an unknown resource is 404, also without `id` and `key` in a project that has no
         resource without a key. A `version` is compared where it is sent.
         """
         conditions = conditions.expecting(draft.version)

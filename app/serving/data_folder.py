@@ -237,7 +237,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _new_home(data_dir: Path) -> Path:
-    """Make a folder in the store for this data folder, or find the one that another process has just made.
+    """Make a folder in the store for this data folder, or find the folder that another process has just made.
 
     A data folder without a pointer is new, even if one of the same name had data before: its user removed it to start
     with an empty database. The old data are not deleted; a warning says where they are.
@@ -263,7 +263,7 @@ def _is_usable(folder: DataFolder) -> bool:
 
 
 def _account_for(home: Path, data_dir: Path, *, make: bool) -> pwd.struct_passwd:
-    """The account that the server runs as under root: the owner of the data, else one that no other program uses."""
+    """The account that the server runs as under root: the owner of the data, else an account of no other program."""
     for path in (home / "postgresql", home, data_dir):
         with contextlib.suppress(FileNotFoundError):
             owner = path.lstat().st_uid
@@ -303,7 +303,7 @@ def _find_account() -> pwd.struct_passwd | None:
 
 
 def _make_account() -> pwd.struct_passwd | None:
-    """Make the system account of the service, or find the one that another process has just made; None if it fails."""
+    """Make the system account of the service, or find it if another process has just made it; None if both fail."""
     with _locked_accounts():
         deadline = time.monotonic() + _ACCOUNT_MADE_WITHIN_S
         while (account := _find_account()) is None and time.monotonic() < deadline:

@@ -1,7 +1,7 @@
 """The embedded PostgreSQL: a server that this process starts, on a folder of the service's own, and stops.
 
-The server's programs are those of a Python package. It listens on a socket in a private folder only, and admits two
-accounts: its own and that of its owner. A process that owns the data folder finds what a killed predecessor left
+The server's programs come from a Python package. It listens on a socket in a private folder only, and admits two
+accounts: its own and its owner's. A process that owns the data folder finds what a killed predecessor left
 running, stops it, and goes on with the same data.
 
 The process that starts the server runs as long as the server does, so psycopg, which takes 12 MiB, is imported only by
@@ -229,7 +229,7 @@ class EmbeddedPostgres:
             command += ["-c", f"{name}={value}"]
         source, sink = os.pipe()
         try:
-            # So little fits into the buffer of the pipe.
+            # These two lines fit into the buffer of the pipe.
             os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
             os.close(sink)
             self._run_to_its_end(folder, [*command, "postgres"], source)
@@ -333,7 +333,7 @@ def running(data_dir: Path) -> str | None:
 
 @contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
-    """The connection string of a server for a command: the running one, else one that runs as long as the context.
+    """The connection string of a server for a command: the running server, else a server for the time of the context.
 
     :param patience_s: longest wait for another process that is starting or stopping a server on the data folder.
     :raises DataDirInUse: if that takes longer.

@@ -182,7 +182,7 @@ def prepare_to_listen(server: Any) -> None:
 
 
 def pre_fork(_server: Any, worker: Any) -> None:
-    """Make sure that the worker finds the folder for its metrics, and give it the counts of one that has ended."""
+    """Make sure that the worker finds the folder for its metrics, and give it the counts of a worker that has ended."""
     metrics.ensure_folder()
     worker.predecessor = metrics.next_ended()
 
@@ -200,7 +200,7 @@ def when_ready(server: Any) -> None:
 
 
 def begin_to_serve(server: Any) -> None:
-    """Say in the log what an extension warns of; exclude from garbage collection what is loaded, which is never freed.
+    """Log the warnings of an extension; exclude loaded modules, which are never freed, from garbage collection.
 
     Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
     that the workers share with the master. Nothing is collected before: loading leaves three thousand objects of

@@ -83,7 +83,7 @@ def _postmaster(cluster: Path) -> int | None:
 
 
 def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> list[int]:
-    """Wait for the server processes to end; gives those that have not."""
+    """Wait for the server processes to end; returns the processes that have not."""
     deadline = time.monotonic() + patience_s
     while (pids := _server_processes(folder, cluster)) and time.monotonic() < deadline:
         processes.reap_orphans(())

@@ -28,7 +28,7 @@ _NOTE = "postgresql-sockets"
 
 
 def make_socket_folder(folder: DataFolder, again: Path | None = None) -> Path:
-    """Make the folder for the socket, with a short path, after removing the one that a killed server left.
+    """Make the folder for the socket, with a short path, after removing the folder of a killed server.
 
     :param again: the folder of a server that has ended, which clients know: it is used again, and made again if
         something that cleans temporary files has removed it.

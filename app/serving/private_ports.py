@@ -24,7 +24,7 @@ from app.values.strict_json import CONTENT_TYPE
 
 _CONNECTION_S = 10.0
 _CONNECTIONS_AT_MOST = 32
-"""So long, and so many at once, each worker serves connections to a private port. They need descriptors, too."""
+"""Each worker serves so many connections to a private port at once, each so long. They need descriptors, too."""
 
 _log = logging.getLogger("app.serving")
 
@@ -85,7 +85,7 @@ def start(listeners: list[Any], addresses: Mapping[str, Iterable[str]], routes: 
 
     :param listeners: all listening sockets of the worker; those of private ports are taken out.
     :param addresses: the settings, by address.
-    :param routes: what is served, by the setting.
+    :param routes: the served paths, by the setting.
     """
     servers: list[_Server] = []
     for listener in list(listeners):

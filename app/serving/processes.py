@@ -1,4 +1,4 @@
-"""Child processes that end with their parent, and those that remain when the parent was killed."""
+"""Child processes that end with their parent, and child processes that remain when the parent was killed."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ PROC = Path("/proc")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 ROOT = _PACKAGE.parent
-"""The folder that has the package ``app``: a checkout's, or that of installed packages."""
+"""The folder that has the package ``app``: a checkout, or the folder of installed packages."""
 
 _CHILD = _PACKAGE / "serving/child_program.py"
 

@@ -71,12 +71,12 @@ class Worker(GeventWorker):
                         evenly.
     ``notify``          A worker whose master was killed finishes its requests, too.
     ``handle_exit``     A stop begins at once, not after up to a second.
-    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the one that has been
-                        waited for longest makes room for a new one; who has hung up is not served.
+    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the client that the
+                        worker has waited for longest makes room; a client that has hung up is not served.
     ``timeout_ctx``     Idle connections make room for new ones, and end with the worker.
-    ``handle_request``  Who has hung up is not served. A request without a valid Host is refused. Probes are answered
-                        whatever else the worker does. A refused body is read so far that the client gets the answer,
-                        but not without limit.
+    ``handle_request``  A client that has hung up is not served. A request without a valid Host is refused. Probes are
+                        answered whatever else the worker does. A refused body is read up to a limit, so that the
+                        client gets the answer.
     ``handle_error``    Errors found by gunicorn are in the format of all others, counted and logged.
     ==================  ================================================================================================
 
@@ -206,7 +206,7 @@ class Worker(GeventWorker):
             client.disconnect()
 
     def _disconnect_idle(self) -> None:
-        """Disconnect all idle clients, and from now on those that become idle."""
+        """Disconnect all idle clients, and from now on each client that becomes idle."""
         self._lingered = True
         for client in self._clients.idle(time.monotonic()):
             client.disconnect()
@@ -260,7 +260,7 @@ class BoundedRequest(Request):
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Parse the lines; those that gunicorn drops count too, though it does not count them itself."""
+        """Parse the lines. Lines that gunicorn drops count too, though gunicorn does not count them."""
         if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
         return super().parse_headers(data, from_trailer)
@@ -302,7 +302,7 @@ class _IdleWait:
 def _raise_if_host_is_wrong(req: Any) -> None:
     """Refuse a request as RFC 9112, section 3.2, demands. Gunicorn has refused those with two Host headers.
 
-    :raises ApiError: 400 for HTTP/1.1 without Host, and for one that is none.
+    :raises ApiError: 400 for HTTP/1.1 without Host, and for a Host that is no host.
     """
     host = next((value for name, value in req.headers if name == "HOST"), None)
     if host is None:

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, log lines and spans: what is counted and told, and how processes share the counts.
+"""Metrics for Prometheus, log lines and spans, and how processes share the metrics.
 
 Imports run down only, in this order: ``lasting_threads``, ``metrics``, ``shared_folder``.
 """

@@ -50,7 +50,7 @@ prometheus_client.disable_created_metrics()
 
 
 class Pool(Protocol):
-    """What is needed of psycopg's pool."""
+    """The part of psycopg's pool that the metrics need."""
 
     @property
     def closed(self) -> bool:

@@ -1,8 +1,9 @@
 """The folder in which the processes of one gunicorn master share their metrics.
 
-prometheus_client has a multi-process mode for this: each process writes its numbers into files of its own, and whoever
-is asked adds up the files of all. It chooses that mode when it is first imported, by an environment variable. So this
-module imports nothing of prometheus_client, and :func:`share_between_processes` must run before anything else does.
+prometheus_client has a multi-process mode for this: each process writes its numbers into files of its own, and the
+process that is asked adds up the files of all. An environment variable chooses that mode at the first import. This
+module therefore imports nothing of prometheus_client, and :func:`share_between_processes` must run before any import
+of it.
 """
 
 import atexit

@@ -3,7 +3,7 @@
 The trace id is in the request's log line. If the caller records the trace (the flag ``sampled``), each statement of the
 request carries it in a comment, in the form of sqlcommenter, so that PostgreSQL's log and ``pg_stat_activity`` show to
 which trace a statement belongs. The comment makes the text of each statement unique, and a unique text cannot be
-prepared: docs/observability.md has what that costs. So requests without the flag, or without the header, have none.
+prepared: docs/observability.md has what that costs. Requests without the flag, or without the header, have no comment.
 """
 
 import re

@@ -120,7 +120,7 @@ NESTED_AT_MOST = 100
 
 
 def check_unicode(value: Any) -> str:
-    """Any Unicode text, also one that PostgreSQL cannot store: an answer can show it, but for lone surrogates."""
+    """Any Unicode text without lone surrogates, also texts that an answer can show and PostgreSQL cannot store."""
     if not isinstance(value, str):
         refuse_shape(STRING_EXPECTED)
     surrogate = lone_surrogate(value)

@@ -119,7 +119,7 @@ class Parameter(fields.Field[Any]):
     def read_one(self, text: str) -> Any:
         """The value that one text means.
 
-        :raises ValidationError: for a text that means none.
+        :raises ValidationError: for a text of another form.
         """
         if not text and not self.may_be_empty:
             raise ValidationError("The value is empty.")
@@ -198,7 +198,7 @@ class QuerySchema(OwnLoad):
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name, with a declared one that resembles it and can be sent."""
+        """The fault of an undeclared name. It suggests a declared name that resembles it and can be sent."""
         known, families = self._known
         names = [families[each].name_like(name[:100]) if each in families else each for each in known]
         return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))

@@ -33,12 +33,13 @@ def library(app: Flask, token_for: TokenFor) -> Api:
 
 
 def test_every_queryable_field_is_documented_with_its_type() -> None:
-    assert PAGE.rows("Fields") == [[row.name, row.type_name] for row in RESOURCE.values()]
+    known = [[row.name, row.type_name] for row in RESOURCE.values()]
+    assert PAGE.rows("Fields") == known, "the rows of Fields in docs/query-language.md"
 
 
 def test_every_operator_is_documented_with_an_example() -> None:
     listed = {operator: example for operator, _, example, _ in PAGE.rows("Operators")}
-    assert set(listed) == set(OPERATORS) | set(NEGATIONS)
+    assert set(listed) == set(OPERATORS) | set(NEGATIONS), "the rows of Operators in docs/query-language.md"
     for operator, example in listed.items():
         assert f" {operator} " in f"{example} "
 

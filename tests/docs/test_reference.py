@@ -18,17 +18,18 @@ PAGE = Page("docs/reference.md")
 def test_docs_reference_lists_all_settings_with_default_and_meaning() -> None:
     shown = {name: (default, meaning) for name, default, meaning in PAGE.rows("Settings")}
     settings = {item.metadata["variable"]: item for item in fields(Settings) if item.metadata}
-    assert list(shown) == list(settings)
+    assert list(shown) == list(settings), "the rows of Settings in docs/reference.md, in the order of app/config.py"
     for variable, (default, meaning) in shown.items():
         item = settings[variable]
-        assert meaning == item.metadata["meaning"]
+        assert meaning == item.metadata["meaning"], f"the row of {variable} in docs/reference.md"
         if variable != "WORKERS":  # the default depends on the number of cores
             assert default == ("" if item.default is None else str(item.default))
 
 
 def test_docs_reference_lists_the_error_catalogue() -> None:
     shown = [(code, int(status), when) for code, status, when in PAGE.rows("Errors")]
-    assert shown == [(kind.code, kind.status, kind.meaning) for kind in CATALOGUE.values()]
+    known = [(kind.code, kind.status, kind.meaning) for kind in CATALOGUE.values()]
+    assert shown == known, "the rows of Errors in docs/reference.md, in the order of CATALOGUE in app/errors.py"
 
 
 def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -46,4 +47,5 @@ def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def test_docs_reference_lists_all_commands() -> None:
     own = [(name, what) for name, what in commands(main) if name not in installed_package().commands]
-    assert [(name, what) for name, what in PAGE.rows("Commands")] == own
+    shown = [(name, what) for name, what in PAGE.rows("Commands")]
+    assert shown == own, "the rows of Commands in docs/reference.md, each with the first paragraph of its help"

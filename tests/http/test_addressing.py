@@ -7,10 +7,16 @@ import pytest
 from flask import Flask
 
 from app.config import Settings
-from app.http.paths import RawPath
+from app.http.paths import FIXED_WORDS, RawPath
 from tests.support.api import Api, codes
 from tests.support.applications import open_app
 from tests.support.fixtures import TokenFor
+
+
+def test_a_fixed_word_is_no_id(app: Flask) -> None:
+    below = [str(rule).removeprefix("/<project_key:project_key>/resource/") for rule in app.url_map.iter_rules()]
+    words = {segment for segment in below if "/" not in segment and "<" not in segment}
+    assert words == set(FIXED_WORDS), "FIXED_WORDS in app/http/paths.py lacks a path, so other methods reach {id}"
 
 
 def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:

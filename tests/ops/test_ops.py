@@ -190,7 +190,7 @@ def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> N
     settings = {item.metadata["variable"] for item in fields(Settings) if "variable" in item.metadata}
     from_outside = {name for name, value in passed.items() if str(value).startswith(f"${{{name}:-")}
     decided = {"BIND", "PORT", "DATA_DIR", "DATABASE_URL", "TRUSTED_PROXIES", "METRICS_BIND"}
-    assert settings - from_outside == decided
+    assert settings - from_outside == decided, "x-app-environment in docker-compose.yml lacks NAME: ${NAME:-}"
     # BIND and PORT are those of the proxy, and the image has its own; there is no embedded database.
     assert decided - set(passed) == {"BIND", "PORT", "DATA_DIR"}
 

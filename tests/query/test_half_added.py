@@ -15,6 +15,7 @@ from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.query.predicate.resolver import read
 from tests.support.api import Api
 from tests.support.predicates import ask
+from tests.support.variants import PREDICATES
 
 LANGUAGES = [("app.query.predicate", "start", "key is empty"), ("app.query.filters", "filter", "key: missing")]
 
@@ -34,7 +35,16 @@ def test_every_operator_of_the_grammar_has_a_row() -> None:
     signs = re.search(r"^COMPARISON: (.*)$", grammar, re.MULTILINE)
     assert signs is not None
     written = [name.replace("_", " ") for name in alternatives] + re.findall(r'"(.*?)"', signs.group(1))
-    assert sorted(written) == sorted([*OPERATORS, *NEGATIONS])
+    lacking = sorted({*OPERATORS, *NEGATIONS} - {*written})
+    assert lacking == [], "?atom and the keywords in app/query/predicate/grammar.lark lack these"
+    lacking = sorted({*written} - {*OPERATORS, *NEGATIONS})
+    assert lacking == [], "_ROWS, or NEGATIONS, in app/query/predicate/operators.py lacks these"
+
+
+def test_the_walk_sends_every_operator() -> None:
+    walked = " ".join(f" {predicate} " for predicate in PREDICATES.values())
+    lacking = [token for token in OPERATORS if f" {token} " not in walked]
+    assert lacking == [], "PREDICATES in tests/support/variants.py lacks these, so no test of plans looks at their SQL"
 
 
 def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

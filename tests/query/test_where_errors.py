@@ -5,6 +5,7 @@ import pytest
 from tests.support.api import Api, codes
 from tests.support.predicates import SORTED, refusals
 
+# The words that the grammar allows behind a field, in its order: a new operator's first word belongs here.
 OPERATORS = "'not', 'in', 'contains', 'is', 'matches', '(', '=', '!=', '<>', '<', '>', '<=' or '>='"
 VALUE = "input parameter or primitive value"
 MORE = "end of input, 'and' or 'or'"

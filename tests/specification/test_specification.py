@@ -6,6 +6,7 @@ from itertools import groupby
 import pytest
 
 from app.query.object_fields import OBJECT_FIELDS, looked_at_by
+from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.resource.actions import REGISTRY
 from tests.specification import made
 from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
@@ -59,7 +60,14 @@ def test_what_was_decided_here_is_no_must_and_what_the_interface_says_is() -> No
 @pytest.mark.parametrize("names", [list(REGISTRY), [row.name for row in OBJECT_FIELDS]], ids=["actions", "fields"])
 def test_a_clause_names_each_update_action_and_each_field(names: list[str]) -> None:
     said = " ".join(clause.text for clause in CLAUSES)
-    assert [name for name in names if not re.search(rf"\b{name}\b", said)] == []
+    lacking = [name for name in names if not re.search(rf"\b{name}\b", said)]
+    assert lacking == [], "docs/specification.md needs a clause that names it"
+
+
+def test_a_clause_names_each_operator() -> None:
+    said = " ".join(clause.text for clause in CLAUSES)
+    lacking = [token for token in (*OPERATORS, *NEGATIONS) if f"`{token}`" not in said]
+    assert lacking == [], "docs/specification.md needs a clause that names it in backticks"
 
 
 @pytest.mark.parametrize("parameter", sorted({name for row in OBJECT_FIELDS for name in row.parameters}))

@@ -68,7 +68,7 @@ PREDICATES: dict[str, str] = {
     "some_property_equals": 'someProperty = "x"',
     "some_property_in": 'someProperty in ("x", "y")',
     "some_property_greater": 'someProperty > "zzz"',
-    "created_at_before": 'createdAt < "2030-01-01"',
+    "created_at_before": 'createdAt <= "2030-01-01"',
     "created_by": 'createdBy(id = "a")',
     "some_property_matches_ignore_case": 'someProperty matches ignore case "x"',
     "array_equals": "arrayOfIntExample = 1",

@@ -1,9 +1,9 @@
 """Compiles a resolved condition to SQL. Values are parameters; the text consists of the tables' literal strings alone.
 
-An atom that has to hold is a bare comparison, which an index can serve. One that is negated, or that holds for an
+An atom that has to hold is a bare comparison, which an index can serve. An atom that is negated, or that holds for an
 absent field, decides explicitly what NULL becomes. Equality with one element of an array is containment of a document,
 and conditions on several values or on elements are a jsonpath; the GIN index of documents serves both. A jsonpath is a
-parameter with the values in it, since the operator that the index serves takes no variables.
+parameter with the values in it, because the operator that the index serves takes no variables.
 """
 
 from collections.abc import Sequence

@@ -68,7 +68,7 @@ Not every version of PostgreSQL has all of them. For those that a server lacks, 
 
 @dataclass(frozen=True, slots=True)
 class AskedWord:
-    """One word of a search, as texts of ``tsquery``, each of which includes those before it.
+    """One word of a search, as texts of ``tsquery``. Each text includes the texts before it.
 
     :param exact: the word as it is written, in lower case.
     :param stemmed: the words of the project with its stem, too; None if there is none.
@@ -84,8 +84,8 @@ class AskedWord:
 class Expansion:
     """What the texts of a search mean in a project.
 
-    :param asked: the words, of which a resource has to have all; empty if no resource can.
-    :param has_unindexed: whether texts of the project wait to be indexed, which makes a search slower.
+    :param asked: the words that a resource must contain, all of them; empty if no resource can.
+    :param has_unindexed: whether texts of the project are not indexed yet; then a search is slower.
     """
 
     asked: tuple[AskedWord, ...]
@@ -93,12 +93,12 @@ class Expansion:
 
     @property
     def tsquery(self) -> str | None:
-        """The text of a ``tsquery`` for what matches all words; None if nothing can."""
+        """The text of a ``tsquery`` that matches all words; None if no resource can match."""
         return " & ".join([f"({word.similar})" for word in self.asked]) or None
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
-        """The words of which some matches are better than others: none if all words have to occur as written."""
+        """The words whose matches are ranked; none if all words have to occur as written."""
         return self.asked if any(word.similar != word.exact for word in self.asked) else ()
 
 

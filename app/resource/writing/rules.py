@@ -38,7 +38,7 @@ class Write:
 def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     """The resource after a write.
 
-    :param found: the one that it means; None if there is none.
+    :param found: the resource that the write names; None if there is no such resource.
     :raises ApiError: 404, 409, 412 or 400.
     """
     return _creation(write) if found is None else _change(found, write)

@@ -101,7 +101,7 @@ def _noting(*, notes_text: bool) -> LiteralString:
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, but those of times and arrays; documents are ObjectTypes yet."""
+    """The columns that a write may change, without times and arrays; documents are not yet JSON, but ObjectTypes."""
     current, staged = resource.current, resource.staged
     differ = staged is not current and staged != current
     return {
@@ -152,7 +152,7 @@ def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
 
 
 class Overtaken(Exception):
-    """Another write came in between, and this one has changed nothing: it has to be decided anew."""
+    """Another write came in between, so this write has changed nothing. Its caller has to decide anew."""
 
 
 @contextmanager

@@ -112,11 +112,13 @@ def scenarios() -> dict[str, Scenario]:
     for row in table.splitlines():
         if not row.startswith("#"):
             number, level, of, feature, needs, text = (cell.strip() for cell in row.split(" | "))
+            if number not in _registered:
+                raise ValueError(f"{number} is in client/scenarios.txt, and no @scenario in client/scenarios/ has it")
             each = Scenario(number, text, tuple(of.split()), level, feature, tuple(needs.split()), _registered[number])
             unknown = [*({*each.clauses} - clauses().keys()), *({*each.needs} - made.keys())]
             if unknown or not of or level not in LEVELS or number in made:
                 raise ValueError(f"{number} is listed twice, or names what is not before it: {level}, {unknown}")
             made[number] = each
     if _registered.keys() != made.keys():
-        raise ValueError(f"not in scenarios.txt: {_registered.keys() - made.keys()}")
+        raise ValueError(f"client/scenarios.txt lacks a line for {', '.join(sorted(_registered.keys() - made.keys()))}")
     return made
