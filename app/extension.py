@@ -30,6 +30,8 @@ _SWITCH = "SANDBOX"
 
 _DISTRIBUTION = "sample-resource-sandbox"
 
+_NOT_INSTALLED = f"needs the package {_DISTRIBUTION}, which is not installed"
+
 _log = logging.getLogger("app.extension")
 
 
@@ -162,36 +164,39 @@ class ExtensionPackage:
 @cache
 def installed_package() -> ExtensionPackage:
     """The installed package, or one that adds nothing and says why in ``unusable``."""
-    package, found = ExtensionPackage(), sorted(entry_points(group=_ENTRY_POINTS), key=_distribution)
-    if not found:
-        package.unusable = f"needs the package {_DISTRIBUTION}, which is not installed"
-        return package
-    if len(found) > 1:
-        package.unusable = f"needs one package, and several are installed: {', '.join(map(_distribution, found))}"
-    else:
-        package = _loaded(found[0])
-    if package.unusable is not None:
-        _log.warning("no extension is loaded: it %s", package.unusable)
+    package = ExtensionPackage()
+    try:
+        found = list(entry_points(group=_ENTRY_POINTS))
+        if len(found) == 1:
+            return _loaded(found[0])
+        names = ", ".join(sorted(map(_distribution, found)))
+        package.unusable = f"needs one package, and several are installed: {names}" if found else _NOT_INSTALLED
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
+        package.unusable = f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
     return package
 
 
 def _loaded(found: EntryPoint) -> ExtensionPackage:
-    """The package of an entry point. A broken one must not stop a service whose switch is off."""
-    package, own = ExtensionPackage(), version("sample-resource")
-    if found.dist is not None and found.dist.version != own:
-        package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
-        return package
-    try:
-        return found.load()()
-    except Exception as error:  # noqa: BLE001 -- its modules may raise anything
-        package.unusable = (
-            f"needs the package {_distribution(found)}, which cannot be loaded: {type(error).__name__}: {error}"
-        )
-        return package
+    own = version("sample-resource")
+    if found.dist is None or found.dist.version == own:
+        package = found.load()()
+        if isinstance(package, ExtensionPackage):
+            return package
+        raise TypeError(f"{found.value} is no ExtensionPackage")
+    package = ExtensionPackage()
+    package.unusable = f"needs the package {_distribution(found)} {own}, and {found.dist.version} is installed"
+    return package
 
 
 def _distribution(found: EntryPoint) -> str:
-    return found.value if found.dist is None else found.dist.name
+    return (found.dist and found.dist.name) or found.value
+
+
+def warn_if_unusable() -> None:
+    """Log why an installed package is not used, which its switch would say."""
+    reason = installed_package().unusable
+    if reason not in (None, _NOT_INSTALLED):
+        _log.warning("no extension is loaded: it %s", reason)
 
 
 def package_of(settings: Settings) -> ExtensionPackage:

@@ -18,6 +18,12 @@ OWN = version("sample-resource")
 ON = Settings.from_environment({"SANDBOX": "on"})
 OFF = Settings.from_environment({})
 
+
+def ends() -> ExtensionPackage:
+    """As a package that takes the process for its own."""
+    raise SystemExit("it ends")
+
+
 Install = Callable[..., None]
 
 
@@ -74,7 +80,12 @@ def test_one_of_another_version(install: Install) -> None:
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [("no_such_module:Package", "ModuleNotFoundError"), (f"{__name__}:NoSuchClass", "AttributeError")],
+    [
+        ("no_such_module:Package", "ModuleNotFoundError: "),
+        (f"{__name__}:NoSuchClass", "AttributeError: "),
+        (f"{__name__}:ends", "SystemExit: it ends"),
+        ("builtins:dict", "TypeError: builtins:dict is no ExtensionPackage"),
+    ],
 )
 def test_one_that_cannot_be_loaded_is_logged(
     install: Install, value: str, error: str, database_url: str, monkeypatch: pytest.MonkeyPatch
@@ -88,7 +99,7 @@ def test_one_that_cannot_be_loaded_is_logged(
     finally:
         app.extensions["database"].close()
     assert logged == [f"no extension is loaded: it {reason()}"]
-    assert reason().startswith(f"needs the package one, which cannot be loaded: {error}")
+    assert reason().startswith(f"needs the package sample-resource-sandbox, which cannot be loaded: {error}")
 
 
 def test_several(install: Install) -> None:

@@ -120,7 +120,8 @@ class Readiness:
             with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection, self._migrations)
                 if missing:
-                    fault = f"The database lacks {len(missing)} of {len(migration_files(self._migrations))} migrations."
+                    needed = len(migration_files(self._migrations))
+                    fault = f"The database lacks {len(missing)} of {needed} migrations, first {missing[0]}."
                     return Health({"migrations": fault})
                 return Health(_results(self._further, connection), _results(_WARNINGS, connection))
         except errors.ApiError as error:

@@ -215,7 +215,7 @@ class AuthorizationServer:
                 return issued_tokens.issue_token(
                     connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
                 )
-        except KeyUnreadable as error:
+        except LookupError as error:
             _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
             raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
 

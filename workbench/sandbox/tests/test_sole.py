@@ -12,6 +12,7 @@ from tester import with_sandbox
 from app.config import Settings
 from app.database import migrate
 from app.database.connection import Connection
+from app.extension import installed_package
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import open_app
 
@@ -42,8 +43,37 @@ def test_a_second_instance_is_refused_until_the_first_has_ended(url: str, first:
 def test_without_the_tables_of_the_sandbox_the_database_lacks_migrations(url: str, settings: Settings) -> None:
     migrate.upgrade(url)
     with open_app(with_sandbox(settings), database_url=url) as app:
-        assert app.test_client().post("/sandbox/projects", json={}).status_code == 503
+        client = app.test_client()
+        assert client.post("/sandbox/projects", json={}).status_code == 503
+        for path in ("/oauth/token", "/oauth/revoke"):
+            form = {"grant_type": "client_credentials", "token": "a"}
+            answer = client.post(path, data=form, auth=("nobody", "secret"))
+            assert answer.status_code in (401, 503), path
+            assert answer.headers["X-Correlation-ID"]
+        assert app.extensions["extension"].missing_tables() == ["sandbox.0001.schema"]
         assert "lacks 1 of 2 migrations" in app.test_client().get("/health/ready").get_json()["message"]
+
+
+def test_the_first_project_makes_the_signing_key(url: str, settings: Settings) -> None:
+    migrate.upgrade(url, installed_package().migrations)
+    with open_app(with_sandbox(settings), database_url=url) as app:
+        client = app.test_client()
+        made = client.post("/sandbox/projects", json={})
+        assert made.status_code == 201
+        headers = {"Authorization": f"Bearer {made.get_json()['accessToken']}"}
+        assert client.get(f"/{made.get_json()['projectKey']}/resource", headers=headers).status_code == 200
+
+
+def test_an_answer_stands_if_the_sandbox_cannot_note_it(url: str, settings: Settings) -> None:
+    migrate.upgrade(url, installed_package().migrations)
+    with open_app(with_sandbox(settings), database_url=url) as app, pytest.MonkeyPatch.context() as patch:
+        client = app.test_client()
+        made = client.post("/sandbox/projects", json={}).get_json()
+        patch.setattr("sample_resource_sandbox.faults.noting.Exchange.decide", None)
+        headers = {"Authorization": f"Bearer {made['accessToken']}"}
+        answer = client.get(f"/{made['projectKey']}/resource", headers=headers)
+        assert answer.status_code == 200
+        assert answer.headers["X-Correlation-ID"]
 
 
 def test_a_lock_that_a_restart_has_ended_is_taken_again(

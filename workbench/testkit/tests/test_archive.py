@@ -1,5 +1,7 @@
 """What the wheel of the testkit requires and offers; ``tests/installation`` looks at the rest."""
 
+from importlib.metadata import version
+
 from tests.installation.archives import archives_in, metadata_of
 from tests.installation.test_archives import entry_points_of
 from tests.support.built import Built
@@ -9,7 +11,7 @@ def test_it_needs_two_libraries_and_its_server_is_service_and_sandbox(built: Bui
     required = metadata_of(archives_in(built("testkit"))[1]).get_all("Requires-Dist") or []
     assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16", "joserfc<2,>=1.8"]
     server = {text.partition(";")[0] for text in required if text.endswith('extra == "server"')}
-    assert server == {"sample-resource[embedded]", "sample-resource-sandbox"}
+    assert server == {"sample-resource[embedded]", f"sample-resource-sandbox=={version('sample-resource')}"}
 
 
 def test_command_and_plugin_are_found(built: Built) -> None:

@@ -14,8 +14,9 @@ from app import errors
 from app.config import Settings
 from app.database.admission import Lane
 from app.database.connection import Connection
+from app.database.migrate import missing_migrations
 from app.database.pool import Database
-from app.extension import DocumentPage, Extension
+from app.extension import DocumentPage, Extension, installed_package
 from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import metrics
 from sample_resource_sandbox.analysis.exercised import KINDS, names_in
@@ -88,8 +89,19 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         return None if self._hooks is None else self._hooks.before(request)
 
     def after(self, request: Request, answer: Response) -> Response:
-        """Change the answer on order, and note it."""
-        return answer if self._hooks is None else self._hooks.after(request, answer)
+        """Change the answer on order, and note it.
+
+        The answer stands as it is if that fails: other hooks follow, which every answer needs.
+        """
+        if self._hooks is None:
+            return answer
+        try:
+            return self._hooks.after(request, answer)
+        except errors.ApiError:  # the database is away, and so is the journal
+            return answer
+        except Exception:  # noqa: BLE001 -- whatever it is, the request was answered
+            _log.exception("the sandbox could not note a request")
+            return answer
 
     def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
         """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
@@ -124,7 +136,18 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             if not self._sole.take():
                 _log.error(_TAKEN)
                 sys.exit(Arbiter.WORKER_BOOT_ERROR)
+        with suppress(errors.ApiError, psycopg.Error):
+            for name in self.missing_tables():
+                _log.error("the database lacks %s: run 'SANDBOX=on sample-resource db upgrade'", name)
         keep_running("sandbox-removal", self._remove_expired)
+
+    def missing_tables(self) -> list[str]:
+        """The migrations that the database lacks.
+
+        :raises ApiError: 503 if the database is away.
+        """
+        with self._database.connection() as connection:
+            return missing_migrations(connection, installed_package().migrations)
 
     def stop(self) -> None:
         """End all waits."""

@@ -250,7 +250,10 @@ class Hooks:
         return answers.with_failing_connection(answer, rule, connection, wait)
 
     def _project_of(self, request: Request) -> SandboxProject | None:
-        """The sandbox project of a request that was refused before :meth:`before`, by its path or by its client."""
+        """The sandbox project of a request that was refused before :meth:`before`, by its path or by its client.
+
+        :raises ApiError: 503 if the database is away.
+        """
         if request.path == TOKEN_PATH:
             credentials = requests.credentials_of(request)
             return None if credentials is None else self._registry.find_by_client(credentials.client_id)
@@ -258,11 +261,7 @@ class Hooks:
         key = arguments.get("project_key") if arguments else None
         if key is None and request.url_rule is None:
             key = request.environ["PATH_INFO"].lstrip("/").partition("/")[0]
-        if not key:
-            return None
-        with suppress(errors.ApiError):  # the database is away, and so is the journal
-            return self._registry.find(key)
-        return None
+        return self._registry.find(key) if key else None
 
     def _operation(self, request: Request) -> tuple[str | None, frozenset[int]]:
         """The operation of a request, and the statuses that a client may choose from with ``Prefer``."""
