@@ -42,8 +42,8 @@ def distinct(object_type: dict[str, Any] | None) -> dict[str, Any] | None:
 def documents(connection: Connection, project_key: str, ids: list[UUID]) -> list[tuple[Any, Any]]:
     """Those of both projections, in the order of the ids."""
     rows = connection.execute(
-        "SELECT r.object::text, r.staged_object::text FROM resource r JOIN unnest(%(ids)s) WITH ORDINALITY w (id, place)"
-        " USING (id) WHERE r.project_key = %(project_key)s ORDER BY w.place",
+        "SELECT r.object::text, r.staged_object::text FROM unnest(%(ids)s) WITH ORDINALITY w (id, place)"
+        " JOIN resource r USING (id) WHERE r.project_key = %(project_key)s ORDER BY w.place",
         {"project_key": project_key, "ids": ids},
     )
     return [tuple(text and json.loads(text, parse_float=Decimal) for text in row) for row in rows]
