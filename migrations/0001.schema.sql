@@ -133,9 +133,27 @@ $$;
 
 -- Resources
 
+-- An ObjectType whose arrays of numbers and texts have each value once, in order. No condition asks how often or where a
+-- value stands in an array. A facet counts a resource once for each of its values: to find them out with each request
+-- would take it up to 2.6 times as long, and a write takes 25 µs for it. The result becomes jsonb from text, since
+-- jsonb_object_agg takes seconds for 200,000 texts.
+CREATE FUNCTION distinct_items(object_type jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    RETURN (
+        SELECT ('{' || coalesce(string_agg(to_json(f.name) || ':' || CASE jsonb_typeof(f.items -> 0)
+            WHEN 'number' THEN to_json(ARRAY(
+                SELECT DISTINCT i.item::numeric FROM jsonb_array_elements(f.items) i (item) ORDER BY 1))::text
+            WHEN 'string' THEN to_json(ARRAY(
+                SELECT DISTINCT i.item COLLATE "C" FROM jsonb_array_elements_text(f.items) i (item) ORDER BY 1))::text
+            ELSE f.items::text END, ','), '') || '}')::jsonb
+        FROM jsonb_each(object_type) f (name, items));
+END
+$$;
+
 -- object_type and staged_object_type hold the exact JSON text: numeric, and so jsonb, forgets the sign of -0.0 and
 -- writes 1e-300 with three hundred zeros, while a text goes out as it came in, without being built again for each
--- read. What conditions look at is the jsonb made from it.
+-- read. What conditions and facets look at is the jsonb made from it.
 --
 -- staged_* are NULL while the staged projection is the current one, which is what most resources are: then neither
 -- the row nor its indexes carry anything twice, and "has staged changes" is "staged_object_type IS NOT NULL".
@@ -155,26 +173,8 @@ CREATE TABLE resource (
     -- PUT without id and key creates a resource if the project has none without a key. Of those that race to do so only
     -- one may, so each marks what it creates, and an index refuses a second mark. Nothing else reads it.
     created_as_only            boolean NOT NULL DEFAULT false,
-    -- The distinct values of each array, sorted, NULL if there are none: a facet counts them without taking the document
-    -- apart. A column each, since a column can be added while writers run.
-    array_of_int               bigint[],
-    array_of_unique_int        bigint[],
-    array_of_twonumbers        numeric[],
-    array_of_float             numeric[],
-    array_of_number            numeric[],
-    array_of_string            text[] COLLATE "C",
-    object_integer             bigint[],
-    object_int32               bigint[],
-    staged_array_of_int        bigint[],
-    staged_array_of_unique_int bigint[],
-    staged_array_of_twonumbers numeric[],
-    staged_array_of_float      numeric[],
-    staged_array_of_number     numeric[],
-    staged_array_of_string     text[] COLLATE "C",
-    staged_object_integer      bigint[],
-    staged_object_int32        bigint[],
-    object                     jsonb NOT NULL GENERATED ALWAYS AS (object_type::jsonb) STORED,
-    staged_object              jsonb GENERATED ALWAYS AS (staged_object_type::jsonb) STORED,
+    object                     jsonb NOT NULL GENERATED ALWAYS AS (distinct_items(object_type::jsonb)) STORED,
+    staged_object              jsonb GENERATED ALWAYS AS (distinct_items(staged_object_type::jsonb)) STORED,
     words                      tsvector NOT NULL GENERATED ALWAYS AS (words_of(object_type, some_property)) STORED,
     staged_words               tsvector GENERATED ALWAYS AS (
         CASE WHEN staged_object_type IS NOT NULL THEN words_of(staged_object_type, staged_some_property) END) STORED,

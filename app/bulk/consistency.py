@@ -1,6 +1,6 @@
 """Comparison of the data that is derived from resources with the resources.
 
-That is their number, the dictionary of their words, and the values of their arrays that facets count.
+That is their number, and the dictionary of their words.
 
 Triggers and the writes of the service keep them. They can differ after data were changed past them: by a restore of
 data alone, by SQL with triggers switched off, by a table that is no longer distributed.
@@ -16,7 +16,6 @@ from psycopg import IsolationLevel
 
 from app.database.connection import NO_LIMITS, Connection, unlimited
 from app.query.fields import HAS_STAGED_CHANGES, WORDS
-from app.resource import array_check
 from app.resource.searching import dictionary
 
 _PROJECTS: LiteralString = """
@@ -64,19 +63,17 @@ class Finding:
     :param resources: how many it has.
     :param kept: how many are kept as their number; None if it is not kept, and pages count them.
     :param missing_words: words of its resources that a search does not find.
-    :param wrong_arrays: resources with arrays whose values facets do not count as they are.
     """
 
     project_key: str
     resources: int
     kept: int | None
     missing_words: int
-    wrong_arrays: int
 
     @property
     def is_consistent(self) -> bool:
         """Whether the derived data agree with the resources."""
-        return self.missing_words == 0 and self.wrong_arrays == 0 and self.kept in (None, self.resources)
+        return self.missing_words == 0 and self.kept in (None, self.resources)
 
 
 def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
@@ -106,11 +103,7 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     if repair and missing_words:
         with unlimited(connection):
             dictionary.add_words_of_all(connection, project_key)
-    with unlimited(connection):
-        wrong_arrays = array_check.count_wrong_arrays(connection, project_key)
-    if repair and wrong_arrays:
-        array_check.repair_arrays(connection, project_key)
-    return Finding(project_key, resources, None if kept is None else int(kept), missing_words, wrong_arrays)
+    return Finding(project_key, resources, None if kept is None else int(kept), missing_words)
 
 
 def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:

@@ -121,9 +121,8 @@ def remove_words(settings: Settings) -> None:
 def check(settings: Settings, repair: bool) -> None:
     """Hold what is kept about resources against the resources.
 
-    That is the number of each project's resources, the dictionary of their words, and the values that facets count.
-    Exits with 1 if something differs and is not repaired. Requests go on meanwhile; a million resources take some
-    minutes.
+    That is the number of each project's resources, and the dictionary of their words. Exits with 1 if something differs
+    and is not repaired. Requests go on meanwhile; a million resources take some minutes.
     """
     projects = different = 0
     with open_connection(settings, limited=False) as connection:
@@ -136,8 +135,6 @@ def check(settings: Settings, repair: bool) -> None:
                 click.echo(f"{found.project_key}  has {found.resources} resources, of which {found.kept} are counted")
             if found.missing_words:
                 click.echo(f"{found.project_key}  searches do not find {found.missing_words} words")
-            if found.wrong_arrays:
-                click.echo(f"{found.project_key}  facets count wrong values of {found.wrong_arrays} resources")
     click.echo(f"{projects} projects, {different} with differences{', repaired' if different and repair else ''}.")
     if different and not repair:
         sys.exit(1)

@@ -37,33 +37,6 @@ class Column:
         return self.current if stage is Stage.CURRENT else self.staged
 
 
-@dataclass(frozen=True, slots=True)
-class ValueArray:
-    """The distinct values of an array field, sorted, in a column of their own; NULL if there are none.
-
-    Facets count them, and ``<``, ``>`` and ranges look at the least and the greatest.
-
-    :param column: the column of the current projection.
-    :param item_type: the SQL type of a value.
-    :param member: the member of the array's elements that the values are of; None if they are the elements.
-    """
-
-    column: LiteralString
-    item_type: LiteralString
-    member: LiteralString | None = None
-
-    def column_of(self, stage: Stage) -> LiteralString:
-        """The column of a projection; the staged column is NULL as long as the projections are equal."""
-        return self.column if stage is Stage.CURRENT else f"staged_{self.column}"
-
-    def for_stage(self, stage: Stage) -> LiteralString:
-        """The array of a row in a projection."""
-        current = f"r.{self.column}"
-        if stage is Stage.CURRENT:
-            return current
-        return f"CASE WHEN {HAS_STAGED_CHANGES} THEN r.{self.column_of(stage)} ELSE {current} END"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A row of the table.
@@ -75,7 +48,7 @@ class Field:
     :param sortable: ``sort`` takes it.
     :param beginning: what ``sort`` and the index take in place of a value that has no limit.
     :param expandable: ``expand`` takes it.
-    :param values: the distinct values of an array, or of a member of an array's elements.
+    :param counted_as: the SQL type that facets count the values of an array as, or those of a member of its elements.
     """
 
     name: LiteralString
@@ -86,7 +59,7 @@ class Field:
     sortable: bool = False
     beginning: Column | None = None
     expandable: bool = False
-    values: ValueArray | None = None
+    counted_as: LiteralString = ""
     is_array: bool = False
 
     @property
@@ -110,7 +83,7 @@ OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_t
 """The ObjectType as the text that answers contain."""
 
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
-"""The ObjectType as jsonb."""
+"""The ObjectType as jsonb, whose arrays of numbers and texts have each value once, in order."""
 
 SOME_PROPERTY = Column(
     "r.some_property",
@@ -170,12 +143,12 @@ def _array(row: ArrayField) -> Field:
     """A field of ObjectType, from its row."""
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
-    values = None if row.type is None or row.column is None else ValueArray(row.column, row.type.column)
-    return Field(row.name, kind, column, _by_name(*map(_member, row.members)), values=values, is_array=True)
+    counted_as = "" if row.type is None else row.type.counted_as
+    return Field(row.name, kind, column, _by_name(*map(_member, row.members)), counted_as=counted_as, is_array=True)
 
 
 def _member(row: Member) -> Field:
-    return Field(row.name, row.type.kind, values=ValueArray(row.column, row.type.column, row.name))
+    return Field(row.name, row.type.kind, counted_as=row.type.counted_as)
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:

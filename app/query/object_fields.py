@@ -1,8 +1,7 @@
 """The fields of ObjectType (interface 2.3), one row each.
 
-What knows a field by its name follows from this table: body schemas, columns, the statements of writes and facets, the
-parameters of lists, the languages of ``where`` and of filters, the document, its example, and made-up resources. A new
-field is a row here, and a migration that adds its columns to ``resource``.
+What knows a field by its name follows from this table: body schemas, the statements of facets, the parameters of lists,
+the languages of ``where`` and of filters, the document, its example, and made-up resources. A new field is a row here.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,13 +20,13 @@ class ItemType:
 
     :param check: keeps a decoded JSON value, or refuses it.
     :param json_schema: its JSON Schema.
-    :param column: the SQL type of a column that has such values.
+    :param counted_as: the SQL type that facets count it as.
     :param kind: what it is to conditions and facets.
     """
 
     check: Check
     json_schema: Mapping[str, Any]
-    column: LiteralString
+    counted_as: LiteralString
     kind: Kind
 
 
@@ -40,14 +39,10 @@ TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", kinds.TEXT)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A member of the objects of an array; each is optional.
-
-    :param column: the column with its distinct values, for facets and comparisons of order.
-    """
+    """A member of the objects of an array; each is optional."""
 
     name: LiteralString
     type: ItemType
-    column: LiteralString
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,6 @@ class ArrayField:
     """A field of ObjectType. Each is an array, and optional.
 
     :param type: what its items are; None for objects, which ``members`` describe.
-    :param column: the column with its distinct values, for facets and comparisons of order; the column of the staged
-        projection has ``staged_`` before this name.
     :param unique: items do not repeat.
     :param length: the number of items; None for any.
     :param parameters: the parameters of the list (interface 4.1) that look for one item.
@@ -88,7 +81,6 @@ class ArrayField:
     example: list[Any]
     made: Callable[[Chance], list[Any]]
     type: ItemType | None = None
-    column: LiteralString | None = None
     members: tuple[Member, ...] = ()
     unique: bool = False
     length: int | None = None
@@ -102,7 +94,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfIntExample",
         type=INT64,
-        column="array_of_int",
         parameters=("integerParameter",),
         example=[1, 2, 1, 3, 2, 3, 1],
         made=lambda chance: chance.integers(1000, 7),
@@ -110,7 +101,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfUniqueIntExample",
         type=INT64,
-        column="array_of_unique_int",
         unique=True,
         parameters=("integerParameter",),
         example=[1, 3, 5, 7],
@@ -119,7 +109,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfTwonumbersExample",
         type=NUMBER,
-        column="array_of_twonumbers",
         length=2,
         example=[3, 5],
         made=lambda chance: [chance.random.randrange(-90, 90), chance.random.randrange(-180, 180)],
@@ -127,7 +116,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfFloatExample",
         type=DOUBLE,
-        column="array_of_float",
         parameters=("floatParameter",),
         example=[0.82],
         made=lambda chance: [chance.number(chance.random.gauss(50, 20), 2)],
@@ -135,7 +123,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfNumberNoDefaultsExample",
         type=NUMBER,
-        column="array_of_number",
         parameters=("withMarkdownDescription",),
         example=[10, 9, 8, 7, 6],
         made=lambda chance: [chance.random.randrange(1_000_000), chance.number(chance.random.random(), 3)],
@@ -143,7 +130,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         SEARCHED,
         type=TEXT,
-        column="array_of_string",
         parameters=("stringParameter",),
         example=["dog", "cat", "bird"],
         made=lambda chance: [chance.word(chance.random) for _ in range(chance.random.randrange(1, 5))],
@@ -151,8 +137,8 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         "arrayOfObjectType",
         members=(
-            Member("integerExample", INT64, "object_integer"),
-            Member("integerExampleInt32", INT32, "object_int32"),
+            Member("integerExample", INT64),
+            Member("integerExampleInt32", INT32),
         ),
         example=[
             {"integerExample": 777, "integerExampleInt32": 1},

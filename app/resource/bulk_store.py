@@ -10,26 +10,16 @@ from uuid import UUID
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
 from app.database.connection import NO_LIMITS, Connection
-from app.query.fields import Stage
-from app.query.sql_text import Parameters, placeholder, utc_time
-from app.resource.array_values import array_columns, columns_of
+from app.query.sql_text import Parameters, utc_time
 from app.resource.model import ResourceRow
-from app.resource.object_type import ObjectType
 from app.resource.searching import dictionary
 
-_COLUMNS: LiteralString = (
+STORED: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
     " object_type, some_property, staged_object_type, staged_some_property"
 )
-"""The columns of :class:`ResourceRow`, in the order of its fields."""
-
-_ARRAY_COLUMNS: list[LiteralString] = [column for stage in Stage for column in columns_of(stage)]
-
-_ARRAYS: LiteralString = ", ".join(_ARRAY_COLUMNS)
-"""The values of arrays that stand ready beside the documents; see :class:`app.query.fields.ValueArray`."""
-
-STORED: LiteralString = f"{_COLUMNS}, {_ARRAYS}"
-"""All columns but that of the project, those that PostgreSQL makes, and the mark ``created_as_only``.
+"""The columns of :class:`ResourceRow`, in the order of its fields: all but that of the project, those that PostgreSQL
+makes, and the mark ``created_as_only``.
 
 Who loads or restores resources has not decided a race, so it does not set the mark.
 """
@@ -40,8 +30,7 @@ _INSERT: LiteralString = f"""
     INSERT INTO resource AS r (project_key, {STORED})
     VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
         %(created_by)s, %(last_modified_by)s,
-        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s,
-        {", ".join([placeholder(column) for column in _ARRAY_COLUMNS])})
+        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s)
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
@@ -122,9 +111,7 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[Re
 
     To be called within a transaction.
     """
-    rows: list[Parameters] = []
-    for resource in resources:
-        rows.append({"project_key": project_key, **asdict(resource), **_arrays(resource)})
+    rows: list[Parameters] = [{"project_key": project_key, **asdict(resource)} for resource in resources]
     with connection.cursor() as cursor:
         cursor.executemany(_INSERT, rows, returning=True)
         inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
@@ -135,13 +122,7 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[Re
 def _copy(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         for resource in resources:
-            copy.write_row((project_key, *astuple(resource), *_arrays(resource).values()))
-
-
-def _arrays(resource: ResourceRow) -> dict[LiteralString, str | None]:
-    """The columns :data:`_ARRAYS`, in their order."""
-    staged = None if resource.staged_object_type is None else ObjectType(resource.staged_object_type)
-    return array_columns(ObjectType(resource.object_type)) | array_columns(staged, Stage.STAGED)
+            copy.write_row((project_key, *astuple(resource)))
 
 
 def tidy(connection: Connection) -> None:

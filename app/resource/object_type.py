@@ -33,8 +33,6 @@ class ObjectType:
 
     def __init__(self, text: str = "{}") -> None:
         self.text = text
-        self.literals: dict[str, Sequence[str | None]] = {}
-        """What :mod:`app.resource.array_values` has made of an array, by its field."""
 
     @classmethod
     def of(cls, fields: Mapping[str, list[Any]]) -> "ObjectType":
@@ -65,10 +63,7 @@ class ObjectType:
         """This ObjectType with the fields of another one in place of its own."""
         arrays = {**self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
-        merged = ObjectType(f"{{{','.join(ordered)}}}")
-        stays = {name: made for name, made in self.literals.items() if name not in sent.arrays}
-        merged.literals = stays | {name: made for name, made in sent.literals.items() if name in sent.arrays}
-        return merged
+        return ObjectType(f"{{{','.join(ordered)}}}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ObjectType) and self.text == other.text

@@ -7,7 +7,6 @@ from marshmallow import ValidationError
 
 from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
-from app.resource.array_values import array_columns
 from app.resource.echo import PERSONS, UNTYPED, ComplexRecord, read_timestamp
 from app.resource.model import KEY_PATTERN, ExpectedVersion
 from app.resource.object_type import ObjectType
@@ -30,7 +29,6 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.strict_json import LARGE_FROM
 
 ACTIONS_AT_MOST = 500
 """Update actions of one request at most, as on the platform."""
@@ -104,10 +102,7 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
     """ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        object_type = ObjectType.of(data)
-        if len(object_type.text) >= LARGE_FROM:
-            array_columns(object_type)  # here in a thread; the write takes them from the ObjectType
-        return object_type
+        return ObjectType.of(data)
 
 
 @dataclass(frozen=True, slots=True)

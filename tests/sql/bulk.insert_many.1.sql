@@ -10,23 +10,7 @@ INSERT INTO resource AS r (
     object_type,
     some_property,
     staged_object_type,
-    staged_some_property,
-    array_of_int,
-    array_of_unique_int,
-    array_of_twonumbers,
-    array_of_float,
-    array_of_number,
-    array_of_string,
-    object_integer,
-    object_int32,
-    staged_array_of_int,
-    staged_array_of_unique_int,
-    staged_array_of_twonumbers,
-    staged_array_of_float,
-    staged_array_of_number,
-    staged_array_of_string,
-    staged_object_integer,
-    staged_object_int32
+    staged_some_property
 )
 VALUES (
     %(project_key)s,
@@ -40,23 +24,7 @@ VALUES (
     %(object_type)s,
     %(some_property)s,
     %(staged_object_type)s,
-    %(staged_some_property)s,
-    %(array_of_int)s,
-    %(array_of_unique_int)s,
-    %(array_of_twonumbers)s,
-    %(array_of_float)s,
-    %(array_of_number)s,
-    %(array_of_string)s,
-    %(object_integer)s,
-    %(object_int32)s,
-    %(staged_array_of_int)s,
-    %(staged_array_of_unique_int)s,
-    %(staged_array_of_twonumbers)s,
-    %(staged_array_of_float)s,
-    %(staged_array_of_number)s,
-    %(staged_array_of_string)s,
-    %(staged_object_integer)s,
-    %(staged_object_int32)s
+    %(staged_some_property)s
 )
 ON CONFLICT DO NOTHING
 RETURNING r.id

@@ -1,21 +1,5 @@
 INSERT INTO resource AS r (
-    project_key,
-    id,
-    created_at,
-    last_modified_at,
-    created_by,
-    version,
-    last_modified_by,
-    key,
-    object_type,
-    array_of_int,
-    array_of_unique_int,
-    array_of_twonumbers,
-    array_of_float,
-    array_of_number,
-    array_of_string,
-    object_integer,
-    object_int32
+    project_key, id, created_at, last_modified_at, created_by, version, last_modified_by, key, object_type
 )
 VALUES (
     %(project_key)s,
@@ -26,14 +10,6 @@ VALUES (
     %(version)s,
     %(last_modified_by)s,
     %(key)s,
-    %(object_type)s,
-    %(array_of_int)s,
-    %(array_of_unique_int)s,
-    %(array_of_twonumbers)s,
-    %(array_of_float)s,
-    %(array_of_number)s,
-    %(array_of_string)s,
-    %(object_integer)s,
-    %(object_int32)s
+    %(object_type)s
 )
 RETURNING r.created_at

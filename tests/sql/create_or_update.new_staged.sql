@@ -8,23 +8,7 @@ INSERT INTO resource AS r (
     last_modified_by,
     key,
     object_type,
-    staged_object_type,
-    array_of_int,
-    array_of_unique_int,
-    array_of_twonumbers,
-    array_of_float,
-    array_of_number,
-    array_of_string,
-    object_integer,
-    object_int32,
-    staged_array_of_int,
-    staged_array_of_unique_int,
-    staged_array_of_twonumbers,
-    staged_array_of_float,
-    staged_array_of_number,
-    staged_array_of_string,
-    staged_object_integer,
-    staged_object_int32
+    staged_object_type
 )
 VALUES (
     %(project_key)s,
@@ -36,22 +20,6 @@ VALUES (
     %(last_modified_by)s,
     %(key)s,
     %(object_type)s,
-    %(staged_object_type)s,
-    %(array_of_int)s,
-    %(array_of_unique_int)s,
-    %(array_of_twonumbers)s,
-    %(array_of_float)s,
-    %(array_of_number)s,
-    %(array_of_string)s,
-    %(object_integer)s,
-    %(object_int32)s,
-    %(staged_array_of_int)s,
-    %(staged_array_of_unique_int)s,
-    %(staged_array_of_twonumbers)s,
-    %(staged_array_of_float)s,
-    %(staged_array_of_number)s,
-    %(staged_array_of_string)s,
-    %(staged_object_integer)s,
-    %(staged_object_int32)s
+    %(staged_object_type)s
 )
 RETURNING r.created_at

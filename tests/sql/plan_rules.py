@@ -13,8 +13,8 @@ So many resources of a large one have the values of parameters that the walk has
 
 _WHY = {
     "They are about the whole project.": (
-        "arrays.count_wrong", "arrays.repair", "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts",
-        "bulk.export", "bulk.weight", "dictionary.remove_unused_words",
+        "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts", "bulk.export", "bulk.weight",
+        "dictionary.remove_unused_words",
     ),
     "Facets count all that the search finds, here everything.": (
         "search.facet_counting_products", "search.facet_of_member", "search.facet_of_number", "search.facet_of_numbers",
@@ -25,7 +25,7 @@ _WHY = {
     "No index has what they ask for.": (
         "exists.where_array_is_empty", "exists.where_array_is_not_empty", "exists.where_array_matches_ignore_case",
         "exists.where_array_not_equals", "exists.where_array_greater", "exists.where_created_by",
-        "exists.where_element_greater", "exists.where_id_greater_than_no_uuid", "exists.where_some_property_greater",
+        "exists.where_id_greater_than_no_uuid", "exists.where_some_property_greater",
         "exists.where_version_above_a_fraction", "exists.where_version_in",
         "exists.where_element_negated", "exists.where_some_property_matches_ignore_case", "search.filter_exists",
         "search.filter_missing", "search.filter_range", "search.filter_range_of_array",

@@ -2,8 +2,11 @@ WITH facet_0 AS MATERIALIZED (
     WITH counted AS MATERIALIZED (
         SELECT v.value, count(*) AS count
         FROM (
-            SELECT unnest(coalesce(r.object_integer, '{NULL}')) AS value
+            SELECT e.value
             FROM resource r
+                LEFT JOIN LATERAL (
+                    SELECT DISTINCT jsonb_path_query(r.object, '$.arrayOfObjectType[*].integerExample')::bigint AS value
+                ) e ON true
             WHERE r.project_key = %(project_key)s
         ) v
         GROUP BY v.value

@@ -4,38 +4,44 @@ WITH facet_0 AS MATERIALIZED (
             SELECT
                 g.named,
                 g.number,
-                coalesce(width_bucket(g.low, %(facet_0_bounds)s::numeric[]), 0) AS first,
+                coalesce(width_bucket(g.low, (SELECT %(facet_0_bounds)s::numeric[])), 0) AS first,
                 coalesce(
-                    width_bucket(g.high, %(facet_0_bounds)s::numeric[]) - 1, cardinality(%(facet_0_bounds)s::numeric[])
+                    width_bucket(g.high, (SELECT %(facet_0_bounds)s::numeric[])) - 1,
+                    cardinality((SELECT %(facet_0_bounds)s::numeric[]))
                 ) AS last
             FROM unnest(
-                %(facet_0_low)s::numeric[], %(facet_0_high)s::numeric[], %(facet_0_named)s::text[]
+                (SELECT %(facet_0_low)s::numeric[]),
+                (SELECT %(facet_0_high)s::numeric[]),
+                (SELECT %(facet_0_named)s::text[])
             ) WITH ORDINALITY g (low, high, named, number)
         ),
         part AS (
             SELECT
                 v.part,
-                v.previous,
+                v.next,
                 count(*) AS values,
                 sum(v.value) AS total,
                 min(v.value) AS least,
                 max(v.value) AS most
             FROM (
                 SELECT
-                    r.version AS value,
-                    width_bucket(r.version, %(facet_0_bounds)s::numeric[]) AS part,
-                    NULL::int AS previous
-                FROM resource r
-                WHERE r.project_key = %(project_key)s
+                    v.value,
+                    width_bucket(v.value, (SELECT %(facet_0_bounds)s::numeric[])) AS part,
+                    width_bucket(v.next, (SELECT %(facet_0_bounds)s::numeric[])) AS next
+                FROM (
+                    SELECT r.version AS value, NULL::numeric AS next
+                    FROM resource r
+                    WHERE r.project_key = %(project_key)s
+                ) v
             ) v
             WHERE v.part IS NOT NULL
-            GROUP BY v.part, v.previous
+            GROUP BY v.part, v.next
         ),
         counted AS (
             SELECT
                 r.number,
                 r.named,
-                coalesce(sum(p.values) FILTER (WHERE p.previous IS NULL OR p.previous < r.first), 0) AS count,
+                coalesce(sum(p.values) FILTER (WHERE p.next IS NULL OR p.next > r.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce(min(p.least), 0)::numeric AS least,

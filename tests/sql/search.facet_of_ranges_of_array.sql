@@ -4,38 +4,46 @@ WITH facet_0 AS MATERIALIZED (
             SELECT
                 g.named,
                 g.number,
-                coalesce(width_bucket(g.low, %(facet_0_bounds)s::bigint[]), 0) AS first,
+                coalesce(width_bucket(g.low, (SELECT %(facet_0_bounds)s::bigint[])), 0) AS first,
                 coalesce(
-                    width_bucket(g.high, %(facet_0_bounds)s::bigint[]) - 1, cardinality(%(facet_0_bounds)s::bigint[])
+                    width_bucket(g.high, (SELECT %(facet_0_bounds)s::bigint[])) - 1,
+                    cardinality((SELECT %(facet_0_bounds)s::bigint[]))
                 ) AS last
             FROM unnest(
-                %(facet_0_low)s::bigint[], %(facet_0_high)s::bigint[], %(facet_0_named)s::text[]
+                (SELECT %(facet_0_low)s::bigint[]),
+                (SELECT %(facet_0_high)s::bigint[]),
+                (SELECT %(facet_0_named)s::text[])
             ) WITH ORDINALITY g (low, high, named, number)
         ),
         part AS (
             SELECT
                 v.part,
-                v.previous,
+                v.next,
                 count(*) AS values,
                 sum(v.value) AS total,
                 min(v.value) AS least,
                 max(v.value) AS most
             FROM (
                 SELECT
-                    unnest(r.array_of_int) AS value,
-                    width_bucket(unnest(r.array_of_int), %(facet_0_bounds)s::bigint[]) AS part,
-                    width_bucket(unnest(array_prepend(NULL, r.array_of_int)), %(facet_0_bounds)s::bigint[]) AS previous
-                FROM resource r
-                WHERE r.project_key = %(project_key)s
+                    v.value,
+                    width_bucket(v.value, (SELECT %(facet_0_bounds)s::bigint[])) AS part,
+                    width_bucket(v.next, (SELECT %(facet_0_bounds)s::bigint[])) AS next
+                FROM (
+                    SELECT
+                        jsonb_path_query(r.object, '$.arrayOfIntExample[*]')::bigint AS value,
+                        jsonb_path_query(r.object, '$.arrayOfIntExample[1 to last]')::bigint AS next
+                    FROM resource r
+                    WHERE r.project_key = %(project_key)s
+                ) v
             ) v
             WHERE v.part IS NOT NULL
-            GROUP BY v.part, v.previous
+            GROUP BY v.part, v.next
         ),
         counted AS (
             SELECT
                 r.number,
                 r.named,
-                coalesce(sum(p.values) FILTER (WHERE p.previous IS NULL OR p.previous < r.first), 0) AS count,
+                coalesce(sum(p.values) FILTER (WHERE p.next IS NULL OR p.next > r.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce(min(p.least), 0)::numeric AS least,

@@ -2,16 +2,7 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id
         FROM resource r
-        WHERE r.project_key = %(project_key)s
-            AND (
-                (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
-                AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
-                AND EXISTS (
-                    SELECT
-                    FROM unnest(r.array_of_int) e (value)
-                    WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
-                )
-            )
+        WHERE r.project_key = %(project_key)s AND jsonb_path_exists(r.object, %(filter_0_0)s::jsonpath)
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -46,19 +37,7 @@ FROM (
             FROM resource r
             WHERE (SELECT found FROM counted) > 10000
                 AND r.project_key = %(project_key)s
-                AND CASE
-                    WHEN (
-                        (r.array_of_int)[1] <= (%(filter_0_0)s::numeric[])[2]
-                        AND (r.array_of_int)[cardinality(r.array_of_int)] >= (%(filter_0_0)s::numeric[])[1]
-                        AND EXISTS (
-                            SELECT
-                            FROM unnest(r.array_of_int) e (value)
-                            WHERE e.value BETWEEN (%(filter_0_0)s::numeric[])[1] AND (%(filter_0_0)s::numeric[])[2]
-                        )
-                    )
-                        THEN true
-                    ELSE false
-                END
+                AND CASE WHEN jsonb_path_exists(r.object, %(filter_0_0)s::jsonpath) THEN true ELSE false END
             ORDER BY r.id ASC
             LIMIT (SELECT %(limit)s::bigint)
             OFFSET (SELECT %(offset)s::bigint)

@@ -55,13 +55,13 @@ WITH
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
             FROM (
-                SELECT unnest(
-                    coalesce(
-                        CASE WHEN r.staged_object_type IS NOT NULL THEN r.staged_array_of_int ELSE r.array_of_int END,
-                        '{NULL}'
-                    )
-                ) AS value
+                SELECT e.value
                 FROM resource r
+                    LEFT JOIN LATERAL (
+                        SELECT jsonb_path_query(
+                            coalesce(r.staged_object, r.object), '$.arrayOfIntExample[*]'
+                        )::bigint AS value
+                    ) e ON true
                 WHERE r.project_key = %(project_key)s
             ) v
             GROUP BY v.value

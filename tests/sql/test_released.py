@@ -29,8 +29,8 @@ def test_the_statements_of_the_last_release_run_on_this_schema(cluster: Embedded
         ("ALTER TABLE resource ADD COLUMN another bigint[]", False),
         ("ALTER TABLE resource ADD COLUMN another text NOT NULL DEFAULT ''", False),
         ("ALTER TABLE resource ADD COLUMN another text NOT NULL", True),
-        ("ALTER TABLE resource RENAME COLUMN array_of_int TO integers", True),
-        ("ALTER TABLE resource ALTER COLUMN array_of_int TYPE text USING ''", True),
+        ("ALTER TABLE resource RENAME COLUMN last_modified_by TO modifier", True),
+        ("ALTER TABLE resource ALTER COLUMN last_modified_by TYPE bigint USING 0", True),
         ("DROP TABLE unindexed_text", True),
     ],
 )

@@ -26,7 +26,7 @@ from app.query.filters.parser import parse_facet, parse_filter, terms_of_paramet
 from app.query.kinds import Value
 from app.query.language import Faults, place, trees_of
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal
-from app.query.predicate.operators import CLOSED_RANGE, OPERATORS, Operator
+from app.query.predicate.operators import OPERATORS, Operator
 from app.query.predicate.values import refused_literal, unknown_field
 from app.values.suggestions import did_you_mean
 
@@ -152,10 +152,10 @@ class _Resolver:
         if low is None or high is None:
             operator, value = (">=", low) if high is None else ("<=", high)
             return _within_element(target, _holds(target.field, operator, *([] if value is None else [value])))
+        both = AllOf((_holds(target.field, ">=", low), _holds(target.field, "<=", high)))
         if target.field.is_array:
-            # One element must be within both bounds.
-            return Holds(target.field, CLOSED_RANGE, (low, high), negated=False)
-        return _within_element(target, AllOf((_holds(target.field, ">=", low), _holds(target.field, "<=", high))))
+            return HasElement(target.field, both, negated=False)  # one element within both bounds
+        return _within_element(target, both)
 
     # Facets
 

@@ -109,7 +109,10 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class HasElement:
-    """One element of an array of objects fulfils the condition, or none does if it is negated."""
+    """One element of an array fulfils the condition, or none does if it is negated.
+
+    :param condition: on members of the element; if it is a number or a text itself, on the field of the array.
+    """
 
     field: Field
     condition: "Condition"

@@ -207,7 +207,7 @@ class _Compiler:
         if atom.operator.equality:
             # No id equals a text that is not canonical.
             return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else "false"
-        if ids and atom.operator.ordered:
+        if ids and not atom.operator.of_texts:
             return self._scalar(atom, self._column(atom.field), "uuid", ids)
         if atom.field.text is None:
             unreachable("an id has a text")
@@ -221,8 +221,6 @@ class _Compiler:
     # Arrays of scalars
 
     def _array(self, atom: Holds) -> LiteralString:
-        if atom.operator.ordered:
-            return self._ordered(atom)
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) == 1:
@@ -231,21 +229,11 @@ class _Compiler:
                 return self._found_by(f"$.{name}[*] ? ({_any_of('@ == {value}', '@', values)})")
             case ArraySearch.CONTAINS_ALL:
                 return self._contains(_document(name, values))
+            case ArraySearch.HAS_ITEM:
+                return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")
             case template:
                 operand = self._operand(atom, atom.field.kind.cast, values)
                 return template.format(field=self._column(atom.field), value=operand)
-
-    def _ordered(self, atom: Holds) -> LiteralString:
-        """Whether an array, or an array of objects in one of their members, has a value of an order or range."""
-        if atom.field.values is None:
-            unreachable("the values of every array have a column")
-        values = atom.field.values.for_stage(self.stage)
-        return atom.operator.ordered.format(
-            least=f"({values})[1]",
-            greatest=f"({values})[cardinality({values})]",
-            values=values,
-            value=self._operand(atom, atom.field.kind.cast, atom.values),
-        )
 
     # Documents
 
@@ -257,12 +245,13 @@ class _Compiler:
 
     def _element(self, condition: HasElement) -> LiteralString:
         inner = condition.condition
-        if isinstance(inner, Holds) and inner.operator.ordered and not inner.negated:
-            return self._ordered(inner)
         path = f"$.{condition.field.name}[*] ? ({_filter(inner)})"
         if not condition.negated and needs_equality(inner):
             return self._found_by(path)
-        # The index would return every row for a path without equality, so it is not asked.
+        return self._exists(path)
+
+    def _exists(self, path: str) -> LiteralString:
+        """As :meth:`_found_by`, for a path without equality: the index would return every row, so it is not asked."""
         return f"jsonb_path_exists({DOCUMENT.for_stage(self.stage)}, {self._parameter(path)}::jsonpath)"
 
 
@@ -329,7 +318,8 @@ def _filter(condition: Condition) -> str:
         case AnyOf(conditions):
             return " || ".join([f"({_filter(inner)})" for inner in conditions])
         case Holds(operator=operator, negated=negated):
-            test = _any_of(operator.member, f"@.{condition.field.name}", condition.values)
+            it = "@" if condition.field.is_array else f"@.{condition.field.name}"
+            test = _any_of(operator.member, it, condition.values)
             return f"!({test})" if negated else test
         case _:
             return unreachable("elements have no arrays")

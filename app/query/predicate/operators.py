@@ -25,6 +25,7 @@ class ArraySearch(Enum):
 
     CONTAINS_ANY = "the document contains one of the values in the array; the GIN index serves it"
     CONTAINS_ALL = "the document contains all of the values in the array; the GIN index serves it"
+    HAS_ITEM = "``member`` holds for an item of the array; no index serves it"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +36,6 @@ class Operator:
     :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list; empty if only
         arrays have the operator.
     :param array: the same for an array of scalars, or the way in which the array is searched.
-    :param ordered: the same for the distinct values of an array, which are sorted: ``{least}``, ``{greatest}`` and all
-        ``{values}``. This takes half as long as a jsonpath, which takes the document apart.
     :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of one; of a list
         it holds for one of the values.
     :param equality: whether it holds for the given values and no others, so that an index finds them.
@@ -48,7 +47,6 @@ class Operator:
     arity: Arity
     scalar: LiteralString = ""
     array: LiteralString | ArraySearch = ""
-    ordered: LiteralString = ""
     member: LiteralString = ""
     equality: bool = False
     absent: bool = False
@@ -56,7 +54,7 @@ class Operator:
 
     def fits(self, field: Field) -> bool:
         """Whether a field has this operator. One with operands needs values that they are compared with."""
-        has_sql = bool(self.array or self.ordered) if field.is_array else bool(self.scalar)
+        has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)
         return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)
 
@@ -82,28 +80,28 @@ _ROWS = (
         "<",
         Arity.ONE,
         scalar="{field} < {value}",
-        ordered="{least} < {value}",
+        array=ArraySearch.HAS_ITEM,
         member="{it} < {value}",
     ),
     Operator(
         ">",
         Arity.ONE,
         scalar="{field} > {value}",
-        ordered="{greatest} > {value}",
+        array=ArraySearch.HAS_ITEM,
         member="{it} > {value}",
     ),
     Operator(
         "<=",
         Arity.ONE,
         scalar="{field} <= {value}",
-        ordered="{least} <= {value}",
+        array=ArraySearch.HAS_ITEM,
         member="{it} <= {value}",
     ),
     Operator(
         ">=",
         Arity.ONE,
         scalar="{field} >= {value}",
-        ordered="{greatest} >= {value}",
+        array=ArraySearch.HAS_ITEM,
         member="{it} >= {value}",
     ),
     Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY),
@@ -134,15 +132,6 @@ _ROWS = (
 
 OPERATORS: Mapping[str, Operator] = {row.token: row for row in _ROWS}
 """The operators by their tokens."""
-
-CLOSED_RANGE = Operator(
-    "range",
-    Arity.LIST,
-    ordered="({least} <= ({value})[2] AND {greatest} >= ({value})[1] AND EXISTS"
-    " (SELECT FROM unnest({values}) e (value) WHERE e.value BETWEEN ({value})[1] AND ({value})[2]))",
-)
-"""One element lies between two bounds, bounds included. Only filters have it: the two comparisons of a predicate on an
-array of scalars may hold for different elements."""
 
 NEGATIONS: Mapping[str, Operator] = {
     "!=": OPERATORS["="],

@@ -13,10 +13,8 @@ from psycopg.errors import DeadlockDetected, UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Stage
 from app.query.object_fields import SEARCHED
 from app.query.sql_text import Parameters
-from app.resource.array_values import array_columns
 from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Written, YoungestWithoutKey
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
@@ -101,7 +99,7 @@ def _noting(*, notes_text: bool) -> LiteralString:
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, without times and arrays; documents are not yet JSON, but ObjectTypes."""
+    """The columns that a write may change, without times; documents are not yet JSON, but ObjectTypes."""
     current, staged = resource.current, resource.staged
     differ = staged is not current and staged != current
     return {
@@ -124,19 +122,9 @@ def _changed(before: Resource | None, after: Resource | NewResource) -> dict[Lit
     return {name: value for name, value in _columns(after).items() if value != old.get(name)}
 
 
-_DOCUMENTS: dict[LiteralString, Stage] = {"object_type": Stage.CURRENT, "staged_object_type": Stage.STAGED}
-"""The columns of documents, and whose they are."""
-
-
 def _stored(changed: dict[LiteralString, Any]) -> dict[LiteralString, Any]:
-    """Columns with their values: the text of a document, and beside it the columns of its arrays."""
-    columns = changed.copy()
-    for name, stage in _DOCUMENTS.items():
-        if name in changed:
-            document: ObjectType | None = changed[name]
-            columns[name] = None if document is None else document.text
-            columns |= array_columns(document, stage)
-    return columns
+    """Columns with their values, of a document its text."""
+    return {name: value.text if isinstance(value, ObjectType) else value for name, value in changed.items()}
 
 
 def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:

@@ -15,23 +15,7 @@ FROM (
             object_type,
             some_property,
             staged_object_type,
-            staged_some_property,
-            array_of_int,
-            array_of_unique_int,
-            array_of_twonumbers,
-            array_of_float,
-            array_of_number,
-            array_of_string,
-            object_integer,
-            object_int32,
-            staged_array_of_int,
-            staged_array_of_unique_int,
-            staged_array_of_twonumbers,
-            staged_array_of_float,
-            staged_array_of_number,
-            staged_array_of_string,
-            staged_object_integer,
-            staged_object_int32
+            staged_some_property
     ) s
     WHERE r.project_key = %(project_key)s
 ) f

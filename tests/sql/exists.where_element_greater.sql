@@ -1,6 +1,0 @@
-WITH found AS MATERIALIZED (
-    SELECT
-    FROM resource r
-    WHERE r.project_key = %(project_key)s AND (r.object_integer)[cardinality(r.object_integer)] > %(where_0)s::numeric
-)
-SELECT EXISTS (SELECT FROM found)
