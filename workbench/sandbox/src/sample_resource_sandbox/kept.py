@@ -90,7 +90,8 @@ def sandbox(pid: int, folder: Path) -> None:
         partial.rename(folder / "state.json")
         select.select(ends, [], [])
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # which stays so while Python itself ends
+        # Until Python itself has ended. Another handler instead would print an error if a signal came just before it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
         if service is not None:
             _stop(service)
         for each in (data, folder):
