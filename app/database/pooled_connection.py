@@ -4,12 +4,13 @@ Commands have another override, the time limit of a statement: :meth:`app.databa
 ``tests/database/test_upstream.py`` checks what all overrides rely on, and ``setup.cfg`` names the lowest version that
 has it:
 
-- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and has no long
-  statement prepared;
+- :meth:`MeteredCursor.execute` and :meth:`MeteredCursor.stream` count statements and their time for the request log and
+  the metrics; no long statement is prepared;
 - :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
 import select
+from collections.abc import Iterator
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Self
@@ -80,6 +81,21 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
+        finally:
+            usage.count += 1
+            usage.seconds += perf_counter() - began
+
+    def stream(self, query: Any, params: Any = None, **options: Any) -> Iterator[tuple[Any, ...]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
+        """Yield the rows of a statement as they arrive; it is added to the usage of the request after the last one."""
+        usage = _usage.get()
+        if usage is None:
+            yield from super().stream(query, params, **options)
+            return
+        if usage.comment and isinstance(query, str):
+            query = usage.comment + query
+        began = perf_counter()
+        try:
+            yield from super().stream(query, params, **options)
         finally:
             usage.count += 1
             usage.seconds += perf_counter() - began

@@ -20,7 +20,7 @@ FIELDS_AT_MOST = 1000
 
 
 _FIELD_BYTES_AT_MOST = 200_000
-"""Bytes of a field of a form: more than any value of :data:`app.values.parameters.LENGTH_AT_MOST` characters takes:
+"""Bytes of a field of a form: more than a value of :data:`app.values.parameters.LENGTH_AT_MOST` characters takes:
 a character has four bytes at most, and each byte three of an escape.
 """
 

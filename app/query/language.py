@@ -14,10 +14,18 @@ from importlib.resources import files
 from typing import Any, TypeVar, cast
 
 from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from app import errors
 from app.errors import FAULTS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
+
+TERMS_AT_MOST = 500
+"""Terms of all texts that are read together: what a statement can have. Parsing is bounded by the characters of a
+request."""
+
+DEPTH_AT_MOST = 32
+"""Nested parentheses. It also bounds every recursion over the trees."""
 
 _CACHED_LENGTH = 2_048
 """Characters of a text whose tree is cached: longer ones rarely repeat, and their trees are large."""
@@ -25,32 +33,6 @@ _CACHED_LENGTH = 2_048
 
 class InvalidExpression(ValueError):
     """A text that is not an expression of its language; ``str()`` of it is the message."""
-
-
-class TooManyTerms(InvalidExpression):
-    """The texts have more terms than the limit; the parser does not read the rest."""
-
-
-@dataclass(slots=True)
-class Terms:
-    """How many terms the texts of a request have, counted before they are parsed.
-
-    :param at_most: how many they may have.
-    :param refusal: the message for more.
-    """
-
-    at_most: int
-    refusal: str
-    count: int = 0
-
-    def add(self, number: int) -> None:
-        """Count further terms.
-
-        :raises TooManyTerms: if there are too many.
-        """
-        self.count += number
-        if self.count > self.at_most:
-            raise TooManyTerms(self.refusal)
 
 
 Reason = str | errors.Fault
@@ -81,10 +63,6 @@ class Faults:
         if not self.are_enough:
             self.reasons.append(reason)
 
-    def add_too_many(self, error: TooManyTerms) -> None:
-        """Note that there are too many terms, in place of the last of too many faults: what follows is not read."""
-        self.reasons = [*self.reasons[: FAULTS_AT_MOST - 1], str(error)]
-
     def raise_if_any(self) -> None:
         """Refuse the expressions.
 
@@ -98,19 +76,31 @@ Parsed = TypeVar("Parsed")
 
 
 def trees_of(
-    texts: Sequence[str], parse: Callable[[str, Terms], Parsed], terms: Terms, faults: Faults
+    texts: Sequence[str],
+    parse: Callable[[str], Parsed],
+    terms_of: Callable[[Parsed], int],
+    too_many: str,
+    faults: Faults,
 ) -> Generator[tuple[str, Parsed]]:
-    """Each text that is an expression, with its tree, until there are too many terms or faults."""
+    """Each text that is an expression, with its tree, until all have too many terms or there are enough faults.
+
+    :param terms_of: counts the terms of a tree.
+    :param too_many: the fault if the texts have more than :data:`TERMS_AT_MOST` terms together.
+    """
+    terms = 0
     for text in texts:
         if faults.are_enough:
             return
         try:
-            yield text, parse(text, terms)
-        except TooManyTerms as error:
-            faults.add_too_many(error)
-            return
+            tree = parse(text)
         except InvalidExpression as error:
             faults.add(str(error))
+            continue
+        terms += terms_of(tree)
+        if terms > TERMS_AT_MOST:
+            faults.add(too_many)
+            return
+        yield text, tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +156,25 @@ def position_of(token: Token) -> int:
 
 # Parsing
 
+_DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
+"""Terminals that open or close a level of parentheses. Only predicates have more than one level."""
+
+
+def _feed(parser: InteractiveParser, token: Token) -> Any:
+    """What the parser makes of a token.
+
+    If it is unexpected, the parser's states are as before. It may have reduced on the token, and then would no longer
+    accept everything that could continue the text; a second parser that stops there would take as long as the first.
+    """
+    states = parser.parser_state.state_stack
+    before = states.copy()
+    try:
+        return parser.feed_token(token)
+    except UnexpectedToken:
+        states[:] = before
+        raise
+
+
 _VALUES = frozenset(("STRING", "NUMBER", "TRUE", "FALSE"))
 
 _NAMES = (
@@ -202,8 +211,6 @@ class Language:
     :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
     :param signs: the spellings of terminals that are no keywords. Messages list keywords first, in the grammar's order.
     :param starts: the rules that a text can start with.
-    :param terms_of: counts the terms of a text without parsing it: exactly, if the text is an expression.
-    :param check: raises InvalidExpression for further texts that the parser would take long for.
     """
 
     def __init__(
@@ -211,12 +218,8 @@ class Language:
         package: str,
         maker: TreeMaker,
         signs: Mapping[str, tuple[str, ...]],
-        terms_of: Callable[[str], int],
         starts: Sequence[str] = ("start",),
-        check: Callable[[str], None] | None = None,
     ) -> None:
-        self._terms_of = terms_of
-        self._check = check
         self._signs = signs
         self._package = package
         self._maker = maker
@@ -243,38 +246,37 @@ class Language:
             maybe_placeholders=False,
         )
 
-    def parse(self, text: str, terms: Terms, start: str = "start", *, quoted: str | None = None) -> Any:
-        """Parse a text; the trees of short texts are cached.
+    def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
+        """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
 
-        :param terms: counts those of this text, too. If there are too many, nothing is parsed.
         :param quoted: names the text in messages, which otherwise quote it.
-        :raises InvalidExpression: for a text that is no expression of the language.
-        :raises TooManyTerms: if this text and those before it have too many terms.
+        :raises InvalidExpression: for a text that is no expression of the language, or that is nested too deep.
         """
-        terms.add(self._terms_of(text))
         if len(text) > _CACHED_LENGTH:
             return self._parse(text, start, quoted)
         return self._cached(text, start, quoted)
 
     def _parse(self, text: str, start: str, quoted: str | None) -> Any:
-        if self._check is not None:
-            self._check(text)
+        parser = self._lark.parse_interactive(text, start)
+        depth = 0
         try:
-            return self._lark.parse(text, start)
+            for token in parser.lexer_thread.lex(parser.parser_state):
+                depth += _DEEPER.get(token.type, 0)
+                if depth > DEPTH_AT_MOST:
+                    where = place(text, position_of(token))
+                    raise InvalidExpression(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
+                _feed(parser, token)
+            return _feed(parser, Token("$END", ""))
         except UnexpectedInput as error:
-            raise InvalidExpression(self._message(text, start, quoted, error)) from None
+            raise InvalidExpression(self._message(text, quoted, error, parser.accepts())) from None
 
     # Messages
 
-    def _message(self, text: str, start: str, quoted: str | None, error: UnexpectedInput) -> str:
+    def _message(self, text: str, quoted: str | None, error: UnexpectedInput, accepted: set[str]) -> str:
         position = error.pos_in_stream or 0
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
             position = len(text)
-        # A second parser stops before the unexpected token. The first one has already reduced on it, and no longer
-        # accepts everything that could continue the text.
-        parser = self._lark.parse_interactive(text[:position], start)
-        parser.exhaust_lexer()
-        position, expected = self._deepest(text, position, parser.accepts())
+        position, expected = self._deepest(text, position, accepted)
         found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
         where = place(text, position)
         called = errors.shortened(text) if quoted is None else quoted

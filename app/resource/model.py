@@ -261,10 +261,6 @@ SMALL_PAGE_BYTES = 4 * 1024 * 1024
 """Bytes of the documents of a page that takes no more memory and time than others."""
 
 
-class LargePage(Exception):
-    """The documents of a page have more than :data:`SMALL_PAGE_BYTES`, and the caller wants only a smaller one."""
-
-
 TOTAL_AT_MOST = 10_000
 """Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it."""
 

@@ -22,6 +22,7 @@ from app.resource.params import (
 )
 from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_list, read_page
+from app.resource.reading.listing import Page
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.services import database, reading_database, worlds
@@ -70,16 +71,8 @@ class Collection(Endpoint):
         Each parameter is a condition on the array of its own type, and all of them hold for every result. A result is
         the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
         """
-        return json_answer(
-            read_page(
-                reading_database(),
-                project_key,
-                lane_of_list(query.condition, query.paging),
-                lambda reader, may_be_large: reads.flat_page(
-                    reader, project_key, query.condition, query.paging, may_be_large=may_be_large
-                ),
-            )
-        )
+        page = reads.flat_page(project_key, query.condition, query.paging)
+        return _page_answer(project_key, query, page)
 
     @for_readers
     @operation(
@@ -186,16 +179,13 @@ class SortedList(Endpoint):
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
     """A page of resources, as 4.12 answers it."""
-    return json_answer(
-        read_page(
-            reading_database(),
-            project_key,
-            lane_of_list(query.condition, query.paging),
-            lambda reader, may_be_large: reads.page(
-                reader, project_key, query.condition, query.paging, query.expanded, may_be_large=may_be_large
-            ),
-        )
-    )
+    page = reads.page(project_key, query.condition, query.paging, query.expanded)
+    return _page_answer(project_key, query, page)
+
+
+def _page_answer(project_key: str, query: ListQuery, page: Page) -> Response:
+    lane = lane_of_list(query.condition, query.paging)
+    return json_answer(read_page(reading_database(), project_key, lane, lambda _: page))
 
 
 @blueprint.route("/<resource_id:resource_id>")

@@ -2,6 +2,7 @@
 
 from flask import Response
 
+from app.database.connection import Connection
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import PROJECTION_SEARCH, SEARCH
@@ -9,6 +10,7 @@ from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_search, read_page
+from app.resource.reading.listing import Page
 from app.resource.searching.dictionary import index_texts
 from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
 from app.resource.searching.searches import search
@@ -21,16 +23,14 @@ ERROR_CODES = ("SearchFacetPathNotFound",)
 
 
 def _found(project_key: str, query: Search) -> bytes:
-    found = read_page(
-        reading_database(),
-        project_key,
-        lane_of_search(query),
-        lambda reader, may_be_large: search(reader, project_key, query, may_be_large=may_be_large),
-    )
-    if found.has_unindexed:
-        # The process whose write left the text may have ended.
-        database().leisure.add(project_key, index_texts)
-    return found.json
+    def compose(reader: Connection) -> Page:
+        found = search(reader, project_key, query)
+        if found.has_unindexed:
+            # The process whose write left the text may have ended.
+            database().leisure.add(project_key, index_texts)
+        return found.page
+
+    return read_page(reading_database(), project_key, lane_of_search(query), compose)
 
 
 @blueprint.route(f"/{SEARCH}")

@@ -60,7 +60,10 @@ Check = Callable[[Any], Any]
 
 
 def integer_check(minimum: int, maximum: int, name: str) -> Check:
-    """A check for integers within a range.
+    """A check for integers within a range. A number that is no integer is a value of the wrong type.
+
+    The decoder makes an ``int`` of every integer but two kinds, which are floats here: ``-0.0``, and one beyond int64
+    that is written with a fraction or an exponent, such as ``1e30``, or has too many digits for a double.
 
     :param name: the range in messages, such as ``int64``.
     """
@@ -70,8 +73,9 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
             return value
         if isinstance(value, float) and is_negative_zero(value):
             return 0
-        # A float that is so large is a whole number, or infinite: of the right type, and out of range.
-        if type(value) is int or (isinstance(value, float) and abs(value) >= 2**63):
+        # No double of 2**63 or more has a fraction.
+        is_integer_beyond_int64 = isinstance(value, float) and abs(value) >= 2**63
+        if type(value) is int or is_integer_beyond_int64:
             refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")
         refuse_shape(INTEGER_EXPECTED)
 

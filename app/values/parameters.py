@@ -6,7 +6,7 @@ Each ``read_...`` function turns one text into a value, or raises a marshmallow 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -21,8 +21,8 @@ from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_char
 JsonSchema = dict[str, Any]
 
 LENGTH_AT_MOST = 16_384
-"""Characters of a value. Only a form can hold more; a regular expression over a megabyte would stop all requests of the
-process, also if a thread evaluates it.
+"""Characters of all values of a request together. Only a form can hold more. So many are parsed in less than 100 ms, in
+which all requests of the process wait, also if a thread does it.
 """
 
 
@@ -123,8 +123,6 @@ class Parameter(fields.Field[Any]):
         """
         if not text and not self.may_be_empty:
             raise ValidationError("The value is empty.")
-        if len(text) > LENGTH_AT_MOST:
-            raise ValidationError(f"The value has {len(text)} characters, {LENGTH_AT_MOST} are accepted.")
         return self.read(text)
 
 
@@ -206,21 +204,28 @@ class QuerySchema(OwnLoad):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and for each malformed value.
+        :raises ApiError: 400 with a fault for each undeclared name and for each malformed value; for each that is too
+            long, and then none of them is read.
         """
         known, families = self._known
         given: dict[str, Any] = {}
         faults: list[errors.Fault] = []
+        declared: dict[str, list[str]] = {}
         for name, texts in cast("MultiDict[str, str]", data).lists():
             family = next((key for key, field in families.items() if field.has(name)), None)
             if family is not None:
                 given.setdefault(family, {})[name] = texts
+                declared[name] = texts
             elif name in known and name not in families:
                 given[name] = texts
+                declared[name] = texts
             elif (
                 not self.ignores_undeclared and len(faults) < errors.FAULTS_AT_MOST
             ):  # looking for the nearest name takes long
                 faults.append(self._undeclared(name))
+        too_long = _too_long(declared)
+        if too_long:
+            raise errors.ApiError([*faults, *too_long])
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:
             try:
@@ -240,6 +245,24 @@ class QuerySchema(OwnLoad):
         :raises ValidationError: for values that do not go together, with the name of a parameter.
         """
         return values
+
+
+def _too_long(values: Mapping[str, Sequence[str]]) -> list[errors.Fault]:
+    """A fault for each value that is too long, or else, if all together are, one at the longest parameter.
+
+    :param values: those of each parameter, by its name.
+    """
+    characters = {name: sum(map(len, texts)) for name, texts in values.items()}
+    together = sum(characters.values())
+    if together <= LENGTH_AT_MOST:
+        return []
+    alone = [(name, len(text)) for name, texts in values.items() for text in texts if len(text) > LENGTH_AT_MOST]
+    if alone:
+        reason = f"The value has {{}} characters, {LENGTH_AT_MOST} are accepted."
+        return [errors.parameter_fault(name[:100], reason.format(length)) for name, length in alone]
+    longest = max(characters, key=characters.__getitem__)
+    reason = f"All parameters together have {together} characters, {LENGTH_AT_MOST} are accepted."
+    return [errors.parameter_fault(longest[:100], reason)]
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:

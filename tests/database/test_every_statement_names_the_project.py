@@ -50,7 +50,7 @@ TIDIED = re.compile(r"VACUUM \(ANALYZE\) ")
 
 
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-"""Of the transaction that reads a large page."""
+"""Of the transaction of an export."""
 
 ONE_INSTANCE = ("SELECT pg_try_advisory_lock(%(lock_id)s)", "SELECT")
 """A lock of the whole database, and whether its connection lives."""

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.query.fields import RESOURCE
+from app.query.language import DEPTH_AT_MOST, TERMS_AT_MOST
 from app.query.predicate.operators import NEGATIONS, OPERATORS
-from app.query.predicate.parser import DEPTH_AT_MOST, TERMS_AT_MOST
 from app.values.parameters import LENGTH_AT_MOST
 from tests.support.api import Api
 from tests.support.fixtures import TokenFor

@@ -8,7 +8,7 @@ import pytest
 from lark import Lark
 
 from app.query.fields import Stage
-from app.query.language import Language, Terms, TreeMaker
+from app.query.language import Language, TreeMaker
 from app.query.predicate.ast import And, Condition, Parsed
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
@@ -22,11 +22,9 @@ LANGUAGES = [("app.query.predicate", "start", "key is empty"), ("app.query.filte
 
 @pytest.mark.parametrize(("package", "start", "text"), LANGUAGES)
 def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start: str, text: str) -> None:
-    language = Language(
-        package, TreeMaker(), signs={}, terms_of=len, starts=("start",) if start == "start" else ("filter",)
-    )
+    language = Language(package, TreeMaker(), signs={}, starts=(start,))
     with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
-        language.parse(text, Terms(500, ""), start)
+        language.parse(text, start)
 
 
 def test_every_operator_of_the_grammar_has_a_row() -> None:

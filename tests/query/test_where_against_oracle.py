@@ -17,7 +17,7 @@ from app.query.fields import Stage
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
-from app.query.predicate.parser import parse, terms_of_request
+from app.query.predicate.parser import parse
 from app.query.predicate.resolver import read
 from tests.support.generated import examples
 from tests.support.oracle import (
@@ -288,18 +288,18 @@ def with_operands(term: Parsed, operand_for: Callable[[str, Literal], Operand]) 
 @settings(many, max_examples=examples(150))
 @given(predicate=predicates)
 def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
-    assert parse(printed(predicate), terms_of_request()) == predicate
+    assert parse(printed(predicate)) == predicate
     dense = re.sub(
         r'("(?:[^"\\]|\\.)*")|\s+(?=[^\w\s:-])|(?<=[^\w\s:"])\s+', r"\1", printed(predicate), flags=re.DOTALL
     )
-    assert parse(dense, terms_of_request()) == predicate
+    assert parse(dense) == predicate
     shouted = re.sub(
         r'("(?:[^"\\]|\\.)*")|\b(and|or|not|in|contains|any|all|is|defined|empty|matches|ignore|case)\b',
         lambda match: match.group(1) or match.group(2).upper(),
         printed(predicate),
         flags=re.DOTALL,
     )
-    assert parse(shouted, terms_of_request()) == predicate
+    assert parse(shouted) == predicate
 
 
 @settings(many, max_examples=examples(150))

@@ -231,7 +231,9 @@ def number(value: Any) -> Any:
 
 
 def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
-    return json.loads(search(connection, "oracle", query).json, parse_float=Decimal, parse_int=Decimal)
+    page = search(connection, "oracle", query).page.read(connection)
+    assert page is not None
+    return json.loads(page, parse_float=Decimal, parse_int=Decimal)
 
 
 @settings(many, max_examples=examples(100))

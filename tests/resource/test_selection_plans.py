@@ -80,30 +80,37 @@ FILTER = read_filters(['arrayOfStringExample:"word7"'])
 
 PLANS = ["force_custom_plan", "force_generic_plan"]
 
+
+def searched(connection: psycopg.Connection[Any], project_key: str, query: Search) -> bytes | None:
+    return search(connection, project_key, query).page.read(connection)
+
+
 READS: dict[str, Callable[[Any], object]] = {
-    "with a total": lambda c: reads.flat_page(c, "p", CONTAINED, Paging()),
-    "without a total": lambda c: reads.flat_page(c, "p", CONTAINED, Paging(with_total=False)),
-    "one of two": lambda c: reads.flat_page(c, "p", EITHER, Paging(with_total=False)),
-    "one of 300": lambda c: reads.flat_page(c, "p", ANY_OF_300, Paging(with_total=False)),
-    "sorted by key": lambda c: reads.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))),
-    "sorted by version": lambda c: reads.page(c, "p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))),
-    "a page of 500": lambda c: reads.page(c, "p", CONTAINED, Paging(limit=500, with_total=False)),
-    "far beyond": lambda c: reads.page(c, "p", CONTAINED, Paging(offset=10_000)),
-    "where": lambda c: reads.page(c, "p", where('arrayOfStringExample contains any ("word7", "none")'), Paging()),
+    "with a total": lambda c: reads.flat_page("p", CONTAINED, Paging()).read(c),
+    "without a total": lambda c: reads.flat_page("p", CONTAINED, Paging(with_total=False)).read(c),
+    "one of two": lambda c: reads.flat_page("p", EITHER, Paging(with_total=False)).read(c),
+    "one of 300": lambda c: reads.flat_page("p", ANY_OF_300, Paging(with_total=False)).read(c),
+    "sorted by key": lambda c: reads.page("p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))).read(c),
+    "sorted by version": lambda c: reads.page("p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))).read(
+        c
+    ),
+    "a page of 500": lambda c: reads.page("p", CONTAINED, Paging(limit=500, with_total=False)).read(c),
+    "far beyond": lambda c: reads.page("p", CONTAINED, Paging(offset=10_000)).read(c),
+    "where": lambda c: reads.page("p", where('arrayOfStringExample contains any ("word7", "none")'), Paging()).read(c),
     "where, two conditions": lambda c: reads.page(
-        c, "p", where('arrayOfStringExample = "word7" and version > 0'), Paging()
-    ),
+        "p", where('arrayOfStringExample = "word7" and version > 0'), Paging()
+    ).read(c),
     "where, of two arrays": lambda c: reads.page(
-        c, "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
-    ),
-    "where, of an element": lambda c: reads.page(c, "p", where("arrayOfObjectType(integerExample = 7)"), Paging()),
+        "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
+    ).read(c),
+    "where, of an element": lambda c: reads.page("p", where("arrayOfObjectType(integerExample = 7)"), Paging()).read(c),
     "exists": lambda c: reads.exists(c, "p", CONTAINED),
-    "search by a filter": lambda c: search(c, "p", Search(query_filters=FILTER)),
-    "search by words": lambda c: search(c, "p", Search(texts=(SearchText("en", "word7"),))),
-    "search by words, sorted": lambda c: search(
+    "search by a filter": lambda c: searched(c, "p", Search(query_filters=FILTER)),
+    "search by words": lambda c: searched(c, "p", Search(texts=(SearchText("en", "word7"),))),
+    "search by words, sorted": lambda c: searched(
         c, "p", Search(texts=(SearchText("en", "word7"),), paging=Paging(sort=(SortTerm(SORTABLE["id"]),)))
     ),
-    "facets": lambda c: search(
+    "facets": lambda c: searched(
         c, "p", Search(texts=(SearchText("en", "word7"),), filters=FILTER, facets=read_facets(["version"]))
     ),
 }
@@ -124,7 +131,8 @@ def test_a_page_of_all_resources_reads_no_other_rows(connection: psycopg.Connect
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
     sort = (SortTerm(SORTABLE[name]),)
-    page = reads.page(connection, "p", None, Paging(limit=500, sort=sort, with_total=False))
+    page = reads.page("p", None, Paging(limit=500, sort=sort, with_total=False)).read(connection)
+    assert page is not None
     assert b'"count":500,' in page
     assert read(connection) - before <= 500
 
@@ -137,7 +145,8 @@ def test_a_condition_that_many_fulfil_is_read_in_the_order_of_the_page(
 ) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
-    page = reads.page(connection, "p", any_of("common"), Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),)))
+    page = reads.page("p", any_of("common"), Paging(limit=limit, sort=(SortTerm(SORTABLE[name]),))).read(connection)
+    assert page is not None
     assert b'"total":10000,"totalCapped":true' in page
     # Counting stops at the cap; then the page is read, and each of its resources looked up once more.
     assert read(connection) - before <= 10_001 + 3 * limit

@@ -26,7 +26,7 @@ FROM generate_series(1, 20000) i
 def planner(database_url: str) -> Iterator[Any]:
     """A connection that sees twenty thousand resources, without the scans that are cheaper for so few."""
     with psycopg.connect(database_url) as connection:
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # as that of a large page
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # so that all of a test see the same
         connection.execute(_MANY)
         connection.execute("ANALYZE resource")
         connection.execute("SET LOCAL enable_seqscan = off")
@@ -38,7 +38,7 @@ def planner(database_url: str) -> Iterator[Any]:
 def plan(connection: Any, paging: Paging) -> dict[str, Any]:
     """How PostgreSQL executes the statement of a page of all resources."""
     with recorded() as statements:
-        reads.page(connection, "p", None, paging)
+        reads.page("p", None, paging).read(connection)
     statement = statements[-1]
     explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement.text}"
     return connection.execute(explain, statement.parameters).fetchone()[0][0]["Plan"]
@@ -67,7 +67,7 @@ def test_a_page_reads_little_more_than_itself(planner: Any, name: str, descendin
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_text_is_sorted_by_its_beginning_and_an_absent_one_is_above_all(planner: Any, descending: bool) -> None:
     sort = (SortTerm(SORTABLE["someProperty"], descending=descending),)
-    page = json.loads(reads.page(planner, "p", None, Paging(limit=20_000, sort=sort)))
+    page = json.loads(reads.page("p", None, Paging(limit=20_000, sort=sort)).read_large(planner))
     rows = planner.execute("SELECT id::text, some_property FROM resource WHERE project_key = 'p'").fetchall()
     assert len(rows) == 20_000
     rows.sort(key=lambda row: (row[1] is None, (row[1] or "")[:BEGINNING_LENGTH], row[0]), reverse=descending)

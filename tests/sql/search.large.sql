@@ -1,12 +1,65 @@
+WITH page AS MATERIALIZED (
+    SELECT
+        r.*,
+        sum((octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0))) OVER () AS stored_bytes,
+        sum((octet_length(r.object_type) + coalesce(6 * octet_length(r.some_property), 0))) OVER () AS bytes_at_most
+    FROM (
+        SELECT r.*
+        FROM resource r
+        WHERE r.project_key = %(project_key)s
+        ORDER BY r.id ASC
+        LIMIT (SELECT %(limit)s::bigint)
+        OFFSET (SELECT %(offset)s::bigint)
+    ) r
+    ORDER BY r.id ASC
+)
 SELECT
-    w.place,
-    '{"id":"' || r.id
-        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-        || '","hasStagedChanges":'
-            || (r.staged_object_type IS NOT NULL)
-            || coalesce(',"someProperty":' || to_json(r.some_property), '')
-            || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END
-FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY w (id, place)
-    CROSS JOIN LATERAL (SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r
+    NULL::integer AS bytes,
+    convert_to(
+        '{"limit":' || %(limit)s
+            || ',"offset":' || %(offset)s
+            || ',"count":'
+                || count(*)
+                || (
+                    SELECT ',"total":'
+                        || least(t.found, 10000)
+                        || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+                    FROM (
+                        SELECT coalesce(
+                            (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                            (
+                                SELECT count(*)
+                                FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
+                            )
+                        )
+                    ) t (found)
+                )
+            || ',"results":[',
+        'UTF8'
+    ) AS text
+FROM page r
+UNION ALL
+SELECT
+    CASE
+        WHEN r.bytes_at_most <= 4194304
+            THEN (octet_length(r.object_type) + coalesce(octet_length(to_json(r.some_property)::text), 0))
+        ELSE (octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0))
+    END,
+    CASE
+        WHEN r.bytes_at_most <= 4194304
+        THEN convert_to(
+            '{"id":"' || r.id
+                || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+                || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '","lastModifiedAt":"'
+                    || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                || '","hasStagedChanges":'
+                    || (r.staged_object_type IS NOT NULL)
+                    || coalesce(',"someProperty":' || to_json(r.some_property), '')
+                    || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END,
+            'UTF8'
+        )
+    END
+FROM page r
+UNION ALL
+SELECT NULL, convert_to(']}', 'UTF8')

@@ -83,7 +83,7 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
     with pytest.MonkeyPatch.context() as patch:
         # A server-side cursor overrides execute without calling the one that it overrides.
         for cursor_class, names in (
-            (psycopg.Cursor, ("execute", "executemany", "copy")),
+            (psycopg.Cursor, ("execute", "executemany", "copy", "stream")),
             (psycopg.ServerCursor, ("execute",)),
         ):
             for name in names:
@@ -115,7 +115,9 @@ def lines_not_reached(folder: Path, statements: list[Statement], but: Collection
         for call in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 lines = range(call.lineno, (call.end_lineno or call.lineno) + 1)
-                sends = call.func.attr in ("execute", "executemany") or ast.unparse(call.func) == "cursor.copy"
+                sends = (
+                    call.func.attr in ("execute", "executemany", "stream") or ast.unparse(call.func) == "cursor.copy"
+                )
                 if sends and not any((path, line) in reached for line in lines):
                     missed.append(f"{name}:{call.lineno}")
     return missed

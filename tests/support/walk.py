@@ -373,8 +373,8 @@ class _Walk:
         for step, path in (("list", ""), ("list_sorted", SORTED), ("search", "/searchApiPattern")):
             with self.step(f"{step}.large"):
                 assert api.get(f"{path}?limit=500").status_code == 200
-        with self.step("list_sorted.large_if_escaped"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(listing, "PAGE_BYTES_AT_MOST", 20_000)
+        with self.step("list_sorted.large_in_slow_lane"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(listing, "SMALL_PAGE_BYTES", 15_000)
             assert api.get(f"{SORTED}?limit=500").status_code == 200
 
     def without_database(self, api: Api) -> None:

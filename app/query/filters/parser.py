@@ -1,41 +1,28 @@
 """Parses filters and facets."""
 
-import re
 from typing import cast
 
 from lark import Token, v_args
 
 from app.query.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
-from app.query.language import Language, Terms, TreeMaker, number_of, position_of, text_of
+from app.query.language import Language, TreeMaker, number_of, position_of, text_of
 from app.query.predicate.ast import Literal
 
-TERMS_AT_MOST = 500
-"""Values and ranges of all filters, or of all facets; ``exists`` and ``missing`` are one of them."""
 
-
-def terms_of_parameter() -> Terms:
-    """The count of the terms of one parameter, which begins with none."""
-    return Terms(TERMS_AT_MOST, f"There are more than {TERMS_AT_MOST} values and ranges.")
-
-
-def parse_filter(text: str, terms: Terms) -> ParsedFilter:
+def parse_filter(text: str) -> ParsedFilter:
     """Parse a filter; the trees of short texts are cached.
 
-    :param terms: counts those of this filter, too.
     :raises InvalidExpression: for a text that is no filter.
-    :raises TooManyTerms: if this filter and those before it have too many terms.
     """
-    return cast("ParsedFilter", _LANGUAGE.parse(text, terms, "filter"))
+    return cast("ParsedFilter", _LANGUAGE.parse(text, "filter"))
 
 
-def parse_facet(text: str, terms: Terms) -> ParsedFacet:
+def parse_facet(text: str) -> ParsedFacet:
     """Parse a facet; the trees of short texts are cached.
 
-    :param terms: counts those of this facet, too.
     :raises InvalidExpression: for a text that is no facet.
-    :raises TooManyTerms: if this facet and those before it have too many terms.
     """
-    return cast("ParsedFacet", _LANGUAGE.parse(text, terms, "facet"))
+    return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
 
 
 class _Counting:
@@ -90,21 +77,9 @@ class _TreeMaker(TreeMaker):
         return Literal(token.value.lower() == "true", position_of(token))
 
 
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|,', re.DOTALL)
-"""A comma, or a string that may contain some. The quantifier is possessive, so that the rest after an unclosed quote is
-scanned only once."""
-
-
-def _terms_of(text: str) -> int:
-    """The terms of a filter or facet: one more than there are commas, unless it is a path alone."""
-    _, _, expression = text.partition(":")
-    return 1 + _SIGN.findall(expression).count(",") if expression.strip() else 0
-
-
 _LANGUAGE = Language(
     "app.query.filters",
     _TreeMaker(),
     signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
-    terms_of=_terms_of,
     starts=("filter", "facet"),
 )

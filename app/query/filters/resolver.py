@@ -15,6 +15,7 @@ from app.query.filters.ast import (
     FieldPath,
     Filter,
     ParsedFacet,
+    ParsedFilter,
     Path,
     Presence,
     Range,
@@ -22,9 +23,9 @@ from app.query.filters.ast import (
     Subtree,
     Values,
 )
-from app.query.filters.parser import parse_facet, parse_filter, terms_of_parameter
+from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
-from app.query.language import Faults, place, trees_of
+from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal
 from app.query.predicate.operators import OPERATORS, Operator
 from app.query.predicate.values import refused_literal, unknown_field
@@ -44,17 +45,14 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """
     faults = Faults()
     filters: list[Filter] = []
-    terms = terms_of_parameter()
-    before = 0
-    for text, parsed in trees_of(texts, parse_filter, terms, faults):
+    for text, parsed in trees_of(texts, parse_filter, _terms_of, _TOO_MANY_TERMS, faults):
         resolver = _Resolver(text, faults)
         target = resolver.path(parsed.path)
         if isinstance(target, FieldPath):
             condition = resolver.condition(target, parsed.path, parsed.expression)
-            filters.append(Filter(target, condition, terms.count - before))
+            filters.append(Filter(target, condition, _terms_of(parsed)))
         else:
             faults.add(f"{unknown_field(target.name, target.known)} {place(text, parsed.path.position)}")
-        before = terms.count
     faults.raise_if_any()
     return tuple(filters)
 
@@ -69,7 +67,7 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         faults.add(f"There are {len(texts)} facets, {FACETS_AT_MOST} are accepted.")
         faults.raise_if_any()
     facets: dict[str, Facet] = {}
-    for text, parsed in trees_of(texts, parse_facet, terms_of_parameter(), faults):
+    for text, parsed in trees_of(texts, parse_facet, _terms_of, _TOO_MANY_TERMS, faults):
         facet = _Resolver(text, faults).facet(parsed)
         if facet is None:
             continue
@@ -78,6 +76,22 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
         facets[facet.name] = facet
     faults.raise_if_any()
     return tuple(facets.values())
+
+
+_TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
+
+
+def _terms_of(parsed: ParsedFilter | ParsedFacet) -> int:
+    """Its values and ranges; ``exists`` and ``missing`` are one."""
+    match parsed.expression:
+        case Values(items) | Ranges(items):
+            return len(items)
+        case Presence():
+            return 1
+        case None:
+            return 0
+        case _:
+            assert_never(parsed.expression)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import assert_never
 
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
-from app.query.language import Faults, Terms, TooManyTerms, place, trees_of
+from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -27,7 +28,7 @@ from app.query.predicate.ast import (
     Variable,
 )
 from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
-from app.query.predicate.parser import parse, terms_of_request
+from app.query.predicate.parser import parse
 from app.query.predicate.values import refused_literal, shown, unknown_field
 
 Variables = Mapping[str, Sequence[str]]
@@ -40,15 +41,32 @@ def read(texts: Sequence[str], variables: Variables) -> Condition:
     :raises InvalidExpressions: with every fault of every predicate.
     """
     faults = Faults()
-    terms = terms_of_request()
-    conditions: list[Condition] = []
-    try:
-        for text, tree in trees_of(texts, parse, terms, faults):
-            conditions.append(_Resolver(text, variables, faults, terms).condition(tree, RESOURCE))
-    except TooManyTerms as error:  # by the values of a variable
-        faults.add_too_many(error)
+    terms_of = partial(_terms_of, variables=variables)
+    conditions = [
+        _Resolver(text, variables, faults).condition(tree, RESOURCE)
+        for text, tree in trees_of(texts, parse, terms_of, _TOO_MANY_TERMS, faults)
+    ]
     faults.raise_if_any()
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+
+
+_TOO_MANY_TERMS = (
+    f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
+)
+
+
+def _terms_of(term: Parsed, variables: Variables) -> int:
+    """The comparisons of a term, of which one with several values counts as so many."""
+    match term:
+        case And(terms) | Or(terms):
+            return sum(_terms_of(inner, variables) for inner in terms)
+        case Not(inner) | Nested(_, inner):
+            return _terms_of(inner, variables)
+        case Atom(_, _, operands):
+            values = (len(variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in operands)
+            return max(1, sum(values))
+        case _:
+            assert_never(term)
 
 
 _NOTHING = AllOf(())
@@ -62,7 +80,6 @@ class _Resolver:
     text: str
     variables: Variables
     faults: Faults
-    terms: Terms
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
         """The condition of a term, or of its negation, whose names are those of the known fields."""
@@ -146,7 +163,6 @@ class _Resolver:
                 variable.position,
             )
         else:
-            self.terms.add(len(texts) - 1)
             for text in texts:
                 value = row.kind.read(text)
                 if value is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from app.database.admission import Lane
 from app.database.connection import Connection
@@ -12,8 +12,8 @@ from app.query.kinds import ID, TEXT
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.compiler import conjuncts_of, is_comparable_by_index, needs_equality
 from app.query.predicate.operators import OPERATORS, ArraySearch
-from app.resource.model import LargePage, Paging, Search
-from app.resource.reading.listing import BY_ID, Term, terms_of
+from app.resource.model import Paging, Search
+from app.resource.reading.listing import BY_ID, Page, Term, terms_of
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
@@ -21,23 +21,18 @@ FAR_OFFSET = 1_000
 _RANGES = tuple(OPERATORS[token] for token in ("<", "<=", ">", ">="))
 
 
-Result = TypeVar("Result")
+def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: Callable[[Connection], Page]) -> bytes:
+    """Read a page. If it is large, it is read in the slow lane, so that a process has few of them at a time.
 
-
-def read_page(
-    database: ReadingDatabase, project_key: str, lane: Lane, read: Callable[[Connection, bool], Result]
-) -> Result:
-    """Read a page. If it is large, it is read anew in the slow lane, so that a process has few of them at a time.
-
-    :param lane: what the read asks.
-    :param read: gets whether the page may be large; raises :class:`LargePage` if it is and may not.
+    :param compose: makes the page; it may send statements.
     """
-    if lane is Lane.FAST:
-        try:
-            return database.read(lambda connection: read(connection, False), project_key, lane)
-        except LargePage:
-            pass
-    return database.read(lambda connection: read(connection, True), project_key, Lane.SLOW)
+
+    def read(connection: Connection) -> tuple[Page, bytes | None]:
+        page = compose(connection)
+        return page, page.read(connection)
+
+    page, found = database.read(read, project_key, lane)
+    return database.read(page.read_large, project_key, Lane.SLOW) if found is None else found
 
 
 def lane_of_list(condition: Condition | None, paging: Paging | None = None) -> Lane:

@@ -8,32 +8,28 @@ many resources would be found by reading all resources.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
 so the statement makes JSON only of documents that have no more than their share of a small page. If one has more, a
-second one asks for the bytes of each, a page that is too large is refused, and a third one reads the documents.
-PostgreSQL then has one of them in memory at a time, and the connection needs no buffer for all, which it would keep.
+second statement adds up the bytes of all and returns the page result by result, or the bytes of each document if they
+are too many. PostgreSQL then has one document in memory at a time, and the connection needs no buffer for all, which it
+would keep. To add them up in the first statement, too, costs 9 % of a page of 20 and of one of 500.
 """
 
-import json
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import accumulate
 from typing import LiteralString
-
-from psycopg.pq.abc import PGresult
 
 from app import errors
 from app.database.connection import Connection
 from app.query.fields import Field, Stage
 from app.query.kinds import ID
-from app.query.predicate.compiler import Clause, hidden_from_planner
-from app.query.sql_text import Parameters, literal, numbered, placeholder
+from app.query.predicate.compiler import Clause
+from app.query.sql_text import Parameters, literal, numbered
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
     FACET_BYTES_AT_MOST,
     PAGE_BYTES_AT_MOST,
     SMALL_PAGE_BYTES,
     TOTAL_AT_MOST,
-    LargePage,
     Paging,
     SortTerm,
 )
@@ -150,117 +146,109 @@ class Page:
     result: ResultJson
     extras: PageExtras = PageExtras()
 
-    def read(self, connection: Connection, *, may_be_large: bool) -> bytes:
-        """The page as JSON text in UTF-8.
+    def read(self, connection: Connection) -> bytes | None:
+        """The page as JSON text in UTF-8; None if its documents may have more than :data:`SMALL_PAGE_BYTES`.
 
-        :param may_be_large: whether its documents may have more than :data:`SMALL_PAGE_BYTES`.
-        :raises LargePage: if they have more and may not.
         :raises ApiError: 400 if they have more than :data:`PAGE_BYTES_AT_MOST`, or the facets too large terms.
         """
+        parts = self._parts
+        with_: LiteralString = f"WITH {', '.join(parts.queries)}" if parts.queries else ""
         share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
-        small = f"CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END"
-        beginning, results, end = self._execute(connection, small)
-        if results is not None:
-            return b"%b%b%b" % (beginning, results, _checked(end))
-        with connection.transaction():
-            # So that all statements see the same moment.
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return self._read_large(connection, may_be_large=may_be_large)
-
-    def _execute(self, connection: Connection, json: LiteralString) -> tuple[bytes, bytes | None, bytes | None]:
-        """What stands before the results, the results, and what follows them.
-
-        :param json: the JSON of one result, as SQL on ``r``. If that of one is NULL, there are no results and no end.
-        """
-        paging, selected = self.paging, self.selected
-        found, results, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms, json)
-        queries: list[LiteralString] = [*found, *self.extras.queries]
-        joined: LiteralString = ", ".join(queries)
-        with_: LiteralString = f"WITH {joined}" if queries else ""
-        end = concatenated("']'", self.extras.members, "'}'")
         statement = f"""
             {with_}
-            SELECT {concatenated(_COUNTS, total, _RESULTS)},
+            SELECT {parts.beginning},
                 CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
-                CASE WHEN {_ALL_MADE} THEN {end} END
-            FROM ({results} ORDER BY {_order_of_columns(self.terms)}) p"""
-        page_of = {"limit": paging.limit, "offset": paging.offset}
-        made = _result(connection, statement, self.parameters | selected.parameters | page_of)
-        return made.get_value(0, 0) or b"", made.get_value(0, 1), made.get_value(0, 2)
+                CASE WHEN {_ALL_MADE} THEN {parts.end} END
+            FROM (
+                SELECT CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END AS json
+                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
+        made = connection.execute(statement, self._all_parameters).pgresult
+        if made is None:
+            errors.unreachable("a query has a result")
+        beginning, results, end = (made.get_value(0, column) for column in range(3))
+        if results is None:
+            return self._read_measured(connection, f"r.bytes_at_most <= {literal(SMALL_PAGE_BYTES)}")
+        return b"%b%b%b" % (beginning, results, _checked(end))
 
-    def _read_large(self, connection: Connection, *, may_be_large: bool) -> bytes:
-        result = self.result
-        size = concatenated("'[\"'", "r.id", "'\",'", result.stored_bytes, "','", result.bytes_at_most, "']'")
-        beginning, results, end = self._execute(connection, size)
-        sizes: list[tuple[str, int, int]] = json.loads(b"[%b]" % (results or b""))
-        if not may_be_large and sum(most for *_, most in sizes) > SMALL_PAGE_BYTES:
-            raise LargePage
-        fitting = self._fitting(connection, sizes)
-        if fitting < len(sizes):
+    def read_large(self, connection: Connection) -> bytes:
+        """The page as JSON text in UTF-8, also if it is large.
+
+        :raises ApiError: as :meth:`read` does.
+        """
+        page = self._read_measured(connection, f"r.stored_bytes <= {literal(PAGE_BYTES_AT_MOST)}")
+        if page is None:
+            errors.unreachable("more bytes are refused")
+        return page
+
+    def _read_measured(self, connection: Connection, fits: LiteralString) -> bytes | None:
+        """The page, if the bytes of its documents fulfil a condition, before any document is read.
+
+        :param fits: SQL on ``r``, which has ``stored_bytes`` and ``bytes_at_most`` of all documents together.
+        """
+        parts, result = self._parts, self.result
+        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts.
+        queries: list[LiteralString] = [
+            *parts.queries,
+            f"""page AS MATERIALIZED (
+                SELECT r.*, sum({result.stored_bytes}) OVER () AS stored_bytes,
+                    sum({result.bytes_at_most}) OVER () AS bytes_at_most
+                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)})""",
+        ]
+        statement = f"""
+            WITH {", ".join(queries)}
+            SELECT NULL::integer AS bytes, convert_to({parts.beginning}, 'UTF8') AS text FROM page r
+            UNION ALL
+            SELECT CASE WHEN {fits} THEN {result.answered_bytes} ELSE {result.stored_bytes} END,
+                CASE WHEN {fits} THEN convert_to({result.json}, 'UTF8') END
+            FROM page r
+            UNION ALL SELECT NULL, convert_to({parts.end}, 'UTF8')"""
+        page = BytesIO()
+        count = fitting = together = 0
+        is_made = True
+        with connection.cursor() as cursor:
+            for document_bytes, text in cursor.stream(statement, self._all_parameters, binary=True):
+                if document_bytes is None:  # the beginning or the end
+                    page.write(_checked(text))
+                    continue
+                is_made = text is not None
+                count += 1
+                together += document_bytes
+                if together <= PAGE_BYTES_AT_MOST or count == 1:  # one result always fits
+                    fitting = count
+                    page.write(b"" if text is None else text if count == 1 else b",%b" % text)
+        if fitting < count:
             raise errors.invalid_parameter(
                 "limit",
                 f"The documents of this page have more than {PAGE_BYTES_AT_MOST} bytes. A limit of {fitting} fits.",
             )
-        page = BytesIO()
-        page.write(beginning)
-        for batch in _batches(sizes):
-            for document in self._of_each(connection, batch, result.json):
-                if page.tell() > len(beginning):
-                    page.write(b",")
-                page.write(document)
-        page.write(_checked(end))
-        return page.getvalue()
+        return page.getvalue() if is_made else None
 
-    def _fitting(self, connection: Connection, sizes: Sequence[tuple[str, int, int]]) -> int:
-        """How many of the results fit into a page, from the first one; at least one."""
-        fitting = _fits(stored for _, stored, _ in sizes)
-        if sum(most for *_, most in sizes[:fitting]) > PAGE_BYTES_AT_MOST:
-            ids = [resource_id for resource_id, *_ in sizes[:fitting]]
-            fitting = _fits(map(int, self._of_each(connection, ids, self.result.answered_bytes)))
-        return max(1, fitting)
+    @property
+    def _parts(self) -> "_Parts":
+        paging, selected = self.paging, self.selected
+        found, rows, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms)
+        end = concatenated("']'", self.extras.members, "'}'")
+        return _Parts([*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end)
 
-    def _of_each(self, connection: Connection, ids: Sequence[str], expression: LiteralString) -> Generator[bytes]:
-        """The value of an expression on ``r`` for each of these resources, in this order."""
-        parameters = {"project_key": self.parameters["project_key"], "ids": list(ids)}
-        result = _result(connection, _OF_EACH.format(expression), parameters)
-        if result.ntuples < len(ids):
-            # Not all statements of a transaction see the same moment on Citus.
-            raise errors.over_capacity("A resource of the page was deleted meanwhile.")
-        for row in sorted(range(result.ntuples), key=lambda row: int(result.get_value(row, 0) or 0)):
-            yield result.get_value(row, 1) or b""
+    @property
+    def _all_parameters(self) -> Parameters:
+        return self.parameters | self.selected.parameters | {"limit": self.paging.limit, "offset": self.paging.offset}
 
 
-_OF_EACH: LiteralString = f"""
-    SELECT w.place, {{}}
-    FROM unnest({hidden_from_planner(placeholder("ids"), "uuid[]")}) WITH ORDINALITY w (id, place)
-        CROSS JOIN LATERAL (
-            SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What both statements of a page are made of.
 
+    :param queries: parts of the statement's WITH.
+    :param rows: the resources of the page and what they are sorted by, in no order.
+    :param beginning: what stands before the results; it counts rows.
+    :param end: what follows the results; NULL if the facets have too large terms.
+    """
 
-def _result(connection: Connection, statement: LiteralString, parameters: Parameters) -> PGresult:
-    """The result of a query as it came: texts in UTF-8, which are answered as they are."""
-    result = connection.execute(statement, parameters).pgresult
-    if result is None:
-        errors.unreachable("a query has a result")
-    return result
-
-
-def _batches(sizes: Iterable[tuple[str, int, int]]) -> Generator[list[str]]:
-    """Ids of documents that are read together, so that a page is in memory once and not twice."""
-    batch: list[str] = []
-    size = 0
-    for resource_id, _, most in sizes:
-        if batch and size + most > SMALL_PAGE_BYTES:
-            yield batch
-            batch, size = [], 0
-        batch.append(resource_id)
-        size += most
-    yield batch
-
-
-def _fits(sizes: Iterable[int]) -> int:
-    """How many documents of these sizes fit into a page, from the first one."""
-    return sum(total <= PAGE_BYTES_AT_MOST for total in accumulate(sizes))
+    queries: Sequence[LiteralString]
+    rows: LiteralString
+    beginning: LiteralString
+    end: LiteralString
 
 
 def _checked(end: bytes | None) -> bytes:
@@ -285,20 +273,17 @@ _ALL_MADE: LiteralString = "count(p.json) = count(*)"
 
 
 _PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
-"""Parts of the statement of a page: its WITH, its results, and the members of ``total``."""
+"""Parts of the statement of a page: its WITH, its rows, and the members of ``total``."""
 
 _NO_TOTAL: LiteralString = "''"
 
 
-def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
+def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
     """A page of all resources: their number is kept, and the index of the order reads them."""
-    where = selected.where
-    total = _total(_ALL) if paging.with_total else _NO_TOTAL
-    # The inner query returns whole rows, so that JSON is made only for those that the offset does not leave out.
-    return (), f"SELECT {json} AS json FROM ({_page_in_order(where, terms, 'r.*')}) r", total
+    return (), _page_in_order(selected.where, terms, "r.*"), _total(_ALL) if paging.with_total else _NO_TOTAL
 
 
-def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term], json: LiteralString) -> _PageOf:
+def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
     """A page of the resources that fulfil conditions, found in one of the two ways that the module describes."""
     found: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
@@ -312,14 +297,13 @@ def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term], json:
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
     # The LIMIT makes each resource a lookup by its id. Without it, the planner joins, takes a page of 500 for as large
     # as the project, and reads the whole project.
-    results = f"""
-        SELECT j.json
-        FROM ({page}) r
-            CROSS JOIN LATERAL (SELECT r.id) w (id)
+    sorted_by: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
+    rows = f"""
+        SELECT r.*{sorted_by}
+        FROM ({page}) w
             CROSS JOIN LATERAL (
-                SELECT {json} AS json FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) j"""
-    return found, results, _total("SELECT found FROM counted") if paging.with_total else _NO_TOTAL
+                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
+    return found, rows, _total("SELECT found FROM counted") if paging.with_total else _NO_TOTAL
 
 
 _ALL: LiteralString = f"""

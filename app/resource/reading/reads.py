@@ -58,29 +58,17 @@ def exists(connection: Connection, project_key: str, condition: Condition | None
     return row is not None and row[0]
 
 
-def flat_page(
-    connection: Connection, project_key: str, condition: Condition | None, paging: Paging, *, may_be_large: bool = True
-) -> bytes:
-    """A page of flat ObjectTypes (interface 4.1) as JSON text; see :meth:`app.resource.reading.listing.Page.read`."""
-    page = _page(project_key, condition, paging, FLAT_JSON)
-    return page.read(connection, may_be_large=may_be_large)
+def flat_page(project_key: str, condition: Condition | None, paging: Paging) -> Page:
+    """A page of flat ObjectTypes (interface 4.1), which is to be read."""
+    return _page(project_key, condition, paging, FLAT_JSON)
 
 
-def page(
-    connection: Connection,
-    project_key: str,
-    condition: Condition | None,
-    paging: Paging,
-    expanded: frozenset[str] = frozenset(),
-    *,
-    may_be_large: bool = True,
-) -> bytes:
-    """A page of resources (interface 4.12) as JSON text; see :meth:`app.resource.reading.listing.Page.read`.
+def page(project_key: str, condition: Condition | None, paging: Paging, expanded: frozenset[str] = frozenset()) -> Page:
+    """A page of resources (interface 4.12), which is to be read.
 
     :param expanded: names of the references that contain their target.
     """
-    page = _page(project_key, condition, paging, RESULT_JSON[expanded])
-    return page.read(connection, may_be_large=may_be_large)
+    return _page(project_key, condition, paging, RESULT_JSON[expanded])
 
 
 def _page(project_key: str, condition: Condition | None, paging: Paging, result: ResultJson) -> Page:

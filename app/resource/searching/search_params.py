@@ -10,9 +10,8 @@ from marshmallow import ValidationError
 from app import errors
 from app.query.fields import Stage
 from app.query.filters.ast import Filter
-from app.query.filters.parser import TERMS_AT_MOST
 from app.query.filters.resolver import read_facets, read_filters
-from app.query.language import InvalidExpressions
+from app.query.language import TERMS_AT_MOST, InvalidExpressions
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
 from app.resource.params import PagingSchema, paging_of
 from app.values.parameters import (

@@ -24,22 +24,20 @@ from app.values.strict_json import encode
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a search.
+    """What a search finds.
 
-    :param json: a page of flat projections, in UTF-8, with facets if the search has some.
+    :param page: flat projections, with facets if the search has some; it is to be read.
     :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
     """
 
-    json: bytes
+    page: Page
     has_unindexed: bool
 
 
-def search(connection: Connection, project_key: str, query: Search, *, may_be_large: bool = True) -> Found:
-    """Search.
+def search(connection: Connection, project_key: str, query: Search) -> Found:
+    """Look up the words of a search, and compose its page.
 
-    :raises LargePage: as :meth:`app.resource.reading.listing.Page.read` does.
-    :raises ApiError: 400 for texts that have too many words, or that too many words match, and for a page that is too
-        large.
+    :raises ApiError: 400 for texts that have too many words, or that too many words match.
     """
     narrowing = _clauses("query", query.query_filters, query.stage)
     parameters: Parameters = {"project_key": project_key}
@@ -55,7 +53,7 @@ def search(connection: Connection, project_key: str, query: Search, *, may_be_la
         PROJECTION_JSON[query.stage],
         _facets(query, narrowing, parameters),
     )
-    return Found(page.read(connection, may_be_large=may_be_large), texts.has_unindexed)
+    return Found(page, texts.has_unindexed)
 
 
 _NO_TEXTS = Expansion((), has_unindexed=False)

@@ -163,6 +163,15 @@ def words(count: int) -> str:
     return " ".join(["dog"] * count)
 
 
+LIMIT = len("1")
+"""Characters of the ``limit`` that each search by a form has."""
+
+
+def key_of(characters: int) -> str:
+    """A filter or facet of so many characters."""
+    return f'key:"{"a" * (characters - 6)}"'
+
+
 def narrowed(facets: int, filters: int) -> Form:
     """So many facets, each narrowed by so many filters."""
     names = [("filter.query", "key:exists"), ("filter.facets", "version:1")] * (filters // 2)
@@ -182,7 +191,8 @@ LIMITS: dict[str, Form] = {
     "500 values in a facet": [("facet", f"version:{values(500)}")],
     "500 values in two facets": [("facet", f"version:{values(250)} as a{number}") for number in range(2)],
     "100 ranges in a facet": [("facet", f"version:{ranges(100)}")],
-    "16384 characters in a filter": [("filter", f'key:"{"a" * (16_384 - 6)}"')],
+    "16384 characters with a filter": [("filter", key_of(16_384 - LIMIT))],
+    "16384 characters with a filter and a facet": [("filter", key_of(8_192)), ("facet", key_of(8_192 - LIMIT))],
     "64 words": [("text.en", words(64))],
     "64 words in two texts": [("text.en", words(32)), ("text.de", words(32))],
     "2000 characters": [("text.en", f"{'a' * 999} {'b' * 1_000}")],
@@ -205,8 +215,9 @@ BEYOND: dict[str, Form] = {
     "501 values in a facet": [("facet", f"version:{values(501)}")],
     "101 ranges in a facet": [("facet", f"version:{ranges(101)}")],
     "1001 fields": [("facet", "version")] * 1_001,
-    "16385 characters in a filter": [("filter", f'key:"{"a" * (16_385 - 6)}"')],
-    "16385 characters in a facet": [("facet", f'key:"{"a" * (16_385 - 6)}"')],
+    "16385 characters in a filter": [("filter", key_of(16_385))],
+    "16385 characters in a facet": [("facet", key_of(16_385))],
+    "16385 characters with a filter and a facet": [("filter", key_of(8_192)), ("facet", key_of(8_193 - LIMIT))],
     "65 words": [("text.en", words(65))],
     "65 words in two texts": [("text.en", words(32)), ("text.de", words(33))],
     "2001 characters": [("text.en", f"{'a' * 1_000} {'b' * 1_000}")],
