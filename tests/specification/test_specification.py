@@ -1,5 +1,6 @@
 """The specification is well formed, and what is made from it is current."""
 
+import json
 import re
 from itertools import groupby
 
@@ -68,6 +69,16 @@ def test_a_clause_names_each_operator() -> None:
     said = " ".join(clause.text for clause in CLAUSES)
     lacking = [token for token in (*OPERATORS, *NEGATIONS) if f"`{token}`" not in said]
     assert lacking == [], "docs/specification.md needs a clause that names it in backticks"
+
+
+def test_a_clause_names_each_path() -> None:
+    said = " ".join(clause.text for clause in CLAUSES)
+    paths = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))["paths"]
+    below = [path.removeprefix("/{projectKey}") for path in paths if path.startswith("/{projectKey}/resource")]
+    assert len(below) >= 9
+    assert [path for path in below if f"`{path}`" not in said] == [], (
+        "docs/specification.md needs a clause that names it"
+    )
 
 
 @pytest.mark.parametrize("parameter", sorted({name for row in OBJECT_FIELDS for name in row.parameters}))
