@@ -64,9 +64,9 @@ def projects(settings: Settings) -> None:
 @click.pass_obj
 @errors_in_one_line
 def check(settings: Settings, repair: bool) -> None:
-    """Hold what is kept about resources against the resources.
+    """Compare derived data with the resources.
 
-    That is the number of each project's resources, the dictionary of their words, and the values that facets count.
+    Derived are the number of each project's resources, the dictionary of their words, and the values that facets count.
     Exits with 1 if something differs and is not repaired. Requests go on meanwhile; a million resources take some
     minutes.
     """
