@@ -119,9 +119,9 @@ def remove_words(settings: Settings) -> None:
 @click.pass_obj
 @errors_in_one_line
 def check(settings: Settings, repair: bool) -> None:
-    """Hold what is kept about resources against the resources.
+    """Compare derived data with the resources.
 
-    That is the number of each project's resources, and the dictionary of their words. Exits with 1 if something differs
+    Derived are the number of each project's resources and the dictionary of their words. Exits with 1 if something differs
     and is not repaired. Requests go on meanwhile; a million resources take some minutes.
     """
     projects = different = 0

@@ -1,5 +1,6 @@
 """The specification is well formed, and what is made from it is current."""
 
+import json
 import re
 from itertools import groupby
 
@@ -61,13 +62,21 @@ def test_what_was_decided_here_is_no_must_and_what_the_interface_says_is() -> No
 def test_a_clause_names_each_update_action_and_each_field(names: list[str]) -> None:
     said = " ".join(clause.text for clause in CLAUSES)
     lacking = [name for name in names if not re.search(rf"\b{name}\b", said)]
-    assert lacking == [], "docs/specification.md needs a clause that names it"
+    assert lacking == [], "docs/specification.md needs a clause with it"
 
 
 def test_a_clause_names_each_operator() -> None:
     said = " ".join(clause.text for clause in CLAUSES)
     lacking = [token for token in (*OPERATORS, *NEGATIONS) if f"`{token}`" not in said]
     assert lacking == [], "docs/specification.md needs a clause that names it in backticks"
+
+
+def test_a_clause_names_each_path() -> None:
+    said = " ".join(clause.text for clause in CLAUSES)
+    paths = json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))["paths"]
+    below = [path.removeprefix("/{projectKey}") for path in paths if path.startswith("/{projectKey}/resource")]
+    assert len(below) >= 8
+    assert [path for path in below if f"`{path}`" not in said] == [], "docs/specification.md needs a clause with it"
 
 
 @pytest.mark.parametrize("parameter", sorted({name for row in OBJECT_FIELDS for name in row.parameters}))

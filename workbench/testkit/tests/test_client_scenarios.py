@@ -60,6 +60,13 @@ def test_the_scenarios_call_each_operation_with_each_parameter() -> None:
     assert lacking == [], "ALONE and TOGETHER in scenarios/requests_operations.py have a row for each parameter"
 
 
+@pytest.mark.parametrize("adapter", ["httpx/adapter.py", "fetch/adapter.mjs"])
+def test_the_reference_adapters_know_each_operation(adapter: str) -> None:
+    text = (Path(__file__).parents[1] / "clients" / adapter).read_text("utf-8")
+    lacking = [operation for operation in operations() if not re.search(rf"\b{operation}\b", text)]
+    assert lacking == [], f"workbench/testkit/clients/{adapter} lacks a row for these"
+
+
 def test_a_number_that_is_taken_is_refused() -> None:
     with pytest.raises(ValueError, match="C-req-1 is taken"):
         scenario("C-req-1")(lambda _: None)
@@ -68,7 +75,7 @@ def test_a_number_that_is_taken_is_refused() -> None:
 def test_the_reference_adapter_passes_a_part_of_the_scenarios(sample_resource: SandboxServer) -> None:
     found = played(sample_resource, PART)
     wrong = {number: result.reason for number, result in found.items() if result.outcome is not Outcome.PASS}
-    assert wrong == {}, "'there is no ...': workbench/testkit/clients/httpx/adapter.py lacks a row of OPERATIONS"
+    assert wrong == {}
 
 
 def test_what_clauses_permit_is_no_failure_and_nothing_rests_on_it(sample_resource: SandboxServer) -> None:
