@@ -121,8 +121,8 @@ def remove_words(settings: Settings) -> None:
 def check(settings: Settings, repair: bool) -> None:
     """Compare derived data with the resources.
 
-    Derived are the number of each project's resources and the dictionary of their words. Exits with 1 if something differs
-    and is not repaired. Requests go on meanwhile; a million resources take some minutes.
+    Derived are the number of each project's resources and the dictionary of their words. Exits with 1 if something
+    differs and is not repaired. Requests go on meanwhile; a million resources take some minutes.
     """
     projects = different = 0
     with open_connection(settings, limited=False) as connection:
