@@ -165,7 +165,7 @@ class Page:
         made = connection.execute(statement, self._all_parameters).pgresult
         if made is None:
             errors.unreachable("a query has a result")
-        beginning, results, end = (made.get_value(0, column) for column in range(3))
+        beginning, results, end = made.get_value(0, 0), made.get_value(0, 1), made.get_value(0, 2)
         if results is None:
             return self._read_measured(connection, f"r.bytes_at_most <= {literal(SMALL_PAGE_BYTES)}")
         return b"%b%b%b" % (beginning, results, _checked(end))
