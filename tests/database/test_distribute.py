@@ -117,6 +117,7 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert code == 0, output
     followers = tables_of_projects(citus)[1:]
     assert calls(citus) == [
+        "function distinct_items(jsonb)",
         "function stemmed_languages()",
         "function word_keys(text)",
         "function word_stems(text)",

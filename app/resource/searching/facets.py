@@ -69,30 +69,9 @@ def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralS
     """A row for each distinct value of each resource, and one with NULL for a resource without values."""
     if not path.field.counted_as:
         return f"SELECT {_column(path, stage)} AS value FROM resource r WHERE {where}"
-    values: LiteralString = f"SELECT {_items(path, stage)} AS value"
-    if path.element_of is not None:
-        values = _distinct_of_members(path, stage)
+    select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
+    values: LiteralString = f"{select} {_values(path, stage)} AS value"
     return f"SELECT e.value FROM resource r LEFT JOIN LATERAL ({values}) e ON true WHERE {where}"
-
-
-def _items(path: FieldPath, stage: Stage, which: LiteralString = "*") -> LiteralString:
-    """The items of an array in the document of a row, as a set: each value once, in order.
-
-    :param which: the positions of the items, as jsonpath.
-    """
-    return _found(path, f"{path.field.name}[{which}]", stage)
-
-
-def _distinct_of_members(path: FieldPath, stage: Stage) -> LiteralString:
-    """The query of the distinct values that a member has in the elements of an array of a row."""
-    if path.element_of is None:
-        errors.unreachable("a member has an array")
-    return f"SELECT DISTINCT {_found(path, f'{path.element_of.name}[*].{path.field.name}', stage)} AS value"
-
-
-def _found(path: FieldPath, steps: LiteralString, stage: Stage) -> LiteralString:
-    found: LiteralString = f"jsonb_path_query({DOCUMENT.for_stage(stage)}, '$.{steps}')"
-    return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 
 def _each_value_and_next(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralString:
@@ -101,14 +80,26 @@ def _each_value_and_next(path: FieldPath, where: LiteralString, stage: Stage) ->
         value = _column(path, stage)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
-        # PostgreSQL reads the two sets side by side, and the second one ends a row before the first.
-        values, following = _items(path, stage), _items(path, stage, "1 to last")
+        # PostgreSQL reads the two sets side by side; the second one has no row for the last value, which becomes NULL.
+        values, following = _values(path, stage), _values(path, stage, "1 to last")
         return f"SELECT {values} AS value, {following} AS next FROM resource r WHERE {where}"
     return f"""
         SELECT e.value, e.next FROM resource r CROSS JOIN LATERAL (
             SELECT m.value, lead(m.value) OVER (ORDER BY m.value) AS next
-            FROM ({_distinct_of_members(path, stage)}) m
+            FROM (SELECT DISTINCT {_values(path, stage)} AS value) m
         ) e WHERE {where}"""
+
+
+def _values(path: FieldPath, stage: Stage, positions: LiteralString = "*") -> LiteralString:
+    """The values in the document of a row, as a set: those of an array once and in order, those of members as they are.
+
+    :param positions: which items of an array, as jsonpath.
+    """
+    steps: LiteralString = f"{path.field.name}[{positions}]"
+    if path.element_of is not None:
+        steps = f"{path.element_of.name}[*].{path.field.name}"
+    found: LiteralString = f"jsonb_path_query({DOCUMENT.for_stage(stage)}, '$.{steps}')"
+    return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 
 _STATISTICS: LiteralString = concatenated(
