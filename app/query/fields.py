@@ -18,7 +18,7 @@ from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
 from app.query.sql_text import literal
 
 
-class Stage(Enum):
+class Projection(Enum):
     """One of the two projections of a resource."""
 
     CURRENT = "current"
@@ -32,9 +32,9 @@ class Column:
     current: LiteralString
     staged: LiteralString
 
-    def for_stage(self, stage: Stage) -> LiteralString:
+    def for_projection(self, projection: Projection) -> LiteralString:
         """The expression for a projection."""
-        return self.current if stage is Stage.CURRENT else self.staged
+        return self.current if projection is Projection.CURRENT else self.staged
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from enum import Enum
 from uuid import UUID
 
 from app import errors
-from app.query.fields import Field, Stage
+from app.query.fields import Field, Projection
 from app.query.filters.ast import Facet, Filter
 from app.resource.object_type import ObjectType
 from app.resource.world import REAL_WORLD, World
@@ -306,7 +306,7 @@ class Search:
     :param facet_filters: apply to the counts of facets only, except of facets on the filter's own field.
     """
 
-    stage: Stage = Stage.CURRENT
+    projection: Projection = Projection.CURRENT
     texts: tuple[SearchText, ...] = ()
     fuzzy_level: int | None = None
     query_filters: tuple[Filter, ...] = ()

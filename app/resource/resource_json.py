@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, LiteralString
 
-from app.query.fields import HAS_STAGED_CHANGES, OBJECT_TEXT, SOME_PROPERTY, Stage
+from app.query.fields import HAS_STAGED_CHANGES, OBJECT_TEXT, SOME_PROPERTY, Projection
 from app.query.sql_text import utc_time
 from app.resource.json_text import (
     concatenated,
@@ -172,8 +172,8 @@ FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMB
 """A result of the list (interface 4.1): the fields of ObjectType stand beside the fields that the server adds."""
 
 
-def _projection(stage: Stage) -> ResultJson:
-    object_type, some_property = OBJECT_TEXT.for_stage(stage), SOME_PROPERTY.for_stage(stage)
+def _projection(projection: Projection) -> ResultJson:
+    object_type, some_property = OBJECT_TEXT.for_projection(projection), SOME_PROPERTY.for_projection(projection)
     json = object_with_members_of(
         object_type,
         *_SERVER_MEMBERS,
@@ -183,5 +183,5 @@ def _projection(stage: Stage) -> ResultJson:
     return ResultJson(json, object_type, some_property)
 
 
-PROJECTION_JSON: dict[Stage, ResultJson] = {stage: _projection(stage) for stage in Stage}
+PROJECTION_JSON: dict[Projection, ResultJson] = {projection: _projection(projection) for projection in Projection}
 """A result of a search: a result of the list in one of the projections, with someProperty and ``hasStagedChanges``."""

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from lark import Lark
 
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.language import Language, TreeMaker
 from app.query.predicate.ast import And, Condition, Parsed
 from app.query.predicate.compiler import compile_condition
@@ -56,7 +56,7 @@ def test_a_parsed_operator_without_a_method_is_an_error_over_http(api: Api, monk
 def test_nodes_that_nobody_knows_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = object()
     with pytest.raises(AssertionError):
-        compile_condition(cast("Condition", unknown), Stage.CURRENT)
+        compile_condition(cast("Condition", unknown), Projection.CURRENT)
     monkeypatch.setattr("app.query.predicate.resolver.parse", lambda *_: unknown)
     with pytest.raises(AssertionError):
         read(["x"], {})

@@ -13,7 +13,7 @@ import psycopg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
@@ -215,8 +215,10 @@ def atom_holds(operator: str, value: Any, operands: list[Any]) -> bool:
 # SQL
 
 
-def found(connection: psycopg.Connection[Any], text: str, stage: Stage, variables: dict[str, list[str]]) -> list[str]:
-    clause = compile_condition(read([text], variables), stage)
+def found(
+    connection: psycopg.Connection[Any], text: str, projection: Projection, variables: dict[str, list[str]]
+) -> list[str]:
+    clause = compile_condition(read([text], variables), projection)
     statement = "SELECT r.id::text FROM resource r WHERE r.project_key = 'oracle' AND {} ORDER BY 1"
     looked_up, walked = (
         [row[0] for row in connection.execute(statement.format(form), clause.parameters)]
@@ -226,20 +228,20 @@ def found(connection: psycopg.Connection[Any], text: str, stage: Stage, variable
     return looked_up
 
 
-def expected(library: Library, stage: Stage, predicate: Parsed) -> list[str]:
-    return [view["id"] for view in seen(library, stage) if holds(predicate, view)]
+def expected(library: Library, projection: Projection, predicate: Parsed) -> list[str]:
+    return [view["id"] for view in seen(library, projection) if holds(predicate, view)]
 
 
 @settings(many, max_examples=examples(120))
-@given(library=libraries, predicate=predicates, stage=st.sampled_from(Stage))
+@given(library=libraries, predicate=predicates, projection=st.sampled_from(Projection))
 def test_sql_finds_what_python_finds(
-    connection: psycopg.Connection[Any], library: Library, predicate: Parsed, stage: Stage
+    connection: psycopg.Connection[Any], library: Library, predicate: Parsed, projection: Projection
 ) -> None:
     try:
         store(connection, library)
-        assert found(connection, printed(predicate), stage, {}) == expected(library, stage, predicate)
+        assert found(connection, printed(predicate), projection, {}) == expected(library, projection, predicate)
         negated = f"not({printed(predicate)})"
-        assert found(connection, negated, stage, {}) == expected(library, stage, Not(predicate))
+        assert found(connection, negated, projection, {}) == expected(library, projection, Not(predicate))
     finally:
         connection.rollback()
 
@@ -253,8 +255,8 @@ def test_a_variable_means_what_its_literal_means(
     replaced = with_variables(predicate, variables)
     try:
         store(connection, library)
-        assert found(connection, printed(replaced), Stage.CURRENT, variables) == expected(
-            library, Stage.CURRENT, predicate
+        assert found(connection, printed(replaced), Projection.CURRENT, variables) == expected(
+            library, Projection.CURRENT, predicate
         )
     finally:
         connection.rollback()
@@ -303,15 +305,15 @@ def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
 
 
 @settings(many, max_examples=examples(150))
-@given(predicate=predicates, stage=st.sampled_from(Stage))
-def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, stage: Stage) -> None:
+@given(predicate=predicates, projection=st.sampled_from(Projection))
+def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, projection: Projection) -> None:
     def mark(field: str, literal: Literal) -> Literal:
         if field == "createdAt":
             return Literal("2017-03-04", 0)
         return Literal("zqjx" if isinstance(literal.value, str) else 918273, 0)
 
     marked = printed(with_operands(predicate, mark))
-    clause = compile_condition(read([marked], {}), stage)
+    clause = compile_condition(read([marked], {}), projection)
     for text in (clause.text, clause.in_order):
         assert not [operand for operand in ("zqjx", "918273", "2017") if operand in text]
         assert set(re.findall(r"%\((\w+)\)s", text)) == set(clause.parameters)

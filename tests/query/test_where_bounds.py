@@ -8,7 +8,7 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from app.errors import FAULTS_AT_MOST, ApiError
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.language import DEPTH_AT_MOST, TERMS_AT_MOST, InvalidExpression, InvalidExpressions
 from app.query.predicate import parser
 from app.query.predicate.compiler import compile_condition
@@ -172,8 +172,8 @@ def test_the_tree_of_a_predicate_is_cached() -> None:
 # Indexes
 
 
-def plan(connection: psycopg.Connection[Any], where: str, stage: Stage = Stage.CURRENT) -> str:
-    clause = compile_condition(read([where], {}), stage)
+def plan(connection: psycopg.Connection[Any], where: str, projection: Projection = Projection.CURRENT) -> str:
+    clause = compile_condition(read([where], {}), projection)
     statement = f"""
         EXPLAIN (COSTS off) SELECT count(*) FROM resource r
         WHERE r.project_key = %(project_key)s AND {clause.text}"""
@@ -259,6 +259,6 @@ def test_a_condition_without_equality_asks_no_index_of_documents(planner: Any) -
 
 @pytest.mark.one_machine("The pending lists of the indexes are on a worker, where nothing here empties them.")
 def test_the_staged_projection_uses_the_indexes_of_both_columns(planner: Any) -> None:
-    seen = plan(planner, "arrayOfIntExample = 5", Stage.STAGED)
+    seen = plan(planner, "arrayOfIntExample = 5", Projection.STAGED)
     assert "resource_object" in seen
     assert "resource_staged_object" in seen

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
 from app.resource.searching.searches import search
@@ -239,7 +239,7 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
 @settings(many, max_examples=examples(100))
 @given(
     library=libraries,
-    stage=st.sampled_from(Stage),
+    projection=st.sampled_from(Projection),
     queries=few_filters,
     narrowings=few_filters,
     facet_filters=few_filters,
@@ -248,14 +248,14 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
 def test_sql_finds_and_counts_what_python_does(
     connection: psycopg.Connection[Any],
     library: Library,
-    stage: Stage,
+    projection: Projection,
     queries: list[Expression],
     narrowings: list[Expression],
     facet_filters: list[Expression],
     asked: list[Expression],
 ) -> None:
     query = Search(
-        stage=stage,
+        projection=projection,
         query_filters=read_filters([str(found) for found in queries]),
         filters=read_filters([str(found) for found in narrowings]),
         facet_filters=read_filters([str(found) for found in facet_filters]),
@@ -267,7 +267,7 @@ def test_sql_finds_and_counts_what_python_does(
         page = ask(connection, query)
     finally:
         connection.rollback()
-    views = seen(library, stage)
+    views = seen(library, projection)
     queried = [view for view in views if all(holds(found, view) for found in queries)]
     expected = [view["id"] for view in queried if all(holds(found, view) for found in narrowings)]
     assert [result["id"] for result in page["results"]] == expected

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.database.connection import Connection
 from app.errors import ApiError
-from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
+from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.resource.model import SearchText
 from app.resource.searching import words
 from app.resource.searching.dictionary import WordCache
@@ -31,13 +31,18 @@ def find(connection: Connection, project: str) -> Find:
     """Keys of the resources that texts find, by language: ``find("dogs")``, ``find("Haus", "de", fuzzy=2)``."""
 
     def search(
-        text: str, language: str = "en", *, fuzzy: int | None = None, stage: Stage = Stage.CURRENT, more: Any = ()
+        text: str,
+        language: str = "en",
+        *,
+        fuzzy: int | None = None,
+        projection: Projection = Projection.CURRENT,
+        more: Any = (),
     ) -> list[str]:
         query = expand(connection, project, [SearchText(language, text), *more], fuzzy).tsquery
         if query is None:
             return []
-        condition = MATCHES.for_stage(stage).format("%(query)s::tsquery")
-        rank = f"ts_rank({WORDS_TO_RANK.for_stage(stage)}, %(query)s::tsquery)"
+        condition = MATCHES.for_projection(projection).format("%(query)s::tsquery")
+        rank = f"ts_rank({WORDS_TO_RANK.for_projection(projection)}, %(query)s::tsquery)"
         rows = connection.execute(
             f"SELECT r.key FROM resource r WHERE r.project_key = %(project)s AND {condition}"
             f" ORDER BY {rank} DESC, r.key",

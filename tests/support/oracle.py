@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.resource.bulk_store import insert_many
 from app.resource.model import ResourceRow
 from app.values.strict_json import encode
@@ -118,12 +118,12 @@ def store(connection: psycopg.Connection[Any], library: Library) -> None:
     assert len(insert_many(connection, "oracle", resources)) == len(library)
 
 
-def seen(library: Library, stage: Stage) -> list[dict[str, Any]]:
+def seen(library: Library, projection: Projection) -> list[dict[str, Any]]:
     """The resources as one projection shows them, with their ids."""
     views: list[dict[str, Any]] = []
     for number, (resource, staged) in enumerate(library):
         view = {**resource, "id": IDS[number]}
-        if stage is Stage.STAGED and staged is not None:
+        if projection is Projection.STAGED and staged is not None:
             view |= {"objectTypeProperty": staged[0], "someProperty": staged[1]}
         views.append(view)
     return views

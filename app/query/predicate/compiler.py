@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, RESOURCE, Field, Stage
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, RESOURCE, Field, Projection
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -63,16 +63,18 @@ class ClauseTerm:
     alone: LiteralString | None = None
 
 
-def compile_condition(condition: Condition, stage: Stage, prefix: LiteralString = "where") -> Clause:
+def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``{prefix}_0`` and so on."""
-    compiler = _Compiler(stage, prefix)
-    terms = [_term(compiler.condition(each), each, stage) for each in conjuncts_of(condition)]
+    compiler = _Compiler(projection, prefix)
+    terms = [_term(compiler.condition(each), each, projection) for each in conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
 
 
-def _term(text: LiteralString, condition: Condition, stage: Stage) -> ClauseTerm:
+def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     match condition:
-        case Holds(field=of, negated=False) if of is RESOURCE["version"] and is_comparable_by_index(condition, stage):
+        case Holds(field=of, negated=False) if of is RESOURCE["version"] and is_comparable_by_index(
+            condition, projection
+        ):
             return ClauseTerm(text, by_gin=False, alone=text.replace("::numeric", "::bigint"))
         case _:
             return ClauseTerm(text, _is_about_documents(condition))
@@ -107,7 +109,7 @@ def _is_about_documents(condition: Condition) -> bool:
             assert_never(condition)
 
 
-def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
+def is_comparable_by_index(atom: Holds, projection: Projection) -> bool:
     """Whether the comparison of a sortable field is compiled to one that the field's index can serve."""
     equality, values = atom.operator.equality, atom.values
     match atom.field.kind:
@@ -116,7 +118,7 @@ def is_comparable_by_index(atom: Holds, stage: Stage) -> bool:
         case kinds.NUMBER:
             return len(values) == 1 and isinstance(values[0], int)
         case _ if atom.field.beginning is not None:
-            return equality and stage is Stage.CURRENT  # only the current projection has the index
+            return equality and projection is Projection.CURRENT  # only the current projection has the index
         case _:
             return True
 
@@ -139,7 +141,7 @@ def unindexed(condition: LiteralString) -> LiteralString:
 class _Compiler:
     """Compiles one condition and collects its parameters."""
 
-    stage: Stage
+    projection: Projection
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
@@ -181,10 +183,10 @@ class _Compiler:
             return self._id(atom)
         column, cast = self._column(atom.field), atom.field.kind.cast
         text = self._scalar(atom, column, cast, atom.values)
-        if atom.field.beginning is not None and is_comparable_by_index(atom, self.stage):
+        if atom.field.beginning is not None and is_comparable_by_index(atom, self.projection):
             # The index has the beginning alone.
             beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-            by_index = self._scalar(atom, atom.field.beginning.for_stage(self.stage), cast, beginnings)
+            by_index = self._scalar(atom, atom.field.beginning.for_projection(self.projection), cast, beginnings)
             return f"({by_index} AND {text})"
         return text
 
@@ -216,7 +218,7 @@ class _Compiler:
     def _column(self, of: Field) -> LiteralString:
         if of.column is None:
             unreachable("members of elements have no column")
-        return of.column.for_stage(self.stage)
+        return of.column.for_projection(self.projection)
 
     # Arrays of scalars
 
@@ -238,10 +240,10 @@ class _Compiler:
     # Documents
 
     def _contains(self, document: str) -> LiteralString:
-        return CONTAINS.for_stage(self.stage).format(hidden_from_planner(self._parameter(document), "jsonb"))
+        return CONTAINS.for_projection(self.projection).format(hidden_from_planner(self._parameter(document), "jsonb"))
 
     def _found_by(self, path: str) -> LiteralString:
-        return FOUND_BY.for_stage(self.stage).format(hidden_from_planner(self._parameter(path), "jsonpath"))
+        return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _element(self, condition: HasElement) -> LiteralString:
         inner = condition.condition
@@ -252,7 +254,7 @@ class _Compiler:
 
     def _exists(self, path: str) -> LiteralString:
         """As :meth:`_found_by`, for a path without equality: the index would return every row, so it is not asked."""
-        return f"jsonb_path_exists({DOCUMENT.for_stage(self.stage)}, {self._parameter(path)}::jsonpath)"
+        return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
 
 def _two_valued(text: LiteralString, *, absent: bool, negated: bool) -> LiteralString:

@@ -7,7 +7,7 @@ from typing import assert_never
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
-from app.query.fields import BEGINNING_LENGTH, Stage
+from app.query.fields import BEGINNING_LENGTH, Projection
 from app.query.kinds import ID, TEXT
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.compiler import conjuncts_of, is_comparable_by_index, needs_equality
@@ -37,22 +37,22 @@ def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: 
 
 def lane_of_list(condition: Condition | None, paging: Paging | None = None) -> Lane:
     """The lane of a list or, without paging, of an existence check."""
-    if paging is not None and not _is_page_served(paging, Stage.CURRENT):
+    if paging is not None and not _is_page_served(paging, Projection.CURRENT):
         return Lane.SLOW
-    return Lane.FAST if condition is None or is_served_by_index(condition, Stage.CURRENT) else Lane.SLOW
+    return Lane.FAST if condition is None or is_served_by_index(condition, Projection.CURRENT) else Lane.SLOW
 
 
 def lane_of_search(search: Search) -> Lane:
     """The lane of a search."""
-    if search.texts or search.facets or not _is_page_served(search.paging, search.stage):
+    if search.texts or search.facets or not _is_page_served(search.paging, search.projection):
         return Lane.SLOW
     conditions = [found.condition for found in (*search.query_filters, *search.filters)]
-    return Lane.FAST if not conditions or is_served_by_index(AllOf(tuple(conditions)), search.stage) else Lane.SLOW
+    return Lane.FAST if not conditions or is_served_by_index(AllOf(tuple(conditions)), search.projection) else Lane.SLOW
 
 
-def _is_page_served(paging: Paging, stage: Stage) -> bool:
+def _is_page_served(paging: Paging, projection: Projection) -> bool:
     """Whether an index has the order, and few results stand before the page."""
-    first, *rest = terms_of(paging.sort, stage)
+    first, *rest = terms_of(paging.sort, projection)
     return paging.offset <= FAR_OFFSET and first.indexed and rest in ([], [Term(BY_ID.expression, first.descending)])
 
 
@@ -70,22 +70,22 @@ class _Served(IntEnum):
     """It finds the resources that have given values."""
 
 
-def is_served_by_index(condition: Condition, stage: Stage) -> bool:
+def is_served_by_index(condition: Condition, projection: Projection) -> bool:
     """Whether an index finds the resources that a condition holds for, in a projection."""
-    return _served(condition, stage) is not _Served.NOT
+    return _served(condition, projection) is not _Served.NOT
 
 
-def _served(condition: Condition, stage: Stage) -> _Served:
+def _served(condition: Condition, projection: Projection) -> _Served:
     match condition:
         case AllOf() | AnyOf(conditions=(_,)):
             terms = conjuncts_of(condition)
-            served = [_served(term, stage) for term in terms]
+            served = [_served(term, projection) for term in terms]
             if _Served.VALUES in served or len(terms) == 1:
                 return max(served)
             of_one_field = len({term.field if isinstance(term, Holds) else term for term in terms}) == 1
             return min(served, default=_Served.NOT) if of_one_field else _Served.NOT
         case AnyOf(conditions):
-            served = [_served(inner, stage) for inner in conditions]
+            served = [_served(inner, projection) for inner in conditions]
             return _Served.NOT if _Served.RANGE in served else min(served)
         case HasElement():
             is_found = not condition.negated and needs_equality(condition.condition)
@@ -93,17 +93,17 @@ def _served(condition: Condition, stage: Stage) -> _Served:
         case Contains():
             return _Served.VALUES
         case Holds():
-            return _Served.NOT if condition.negated else _served_of_field(condition, stage)
+            return _Served.NOT if condition.negated else _served_of_field(condition, projection)
         case _:
             assert_never(condition)
 
 
-def _served_of_field(holds: Holds, stage: Stage) -> _Served:
+def _served_of_field(holds: Holds, projection: Projection) -> _Served:
     field, operator = holds.field, holds.operator
     if field.is_array:
         finds = operator.array in (ArraySearch.CONTAINS_ANY, ArraySearch.CONTAINS_ALL)
         return _Served.VALUES if finds else _Served.NOT
-    if not field.sortable or not is_comparable_by_index(holds, stage):
+    if not field.sortable or not is_comparable_by_index(holds, projection):
         return _Served.NOT
     if field.beginning is not None and any(len(str(value)) >= BEGINNING_LENGTH for value in holds.values):
         return _Served.NOT  # many may have the same beginning

@@ -20,7 +20,7 @@ from typing import LiteralString
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, Stage
+from app.query.fields import Field, Projection
 from app.query.kinds import ID
 from app.query.predicate.compiler import Clause
 from app.query.sql_text import Parameters, literal, numbered
@@ -58,7 +58,7 @@ class Term:
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
 
-def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
+def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:
     """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any.
 
     The id has the direction of the term before it, so that one index serves both directions: forwards and backwards.
@@ -72,17 +72,17 @@ def terms_of(sort: Sequence[SortTerm], stage: Stage) -> tuple[Term, ...]:
         if asked.field in seen:
             continue
         seen.add(asked.field)
-        terms.append(_term(asked.field, stage, descending=asked.descending))
+        terms.append(_term(asked.field, projection, descending=asked.descending))
         if asked.field.kind is ID:
             return tuple(terms)
     return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
 
 
-def _term(field: Field, stage: Stage, *, descending: bool) -> Term:
+def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
     column = field.beginning or field.column
     if column is None:
         errors.unreachable("a sortable field has a column")
-    expression = column.for_stage(stage)
+    expression = column.for_projection(projection)
     # Only the current projection has indexes to sort by.
     return Term(expression, descending, indexed=expression == column.current)
 

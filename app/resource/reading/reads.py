@@ -3,7 +3,7 @@
 from typing import LiteralString
 
 from app.database.connection import Connection
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.predicate.ast import Condition
 from app.query.predicate.compiler import compile_condition
 from app.resource.model import Paging, Representation, is_id, is_key
@@ -72,9 +72,9 @@ def page(project_key: str, condition: Condition | None, paging: Paging, expanded
 
 
 def _page(project_key: str, condition: Condition | None, paging: Paging, result: ResultJson) -> Page:
-    order = listing.terms_of(paging.sort, Stage.CURRENT)
+    order = listing.terms_of(paging.sort, Projection.CURRENT)
     return Page(_selected(condition), {"project_key": project_key}, paging, order, result)
 
 
 def _selected(condition: Condition | None) -> Selected:
-    return Selected() if condition is None else Selected([compile_condition(condition, Stage.CURRENT)])
+    return Selected() if condition is None else Selected([compile_condition(condition, Projection.CURRENT)])

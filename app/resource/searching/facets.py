@@ -14,7 +14,7 @@ from math import ceil, inf
 from typing import Any, LiteralString
 
 from app import errors
-from app.query.fields import DOCUMENT, Stage
+from app.query.fields import DOCUMENT, Projection
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
 from app.query.predicate.ast import Condition
@@ -30,7 +30,7 @@ _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 def compile_facet(
     facet: Facet,
     where: LiteralString,
-    stage: Stage,
+    projection: Projection,
     prefix: LiteralString,
     parameters: Parameters,
     bytes_at_most: int,
@@ -43,11 +43,11 @@ def compile_facet(
     """
     match facet.groups:
         case None:
-            return _terms(facet, where, stage, literal(bytes_at_most))
+            return _terms(facet, where, projection, literal(bytes_at_most))
         case tuple():
-            return _ranges(facet, facet.groups, where, stage, prefix, parameters)
+            return _ranges(facet, facet.groups, where, projection, prefix, parameters)
         case condition:
-            return _filter(facet, condition, where, stage, prefix, parameters)
+            return _filter(facet, condition, where, projection, prefix, parameters)
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
@@ -59,38 +59,38 @@ def _count(facet: Facet, count: LiteralString) -> LiteralString:
 # Values
 
 
-def _column(path: FieldPath, stage: Stage) -> LiteralString:
+def _column(path: FieldPath, projection: Projection) -> LiteralString:
     if path.field.column is None:
         errors.unreachable("a field that is no array and no member of one has a column")
-    return path.field.column.for_stage(stage)
+    return path.field.column.for_projection(projection)
 
 
-def _each_value(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralString:
+def _each_value(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
     """A row for each distinct value of each resource, and one with NULL for a resource without values."""
     if not path.field.counted_as:
-        return f"SELECT {_column(path, stage)} AS value FROM resource r WHERE {where}"
+        return f"SELECT {_column(path, projection)} AS value FROM resource r WHERE {where}"
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
-    values: LiteralString = f"{select} {_values(path, stage)} AS value"
+    values: LiteralString = f"{select} {_values(path, projection)} AS value"
     return f"SELECT e.value FROM resource r LEFT JOIN LATERAL ({values}) e ON true WHERE {where}"
 
 
-def _each_value_and_next(path: FieldPath, where: LiteralString, stage: Stage) -> LiteralString:
+def _each_value_and_next(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
     """A row for each distinct value of each resource, with its next greater one or NULL."""
     if not path.field.counted_as:
-        value = _column(path, stage)
+        value = _column(path, projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
         # PostgreSQL reads the two sets side by side; the second one has no row for the last value, which becomes NULL.
-        values, following = _values(path, stage), _values(path, stage, "1 to last")
+        values, following = _values(path, projection), _values(path, projection, "1 to last")
         return f"SELECT {values} AS value, {following} AS next FROM resource r WHERE {where}"
     return f"""
         SELECT e.value, e.next FROM resource r CROSS JOIN LATERAL (
             SELECT m.value, lead(m.value) OVER (ORDER BY m.value) AS next
-            FROM (SELECT DISTINCT {_values(path, stage)} AS value) m
+            FROM (SELECT DISTINCT {_values(path, projection)} AS value) m
         ) e WHERE {where}"""
 
 
-def _values(path: FieldPath, stage: Stage, positions: LiteralString = "*") -> LiteralString:
+def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
     """The values in the document of a row, as a set: those of an array once and in order, those of members as they are.
 
     :param positions: which items of an array, as jsonpath.
@@ -98,7 +98,7 @@ def _values(path: FieldPath, stage: Stage, positions: LiteralString = "*") -> Li
     steps: LiteralString = f"{path.field.name}[{positions}]"
     if path.element_of is not None:
         steps = f"{path.element_of.name}[*].{path.field.name}"
-    found: LiteralString = f"jsonb_path_query({DOCUMENT.for_stage(stage)}, '$.{steps}')"
+    found: LiteralString = f"jsonb_path_query({DOCUMENT.for_projection(projection)}, '$.{steps}')"
     return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 
@@ -114,7 +114,7 @@ _STATISTICS: LiteralString = concatenated(
 # The three sorts of facets
 
 
-def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: LiteralString) -> LiteralString:
+def _terms(facet: Facet, where: LiteralString, projection: Projection, bytes_at_most: LiteralString) -> LiteralString:
     kind = facet.path.field.kind
     # bigint is cast once for each term that is listed, since numeric takes longer to count.
     json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
@@ -132,7 +132,7 @@ def _terms(facet: Facet, where: LiteralString, stage: Stage, bytes_at_most: Lite
     return f"""
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
-            FROM ({_each_value(facet.path, where, stage)}) v
+            FROM ({_each_value(facet.path, where, projection)}) v
             GROUP BY v.value)
         SELECT {_terms_result(kind.data_type)} AS json
         FROM (
@@ -166,11 +166,11 @@ def _filter(
     facet: Facet,
     condition: Condition,
     where: LiteralString,
-    stage: Stage,
+    projection: Projection,
     prefix: LiteralString,
     parameters: Parameters,
 ) -> LiteralString:
-    clause = compile_condition(condition, stage, prefix)
+    clause = compile_condition(condition, projection, prefix)
     parameters |= clause.parameters
     result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
     return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.text}"
@@ -183,7 +183,7 @@ def _ranges(
     facet: Facet,
     ranges: Sequence[Bounds],
     where: LiteralString,
-    stage: Stage,
+    projection: Projection,
     prefix: LiteralString,
     parameters: Parameters,
 ) -> LiteralString:
@@ -227,7 +227,7 @@ def _ranges(
                 min(v.value) AS least, max(v.value) AS most
             FROM (
                 SELECT v.value, {part.format("v.value")} AS part, {part.format("v.next")} AS next
-                FROM ({_each_value_and_next(facet.path, where, stage)}) v
+                FROM ({_each_value_and_next(facet.path, where, projection)}) v
             ) v
             WHERE v.part IS NOT NULL
             GROUP BY v.part, v.next

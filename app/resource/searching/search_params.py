@@ -8,7 +8,7 @@ from typing import Any, cast
 from marshmallow import ValidationError
 
 from app import errors
-from app.query.fields import Stage
+from app.query.fields import Projection
 from app.query.filters.ast import Filter
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import TERMS_AT_MOST, InvalidExpressions
@@ -167,7 +167,7 @@ class SearchSchema(PagingSchema):
                 reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
                 raise ValidationError(reason, f"text.{text.language}")
         search = Search(
-            stage=Stage.STAGED if values.get("staged") else Stage.CURRENT,
+            projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,
             fuzzy_level=values.get("fuzzy_level", FUZZY_LEVEL_AT_MOST) if values.get("fuzzy") else None,
             query_filters=values.get("query_filter", ()),

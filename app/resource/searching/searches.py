@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import LiteralString
 
 from app.database.connection import Connection
-from app.query.fields import MATCHES, WORDS_TO_RANK, Stage
+from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.query.filters.ast import Filter
 from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
 from app.query.sql_text import Parameters, numbered, placeholder
@@ -39,18 +39,18 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
 
     :raises ApiError: 400 for texts that have too many words, or that too many words match.
     """
-    narrowing = _clauses("query", query.query_filters, query.stage)
+    narrowing = _clauses("query", query.query_filters, query.projection)
     parameters: Parameters = {"project_key": project_key}
     texts = _NO_TEXTS
     if query.texts:
         texts = expand(connection, project_key, query.texts, query.fuzzy_level)
-        narrowing.append(_matching(texts.tsquery, query.stage))
+        narrowing.append(_matching(texts.tsquery, query.projection))
     page = Page(
-        Selected([*narrowing, *_clauses("filter", query.filters, query.stage)]),
+        Selected([*narrowing, *_clauses("filter", query.filters, query.projection)]),
         parameters,
         query.paging,
         _terms(query, texts, parameters),
-        PROJECTION_JSON[query.stage],
+        PROJECTION_JSON[query.projection],
         _facets(query, narrowing, parameters),
     )
     return Found(page, texts.has_unindexed)
@@ -59,19 +59,19 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
 _NO_TEXTS = Expansion((), has_unindexed=False)
 
 
-def _clauses(name: LiteralString, filters: Sequence[Filter], stage: Stage) -> list[Clause]:
+def _clauses(name: LiteralString, filters: Sequence[Filter], projection: Projection) -> list[Clause]:
     """The conditions of filters.
 
     :param name: begins the names of their parameters.
     """
-    return [compile_condition(one.condition, stage, numbered(name, number)) for number, one in enumerate(filters)]
+    return [compile_condition(one.condition, projection, numbered(name, number)) for number, one in enumerate(filters)]
 
 
-def _matching(tsquery: str | None, stage: Stage) -> Clause:
+def _matching(tsquery: str | None, projection: Projection) -> Clause:
     """The condition that the words match; None is a query that no resource can match."""
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
-    matches = MATCHES.for_stage(stage).format(_TSQUERY)
+    matches = MATCHES.for_projection(projection).format(_TSQUERY)
     return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
@@ -86,8 +86,8 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
     if the words occur more often and stand closer together.
     """
     if query.paging.sort or not texts.asked:
-        return terms_of(query.paging.sort, query.stage)
-    words = WORDS_TO_RANK.for_stage(query.stage)
+        return terms_of(query.paging.sort, query.projection)
+    words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
     for number, word in enumerate(texts.ranked):
@@ -108,14 +108,16 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
     bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
-    filters = list(zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.stage), strict=True))
+    filters = list(
+        zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.projection), strict=True)
+    )
     for number, facet in enumerate(query.facets):
         # A filter of facets does not apply to facets on its own field.
         narrowed = Selected([*narrowing, *(clause for one, clause in filters if one.path != facet.path)])
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
-        facet_query = compile_facet(facet, narrowed.where, query.stage, name, parameters, bytes_at_most)
+        facet_query = compile_facet(facet, narrowed.where, query.projection, name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")
