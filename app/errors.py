@@ -332,39 +332,6 @@ def general() -> ApiError:
     return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
 
 
-EXAMPLES: Mapping[str, ApiError] = {
-    error.faults[0].code: error
-    for error in (
-        invalid_parameter("limit", "501 is out of range, a whole number from 0 to 500 is expected."),
-        ApiError(
-            [shape_fault("objectTypeProperty -> arrayOfIntExample -> 3: JSON Number without a fraction expected.")]
-        ),
-        ApiError(
-            [value_fault("key", "a b", "Keys may only contain alphanumeric characters, underscores and hyphens.")]
-        ),
-        duplicate_field("key", "my-pet"),
-        ApiError([facet_path_not_found("color")]),
-        ApiError([Fault("invalid_request", "Missing required parameter: grant_type.")]),
-        ApiError([Fault("invalid_scope", "Malformed parameter: scope: Invalid scope.")]),
-        ApiError([Fault("invalid_grant", "The token was issued to another client.")]),
-        ApiError([Fault("unsupported_grant_type", "Invalid parameter: grant_type: Invalid grant type: 'password'")]),
-        token_refused("demo", "it has expired"),
-        ApiError([Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")]),
-        insufficient_scope("demo", ("manage_test", "view_test"), ("manage_test:other",)),
-        not_found_by_id("018cc251-f400-7000-8000-000000000001"),
-        method_not_allowed("PUT", ("GET", "HEAD")),
-        concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),
-        precondition_failed("If-Match"),
-        content_too_large(2_097_152),
-        unsupported_media_type("application/json"),
-        headers_too_large(),
-        general(),
-        over_capacity("The database is not available."),
-    )
-}
-"""An example of each code, for the OpenAPI document and for the test of every body."""
-
-
 def raise_if_any(faults: Sequence[Fault]) -> None:
     """Raise one error with all faults, if there are any.
 

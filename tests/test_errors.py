@@ -3,12 +3,13 @@
 import pytest
 
 from app import errors
-from app.errors import CATALOGUE, EXAMPLES, ApiError
+from app.errors import CATALOGUE, ApiError
+from app.openapi.examples import ERROR_EXAMPLES
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_every_error_code_has_its_status_and_body(code: str) -> None:
-    error = EXAMPLES[code]
+    error = ERROR_EXAMPLES[code]
     body = error.payload()
     assert error.status == body["statusCode"] == CATALOGUE[code].status
     assert [entry["code"] for entry in body["errors"]] == [code]
@@ -19,7 +20,7 @@ def test_every_error_code_has_its_status_and_body(code: str) -> None:
 
 
 def test_every_error_code_has_an_example() -> None:
-    assert list(EXAMPLES) == list(CATALOGUE)
+    assert list(ERROR_EXAMPLES) == list(CATALOGUE)
 
 
 def test_error_messages_are_those_of_the_platform() -> None:
@@ -37,7 +38,7 @@ def test_error_messages_are_those_of_the_platform() -> None:
         "field": "key",
         "invalidValue": "a b",
     }
-    assert only(EXAMPLES["InvalidJsonInput"])["message"] == "Request body does not contain valid JSON."
+    assert only(ERROR_EXAMPLES["InvalidJsonInput"])["message"] == "Request body does not contain valid JSON."
     scopes = errors.insufficient_scope("p", ("manage_test", "view_test"), {"view_test:other", "manage_test:other"})
     assert only(scopes)["message"] == (
         "Insufficient scope. One of the following scopes is missing: manage_test, view_test."

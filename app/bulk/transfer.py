@@ -23,7 +23,6 @@ from app.database.connection import Connection, unlimited
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, ResourceRow, is_id, raise_if_too_large
 from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
-from app.values.client_ids import CLIENT_ID_AT_MOST
 from app.values.json_fields import (
     NUMBER_EXPECTED,
     STRING_EXPECTED,
@@ -37,6 +36,7 @@ from app.values.json_fields import (
     integer_check,
     refuse_value,
 )
+from app.values.patterns import CLIENT_ID_AT_MOST
 from app.values.strict_json import InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500

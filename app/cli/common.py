@@ -16,7 +16,7 @@ from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
 from app.identity.token_profile import SCOPE, SCOPE_NAMES
 from app.serving import embedded
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.patterns import PROJECT_KEY_PATTERN
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

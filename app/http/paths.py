@@ -13,7 +13,7 @@ from werkzeug.routing import BaseConverter
 
 from app import errors
 from app.values import strict_json
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.patterns import PROJECT_KEY_PATTERN
 
 SEARCH = "searchApiPattern"
 SORTED_LIST = "sorted-query-parameters"

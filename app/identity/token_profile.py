@@ -2,7 +2,7 @@
 
 import re
 
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.patterns import PROJECT_KEY_PATTERN
 
 ALGORITHM = "ES256"
 

@@ -23,7 +23,7 @@ from joserfc.jwk import Key
 
 from app.resource.world import ONE_WORLD, REAL_WORLD, Worlds
 from app.telemetry.metrics import metrics
-from app.values.client_ids import CLIENT_ID_AT_MOST
+from app.values.patterns import CLIENT_ID_AT_MOST
 from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192

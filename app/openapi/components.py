@@ -8,7 +8,7 @@ from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
 from app.resource.searching.search_params import ProjectionSearchSchema
 from app.values.json_fields import STORABLE_TEXT, TEXT
 from app.values.parameters import QuerySchema
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.patterns import PROJECT_KEY_PATTERN
 
 Document = dict[str, Any]
 

@@ -33,7 +33,7 @@ from app.openapi.components import (
     TAGS,
     Document,
 )
-from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES
+from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES, ERROR_EXAMPLES
 from app.openapi.marks import Answer, Operation, operation_of
 from app.resource.actions import REGISTRY
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
@@ -74,7 +74,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         },
     }
     paths = _paths(app, made["paths"])
-    examples = {code: {"value": error.payload()} for code, error in errors.EXAMPLES.items()}
+    examples = {code: {"value": error.payload()} for code, error in ERROR_EXAMPLES.items()}
     examples[_TARGET_TOO_LONG] = {"value": errors.target_too_long().payload()}
     return {
         "openapi": "3.1.0",

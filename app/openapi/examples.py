@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app import errors
 from app.openapi.components import Document
 from app.query.object_fields import OBJECT_FIELDS
 
@@ -109,3 +110,47 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
     "Status": {"status": "ready"},
 }
 """Examples of answers, by schema name."""
+
+ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
+    error.faults[0].code: error
+    for error in (
+        errors.invalid_parameter("limit", "501 is out of range, a whole number from 0 to 500 is expected."),
+        errors.ApiError(
+            [
+                errors.shape_fault(
+                    "objectTypeProperty -> arrayOfIntExample -> 3: JSON Number without a fraction expected."
+                )
+            ]
+        ),
+        errors.ApiError(
+            [
+                errors.value_fault(
+                    "key", "a b", "Keys may only contain alphanumeric characters, underscores and hyphens."
+                )
+            ]
+        ),
+        errors.duplicate_field("key", "my-pet"),
+        errors.ApiError([errors.facet_path_not_found("color")]),
+        errors.ApiError([errors.Fault("invalid_request", "Missing required parameter: grant_type.")]),
+        errors.ApiError([errors.Fault("invalid_scope", "Malformed parameter: scope: Invalid scope.")]),
+        errors.ApiError([errors.Fault("invalid_grant", "The token was issued to another client.")]),
+        errors.ApiError(
+            [errors.Fault("unsupported_grant_type", "Invalid parameter: grant_type: Invalid grant type: 'password'")]
+        ),
+        errors.token_refused("demo", "it has expired"),
+        errors.ApiError(
+            [errors.Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")]
+        ),
+        errors.insufficient_scope("demo", ("manage_test", "view_test"), ("manage_test:other",)),
+        errors.not_found_by_id("018cc251-f400-7000-8000-000000000001"),
+        errors.method_not_allowed("PUT", ("GET", "HEAD")),
+        errors.concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),
+        errors.precondition_failed("If-Match"),
+        errors.content_too_large(2_097_152),
+        errors.unsupported_media_type("application/json"),
+        errors.headers_too_large(),
+        errors.general(),
+        errors.over_capacity("The database is not available."),
+    )
+}
+"""An error of each code."""

@@ -10,7 +10,7 @@ from uuid import UUID
 from app.query.language import number_of
 from app.query.sql_text import utc_time
 from app.values import timestamps
-from app.values.numbers import JSON_NUMBER
+from app.values.patterns import JSON_NUMBER, UUID_PATTERN
 from app.values.strict_json import HugeNumber
 
 Number = int | float
@@ -49,7 +49,7 @@ class Kind:
         return self.read(literal) if isinstance(literal, str) else literal
 
 
-_CANONICAL_ID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_CANONICAL_ID = re.compile(UUID_PATTERN, re.ASCII)
 
 
 def _id(text: str) -> UUID | str:

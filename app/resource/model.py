@@ -12,6 +12,7 @@ from app.query.fields import Field, Projection
 from app.query.filters.ast import Facet, Filter
 from app.resource.object_type import ObjectType
 from app.resource.world import REAL_WORLD, World
+from app.values.patterns import UUID_PATTERN
 from app.values.strict_json import INT64_MAX
 
 RESOURCE_BYTES_AT_MOST = 16 * 1024 * 1024
@@ -138,7 +139,7 @@ class Preconditions:
 # Targets of a write
 
 
-_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+_UUID = re.compile(UUID_PATTERN, re.IGNORECASE | re.ASCII)
 
 
 def is_id(text: str) -> bool:

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from uuid_utils.compat import uuid7
 
 from app.database.connection import Connection
+from app.values.patterns import UUID_PATTERN
 
 
 class World(Protocol):
@@ -58,7 +59,7 @@ class Worlds(Protocol):
         ...
 
 
-_PROJECT_TOKEN_ID = re.compile("e[0-9]{1,18}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
 
 
 def project_token_id(epoch: int) -> str:

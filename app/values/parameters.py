@@ -15,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.values.json_fields import STORABLE_TEXT, OwnLoad, check_number, messages_with_paths, unknown_name
-from app.values.numbers import JSON_NUMBER
+from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
 
 JsonSchema = dict[str, Any]

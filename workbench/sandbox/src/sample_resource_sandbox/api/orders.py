@@ -21,7 +21,7 @@ from app.values.json_fields import (
     refuse_value,
 )
 from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_boolean, read_integer, read_text
-from app.values.project_keys import PROJECT_KEY_PATTERN
+from app.values.patterns import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
 from sample_resource_sandbox.api.declaring import anything, between, boolean, items, number, text, whole
