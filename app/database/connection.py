@@ -33,7 +33,7 @@ class LimitedConnection(Connection):
     statement_limit_s = math.inf
 
     def configure(self, settings: Settings) -> None:
-        """Set the limit, a little above the server's own."""
+        """Set the limit of a statement, a little longer than PostgreSQL's own."""
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:

@@ -210,7 +210,7 @@ class Clients:
     def hold(self, client: Client, size: int) -> None:
         """Note the answer of a client that has not taken all of it at once; :meth:`release` has to follow.
 
-        If answers have too many bytes together, give up clients, the slowest first, as long as there are any others.
+        If unsent answers have too many bytes together, give up the slowest other clients first.
         """
         client.unsent = size
         self._unsent += size

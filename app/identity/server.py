@@ -37,7 +37,7 @@ from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
 from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, Principal, TokenVerifier
-from app.resource.world import ONE_WORLD, Worlds
+from app.resource.world import ONE_WORLD, World, Worlds
 
 BODY_BYTES_AT_MOST = 32 * 1024
 """Enough for a token and the other fields of a form, all percent-encoded."""
@@ -56,6 +56,25 @@ class Credentials:
 
     client_id: str
     secret: str
+
+
+def issue_for_answer(
+    connection: Connection,
+    issuer: str,
+    client_id: str,
+    scopes: tuple[str, ...],
+    encryption: KeyEncryption,
+    world: World,
+) -> str:
+    """Sign an access token of the usual lifetime for the answer to the current request.
+
+    :raises ApiError: 503 if there is no signing key, or none that can be read; the log has the reason.
+    """
+    try:
+        return issued_tokens.issue_token(connection, issuer, client_id, scopes, TOKEN_LIFETIME_S, encryption, world)
+    except LookupError as error:
+        _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
+        raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
 
 
 class AuthorizationServer:
@@ -209,15 +228,9 @@ class AuthorizationServer:
 
     def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
         """A token."""
-        try:
-            world = self._worlds.of_client(client.client_id)
-            with self._database.connection() as connection:
-                return issued_tokens.issue_token(
-                    connection, self._issuer, client.client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
-                )
-        except LookupError as error:
-            _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
-            raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
+        world = self._worlds.of_client(client.client_id)
+        with self._database.connection() as connection:
+            return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, world)
 
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:

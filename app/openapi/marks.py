@@ -60,5 +60,5 @@ def operation(
 
 
 def operation_of(view: Any) -> Operation | None:
-    """The mark of a view; None for a view that is not in the document."""
+    """The mark of a view; None if the OpenAPI document leaves the view out."""
     return getattr(view, _MARK, None)

@@ -1,4 +1,4 @@
-"""The two trees of a filter and of a facet: parsed, and resolved. All types are frozen.
+"""Filters and facets have two trees each: one as parsed, one with its names resolved. All types are frozen.
 
 Positions are offsets into the text, counted from 0. Comparisons ignore them.
 """

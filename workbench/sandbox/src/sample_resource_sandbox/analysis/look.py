@@ -304,7 +304,7 @@ class Look:
 
 
 def _hash_of(*parts: str | bytes) -> bytes:
-    """The same for the same parts."""
+    """A hash of 16 bytes, equal for equal parts."""
     made = blake2b(digest_size=16)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")

@@ -4,7 +4,6 @@ A change is committed first, and then in force for every request that begins aft
 """
 
 import json
-import logging
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,8 @@ from app.config import Settings
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.identity import clients, issued_tokens, signing_keys
+from app.identity import clients, signing_keys
+from app.identity.server import issue_for_answer
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
@@ -42,8 +42,6 @@ from sample_resource_sandbox.rules.counting import counted
 from sample_resource_sandbox.rules.rules import Rule
 
 CLIENT_NAME = "sandbox"
-
-_log = logging.getLogger("sample_resource_sandbox")
 
 _INITIAL = ""
 """The name of the copy that a reset restores; no snapshot can have it."""
@@ -200,6 +198,7 @@ class Projects:
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key, _INITIAL)
             world = ProjectWorld(clock, seed_of(order.ids), 0)
+            signing_keys.ensure_signing_key(connection, self._encryption)  # as the command 'client create' does
             token = self._token(connection, client.client_id, scopes, world)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
@@ -231,18 +230,8 @@ class Projects:
         }
 
     def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
-        """A token; the first one makes the signing key, as the command ``client create`` does.
-
-        :raises ApiError: 503 if the key is encrypted by another encryption key.
-        """
-        try:
-            signing_keys.ensure_signing_key(connection, self._encryption)
-            return issued_tokens.issue_token(
-                connection, self._settings.issuer, client_id, scopes, TOKEN_LIFETIME_S, self._encryption, world
-            )
-        except LookupError as error:
-            _log.error("no token can be signed", extra={"fields": {"reason": str(error)}})
-            raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
+        issuer, encryption = self._settings.issuer, self._encryption
+        return issue_for_answer(connection, issuer, client_id, scopes, encryption, world)
 
     def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""
