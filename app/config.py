@@ -87,7 +87,7 @@ def _secret(source: Mapping[str, str], variable: str) -> str:
     if not path:
         return text
     if text:
-        raise InvalidSetting(file_variable(variable), path, f"{variable} is set too; only one of the two may be")
+        raise InvalidSetting(file_variable(variable), path, f"{variable} is set too; set one of the two")
     try:
         return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, ValueError) as error:
@@ -121,8 +121,8 @@ class Settings:
         "DATABASE_POOLER",
         one_of("transaction"),
         None,
-        "transaction: DATABASE_URL is a pooler in transaction mode, as PgBouncer; the time limits of statements are its"
-        " account's then",
+        "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; the time limits of statements are"
+        " then set on the database account",
     )
     prepared_statements: str = setting(
         "PREPARED_STATEMENTS",
@@ -226,13 +226,13 @@ class Settings:
         "HEALTH_BIND",
         address,
         None,
-        "host:port that answers /health/live and /health/ready, apart from the public port and whatever holds that up",
+        "host:port that answers /health/live and /health/ready, also while the public port is overloaded",
     )
     metrics_bind: str | None = setting(
         "METRICS_BIND",
         address,
         None,
-        "host:port that serves /metrics to whoever reaches it, apart from the public port",
+        "host:port that serves /metrics without a token, apart from the public port",
     )
     metrics_token: str | None = setting(
         "METRICS_TOKEN", fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
@@ -244,7 +244,7 @@ class Settings:
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         http_url,
         None,
-        "where spans are sent by OTLP over HTTP, as in http://collector:4318; needs the extra otel",
+        "the URL that takes spans by OTLP over HTTP, such as http://collector:4318; needs the extra otel",
     )
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment that these were read from: an extension reads its own settings there."""

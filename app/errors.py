@@ -1,7 +1,7 @@
 """The error catalogue: every error code with its status and meaning, and the one body that all errors share.
 
 Code raises :class:`ApiError`, mostly through the functions below; nothing else builds an error body. The codes of 400,
-401, 403 and 409 are those of the platform, since real clients map codes to classes and fail on unknown ones.
+401, 403 and 409 are those of the platform, because real clients map codes to classes and fail on unknown ones.
 """
 
 import json
@@ -335,7 +335,7 @@ def general() -> ApiError:
 def raise_if_any(faults: Sequence[Fault]) -> None:
     """Raise one error with all faults, if there are any.
 
-    Faults of the body's structure come first, since a wrong structure can hide wrong values.
+    Faults of the body's structure come first, because a wrong structure can hide wrong values.
     """
     if faults:
         raise ApiError(sorted(faults, key=lambda fault: fault.code != "InvalidJsonInput"))

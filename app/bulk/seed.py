@@ -51,7 +51,7 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
 
 @cache
 def _vocabulary() -> list[str]:
-    """The same words for every project and seed. Real ones come first, since the first are the most frequent."""
+    """The same words for every project and seed. Real ones come first, because the first are the most frequent."""
     random = Random("vocabulary")  # noqa: S311 -- for test data, not for secrets
     words: dict[str, None] = dict.fromkeys(_REAL_WORDS)
     while len(words) < len(_REAL_WORDS) + VOCABULARY_SIZE:

@@ -160,7 +160,7 @@ class ImportProgress:
     read: int = 0
     imported: int = 0
     present: int = 0
-    """Skipped, since the id exists already."""
+    """Skipped, because the id exists already."""
     refused: int = 0
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""

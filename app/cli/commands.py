@@ -53,7 +53,7 @@ def status(settings: Settings) -> None:
 
 
 @db.command()
-@click.option("--bytes", "sizes", is_flag=True, help="Add the bytes of the documents, for which all are read.")
+@click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of the documents too; this reads all of them.")
 @click.pass_obj
 @errors_in_one_line
 def projects(settings: Settings, sizes: bool) -> None:

@@ -135,7 +135,7 @@ def distribute(
     tables = service_tables(connection)
     unknown = tables - {*DISTRIBUTED, *REFERENCE, *more, *others}
     if unknown:
-        raise CannotDistribute(f"Nobody has said how to distribute these tables: {', '.join(sorted(unknown))}.")
+        raise CannotDistribute(f"No rule says how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
     yield from _create_on_workers(connection)
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.

@@ -31,7 +31,7 @@ def read_body(request: Request, limit: int) -> bytes:
     :param limit: bytes at most.
     :raises ApiError: 413 for a longer one; 415 for one with a Content-Encoding; 400 if the client stops sending.
     """
-    # One more than the limit, since werkzeug ends a chunked body there without saying that there was more.
+    # One more than the limit, because werkzeug ends a chunked body there without saying that there was more.
     request.max_content_length = limit + 1
     try:
         data = request.get_data()

@@ -31,7 +31,7 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Hook, ...]:
     if not origins:
         return ()
     any_will_do = origins == (ANY_ORIGIN,)
-    # Patterns, since the extension takes a text with brackets, as those of IPv6 addresses, for a regular expression.
+    # Patterns, because the extension takes a text with brackets, as those of IPv6 addresses, for a regular expression.
     patterns = [re.compile(re.escape(origin) + r"\Z") for origin in origins]
     CORS(
         app,

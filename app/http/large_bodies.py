@@ -2,7 +2,7 @@
 
 A body of 2 MiB can hold a million numbers, which take a quarter of a second. In the worker's one thread, all other
 requests of the process would wait as long. Beside another thread they wait for Python's interpreter lock only, some
-milliseconds each time. There are few threads, since all of them share that lock with the requests, in equal parts.
+milliseconds each time. There are few threads, because all of them share that lock with the requests, in equal parts.
 
 Projects share the threads as they share the connections of the database: the next thread that is free goes to the
 project that uses the fewest, and one is kept for projects that use none.

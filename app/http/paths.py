@@ -1,6 +1,6 @@
 """Path segments and prefixes: what of a URL reaches the routes, and as which text.
 
-The fixed words of the interface's paths stand here, since the ``{id}`` segment must not match any of them.
+The fixed words of the interface's paths stand here, because the ``{id}`` segment must not match any of them.
 """
 
 import re

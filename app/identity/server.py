@@ -236,7 +236,7 @@ class AuthorizationServer:
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
         """Authenticate the client of a request, and log every 4xx that the body of the ``with`` raises too.
 
-        No database connection is held during the body, since verifying a token may need one.
+        No database connection is held during the body, because verifying a token may need one.
         """
         client_id = None
         try:

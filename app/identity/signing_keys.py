@@ -23,7 +23,7 @@ PUBLISHED_BEFORE_IT_SIGNS_S = 60
 """How long a new key is only published: longer than any process, or reader of the key set, caches the keys."""
 
 _CLOCK_DIFFERENCE_AT_MOST_S = 300
-"""Added to the life of a retired key, since the clocks of the processes and of the database may differ."""
+"""Added to the life of a retired key, because the clocks of the processes and of the database may differ."""
 
 _NOW: LiteralString = "date_trunc('milliseconds', now())"
 """Rounded down: the columns have milliseconds and would round up, so that a key that signs at once could not yet."""

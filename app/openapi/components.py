@@ -171,7 +171,7 @@ SCHEMAS: Mapping[str, Document] = {
         {"typeId": {**_TEXT, "description": "`api-client`", "examples": ["api-client"]}, "id": _TEXT},
         obj={
             "type": "object",
-            "description": "the API client, if it was asked for with expand and is there",
+            "description": "the API client, if `expand` names this reference and the client exists",
             "required": ["id", "name", "scopes"],
             "properties": {"id": _TEXT, "name": _TEXT, "scopes": _array_of(_TEXT)},
         },
@@ -321,12 +321,12 @@ SCHEMAS: Mapping[str, Document] = {
         {"status": _TEXT},
         warnings={
             "type": "object",
-            "description": "What needs somebody although requests are served; missing if nothing does.",
+            "description": "Problems for an operator to solve while requests are served; absent if there are none.",
             "additionalProperties": _TEXT,
         },
     ),
 }
-"""Bodies that no marshmallow schema describes, since PostgreSQL or a view writes them."""
+"""Bodies that no marshmallow schema describes, because PostgreSQL or a view writes them."""
 
 FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
 """Forms whose fields may stand in the query string too."""
@@ -334,9 +334,9 @@ FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
     "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
-    "echo": ("Echo", "Endpoints that keep nothing and show what arrived."),
+    "echo": ("Echo", "Endpoints that store nothing and return what they received."),
     "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
-    "health": ("Service", "What those who run the service ask it."),
+    "health": ("Service", "Health and metrics, for operators."),
 }
 """Tags by blueprint, in the order of the documentation page: name and meaning."""
 

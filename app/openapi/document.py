@@ -306,7 +306,10 @@ def _encoding(fields: Mapping[str, Any]) -> Document:
 
 
 def _query_parameter(name: str, field: Any) -> Document:
-    """A parameter that the form has too. Pages fill in the form's example, since most may not stand in both places."""
+    """A parameter that the form has too.
+
+    Its example is the schema's, which pages do not fill in: most parameters may stand in one of the two places only.
+    """
     made: Document = {
         "name": field.data_key or name,
         "in": "query",

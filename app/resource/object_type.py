@@ -28,7 +28,7 @@ class ObjectType:
     """A valid ObjectType; two are equal if their texts are.
 
     :param text: compact JSON, the fields that are present in the order of :data:`app.query.fields.OBJECT_TYPE`. Answers
-        contain it as it is, since a number has to come back as it was sent.
+        contain it as it is, because a number has to come back as it was sent.
     """
 
     def __init__(self, text: str = "{}") -> None:

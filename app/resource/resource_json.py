@@ -147,7 +147,7 @@ def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
 def _client(column: LiteralString) -> LiteralString:
     """The member ``obj``: the API client with this id; nothing if it no longer exists.
 
-    It contains only the client's scopes for the project of the row, since the others would name other projects.
+    It contains only the client's scopes for the project of the row, because the others would name other projects.
     """
     scopes: LiteralString = """array_to_json(ARRAY(
         SELECT s.scope FROM unnest(c.scopes) WITH ORDINALITY s (scope, position)

@@ -64,7 +64,7 @@ class TextLines(logging.Formatter):
 
 
 def _printable(text: str) -> str:
-    """Text with its control characters escaped, since those can move a terminal's cursor or change its colours."""
+    """Text with its control characters escaped, because those can move a terminal's cursor or change its colours."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 

@@ -26,7 +26,7 @@ class TraceContext(NamedTuple):
     def sql_comment(self) -> str:
         """What precedes statements; empty unless the trace is recorded.
 
-        sqlcommenter appends it. Here it comes first, since ``pg_stat_activity`` shows the first 1024 bytes of a
+        sqlcommenter appends it. Here it comes first, because ``pg_stat_activity`` shows the first 1024 bytes of a
         statement.
         """
         return f"/*traceparent='00-{self.trace_id}-{self.span_id}-01'*/ " if self.sampled else ""

@@ -1,6 +1,6 @@
 """Spans by OpenTelemetry, sent by OTLP over HTTP: of each request, its wait for a connection, and its statements.
 
-Imported only if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set, since it needs the extra ``otel``. OpenTelemetry's own
+Imported only if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set, because it needs the extra ``otel``. OpenTelemetry's own
 instrumentations of Flask and psycopg make the spans of requests and statements; the SDK reads its other variables
 (``OTEL_SERVICE_NAME``, ``OTEL_TRACES_SAMPLER``, ``OTEL_EXPORTER_OTLP_HEADERS`` and so on) from the environment.
 

@@ -209,7 +209,7 @@ class Member:
 
     :param name: the key of its value in what is made of the object.
     :param missing: the message for ``null`` if the field is required. None: it is optional, and ``null`` is as if
-        absent, since serializers in Java and C# send it for every unset field.
+        absent, because serializers in Java and C# send it for every unset field.
     """
 
     name: str
@@ -412,7 +412,7 @@ class StrictSchema(OwnLoad):
 # From messages to faults
 
 _LONGEST_STEP = 100
-"""Characters of a field name in a path at most, since an unknown name may have any length."""
+"""Characters of a field name in a path at most, because an unknown name may have any length."""
 
 
 def faults_of(messages: Any) -> list[errors.Fault]:

@@ -123,8 +123,8 @@ class SearchSchema(PagingSchema):
         read_level,
         {"type": "number", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
         data_key="fuzzyLevel",
-        meaning="with `fuzzy=true`, edits of each word at most, a fraction rounded down. Its own default (0 up to 2 "
-        "characters, 1 up to 5, 2 above) holds beside it",
+        meaning="with `fuzzy=true`, the most edits of each word, rounded down, and never more than the word's length "
+        "allows: 0 up to 2 characters, 1 up to 5, 2 above",
         example=1,
     )
     staged = Parameter(

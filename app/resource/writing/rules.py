@@ -70,7 +70,7 @@ def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
 
 
 def _creation(write: Write) -> NewResource:
-    """The resource that a write creates, since there is none that it means.
+    """The resource that a write creates, because there is none that it means.
 
     :raises ApiError: 404 if it creates none; 412, since If-Match demands a resource; 400 if the resource would be too
         large.

@@ -24,7 +24,7 @@ _word_cache = WordCache()
 
 
 def forget_words(project_key: str) -> None:
-    """Have this process add all words of a project to the dictionary again, since they have been deleted there."""
+    """Have this process add all words of a project to the dictionary again, because they have been deleted there."""
     _word_cache.forget(project_key)
 
 
@@ -54,7 +54,7 @@ _LOCK_WITHOUT_KEY: LiteralString = f"{_FIND[ById]} AND r.key IS NULL"
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The time of a write by the project's own clock.
 
-Truncated here, since the column, a timestamptz(3), would round it up, into the future.
+Truncated here, because the column, a timestamptz(3), would round it up, into the future.
 """
 
 _NOW: LiteralString = "date_trunc('milliseconds', statement_timestamp())"
@@ -145,7 +145,7 @@ class Overtaken(Exception):
 
 @contextmanager
 def overtaken_by_deadlock() -> Generator[None]:
-    """Take a deadlock for a write that came in between, since PostgreSQL rolls back one of the writes.
+    """Take a deadlock for a write that came in between, because PostgreSQL rolls back one of the writes.
 
     One row for each write makes no deadlock of its own. But Citus (13.2) takes all statements outside of transactions
     for one and the same in its graph of waits, and so sees deadlocks among many writers of one row that are none.

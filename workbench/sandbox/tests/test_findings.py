@@ -160,7 +160,7 @@ def test_a_finding_stands_in_the_entry_that_it_is_about(throwaway: Project) -> N
     found = {entry["number"]: entry["findings"] for entry in throwaway.entries() if entry["findings"]}
     assert list(found) == [13, 8]
     assert found[13][0]["detail"] == "Request 12 sent version 9 and was 409."
-    assert found[13][0]["title"] == "A 409 answered by the same version"
+    assert found[13][0]["title"] == "The same version sent again after a 409"
     assert found[13][0]["instead"].startswith("Read the resource")
     assert found[8][0]["detail"].startswith("Of its 3 results only ")
     assert throwaway.order("GET", "/requests/13").json["findings"] == found[13]

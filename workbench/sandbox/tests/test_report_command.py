@@ -69,7 +69,7 @@ ALLOWED = {
             1,
             r"Exercised 50 % of listResources, recovered:lost \(1 of 2\).* Missing: recovered:lost",
         ),
-        ("--min 1 --of serch", 2, "of: There is neither a kind nor a name 'serch'"),
+        ("--min 1 --of serch", 2, "of: Nothing that can be exercised is called 'serch'"),
         ("--of operations", 2, "of: It needs min"),
         ("--findings none", 1, "^Finding numberAsText, once: .*\nFinding booleanInOtherCase, once"),
         ("--findings both", 0, ""),

@@ -92,7 +92,7 @@ class SandboxServer:
         :param body: a value for a JSON body; None for none.
         :param also: a further status that is no error.
         :return: the JSON value of the answer; None if it has no body.
-        :raises SandboxError: for a status of 300 or more, since no redirect is followed, or without an answer.
+        :raises SandboxError: for a status of 300 or more, because no redirect is followed, or without an answer.
         """
         answered = self._answered(method, path, body, also=also)
         return json.loads(answered) if answered else None

@@ -233,7 +233,7 @@ class Connection:
         except OSError as error:
             # A server may answer before it has read the whole body, and close.
             lost = f", and the request could not be sent whole: {error.strerror or error}"
-        # h11 has to know the method, since an answer to HEAD has no body. What it would send is not used.
+        # h11 has to know the method, because an answer to HEAD has no body. What it would send is not used.
         method = request.method if request.method in ("HEAD", "GET") else "POST"
         closing = [("Connection", "close")] if last else []
         self._state.send(h11.Request(method=method, target="/", headers=[("Host", "h"), *closing]))

@@ -1,6 +1,6 @@
 """What a check works with: callers of the server, values of its own, resources that are there.
 
-Nothing here is about one clause. A resource is made by whatever way the server has, and never removed, since a server
+Nothing here is about one clause. A resource is made by whatever way the server has, and never removed, because a server
 may have no DELETE. Checks tell their resources apart by keys and words that no other check, and no other run, has.
 """
 

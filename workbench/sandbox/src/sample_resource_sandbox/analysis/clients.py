@@ -50,7 +50,7 @@ _OTHERS = 1
 """Open connections that a program with one thread has at most beside the one that it uses."""
 
 _AT_ONCE_S = 0.2
-"""A request that follows the last answer sooner may come on another connection, since its own is not free yet."""
+"""A request that follows the last answer sooner may come on another connection, because its own is not free yet."""
 
 
 @dataclass(slots=True)

@@ -59,7 +59,7 @@ def _too_little(exercised: Mapping[str, Any], minimum: int, of: Sequence[str]) -
     for word in of:
         if word not in words:
             raise errors.invalid_parameter(
-                "of", f"There is neither a kind nor a name {word[:100]!r}.{did_you_mean(word[:100], words)}"
+                "of", f"Nothing that can be exercised is called {word[:100]!r}.{did_you_mean(word[:100], words)}"
             )
     counted = [pair for pair in known if not of or not set(of).isdisjoint(pair)]
     missing = [name for kind, name in counted if name in exercised[kind]["notMet"]]

@@ -149,16 +149,16 @@ class Story:
         if self.doubt:
             return Outcome.NOT_JUDGED, self.doubt
         if self.is_over and trouble == "409" and self.has_version and last.version is None and not last.has_failed:
-            return Outcome.GAVE_UP, "Sent again without a version, it has overwritten what the other writer did."
+            return Outcome.GAVE_UP, "The retry without a version has overwritten the other writer's change."
         if self.is_over and trouble == "401" and (last.entry.token_seen_at or last.began) < self.refused_at:
             return Outcome.GAVE_UP, f"Sent again {often} with a token that is older than the refused one."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if self.looked is not None and ((trouble == "lost" and last.is_lost) or (trouble != "401" and self._is_done)):
-            return Outcome.RECOVERED, "The client read what had become of it."
+            return Outcome.RECOVERED, "The client then read the resource."
         if last.trouble is None:
             return Outcome.NOT_JUDGED, _ORDERED
-        again = f"It was sent again {often}, and failed each time." if times else "It was not sent again."
+        again = f"It was sent again {often}, and failed each time." if times else "The client did not retry it."
         return Outcome.GAVE_UP, again
 
 

@@ -158,7 +158,7 @@ def _message(expectation: Expectation, looked: Looked) -> str:
             f" was expected {often}",
             f" after request {expectation.after}" if expectation.after else "",
             f", and was sent {_counted(len(looked.found))}.",
-            f" Not looked at, since the body is too large or not read yet: {unread}." if unread else "",
+            f" Not looked at, because the body is too large or not read yet: {unread}." if unread else "",
         ]
     )
 
@@ -216,7 +216,7 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
             yield 1, but(f"header -> {name}", _wanted(wanted), _values(shown))
     if match.body is not NOTHING and not match.holds_for_body(sent):
         if sent.is_unread:
-            yield 1, "body: it was not looked at, since it is too large or not read yet"
+            yield 1, "body: it was not looked at, because it is too large or not read yet"
         elif isinstance(match.body, str) or sent.json is NOTHING:
             wanted = _shown(match.body) if isinstance(match.body, str) else "JSON"
             yield 1 + (wanted == "JSON"), but("body", wanted, _shown(sent.body) if sent.body else "empty")

@@ -80,7 +80,7 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
     """The document with what flask-smorest does not know."""
     made["info"] |= {
         "description": "Throwaway projects for those who test clients: faults on order, a clock and ids of their own,"
-        " and a journal of what the client really sent. The manual is docs/workbench/sandbox.md.",
+        " and a journal of what the client really sent. The manual is docs/workbench/sandbox.md in the repository.",
         "contact": {"name": "Whoever runs this server"},
         "license": {"name": "MIT", "identifier": "MIT"},
     }

@@ -37,7 +37,7 @@ from sample_resource_sandbox.rules.rules import (
 
 RULES_AT_MOST = 100
 LIMITED_REQUESTS_AT_MOST = 1000
-"""The most requests that a ``limit`` can let through in its time, since the time of each is kept."""
+"""The most requests that a ``limit`` can let through in its time, because the time of each is kept."""
 NAMES_AT_MOST = 20
 """Parameters or headers that a rule asks for, or headers that it sets."""
 OWN_BODY_AT_MOST = 64 * 1024

@@ -12,7 +12,7 @@ def archive(entries: Iterable[dict[str, Any]], base_url: str) -> Iterator[str]:
     """The archive as JSON text, in parts, so that a long one holds nobody up.
 
     :param entries: as they are described, oldest first.
-    :param base_url: the address of the service, since an archive has whole URLs.
+    :param base_url: the address of the service, because an archive has whole URLs.
     """
     creator = json.dumps({"name": "sample-resource", "version": "1"})
     yield f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":['

@@ -119,6 +119,6 @@ function Snippets({ base, project, made }) {
   return html`<h4 id="snippets">In your client</h4>
     <div class="kinds" role="group" aria-labelledby="snippets">${Object.keys(SNIPPETS).map((each) => html`
       <button type="button" aria-pressed=${String(each === name)} onClick=${choose(each)}>${each}</button>`)}</div>
-    <pre tabindex="0" aria-label="Snippet: ${name}">${text(made.clientSecret ? "••••••" : "")}</pre>
-    <${Copy} read=${() => text(made.clientSecret ?? "")} name="Copy ${name}" />`;
+    <pre tabindex="0" aria-label="Snippet: ${name}">${text(made.clientSecret && "••••••")}</pre>
+    <${Copy} read=${() => text(made.clientSecret)} name="Copy ${name}" />`;
 }

@@ -57,7 +57,7 @@ function ownFault(text, number, refused) {
   const found = all.map((message) => IN_RULES.exec(message)).find((each) => each && Number(each[1]) === number);
   const path = found?.[2].split(" -> ").filter(Boolean) ?? [];
   const reason = all.map((message) => message.replace(IN_RULES, (_, index, members) => [
-    ...(Number(index) === number ? [] : [`rule ${Number(index) + 1}`]), ...members.split(" -> ").filter(Boolean)].join(", ")).replace(/^: /, ""));
+    ...(Number(index) === number ? [] : [`rule ${index}`]), ...members.split(" -> ").filter(Boolean)].join(", ")).replace(/^: /, ""));
   return { reason: reason.join("\n"), ...(path.length ? placeOfMember(text, path) : {}) };
 }
 
@@ -87,10 +87,10 @@ export function Rules({ project, journal }) {
         <p class="soft">All that match a request and are due act on it in this order, until one gives an answer. A change lets all of them count anew.</p>
         ${rules?.length === 0 && html`<${Empty} title="No rules"><p>Answers are those of any other project. Switch a rule on, or write one.</p></${Empty}>`}
         <ol class="rules">${(rules ?? []).map((rule, index) => html`<li class="card">
-          <div class="row"><strong>${index + 1}. ${ruleTitle(rule)}</strong><span class="grow"></span>
+          <div class="row"><strong>${index}: ${ruleTitle(rule)}</strong><span class="grow"></span>
             <span class="soft">matched ${rule.matched}, acted ${rule.acted}</span>
-            <button type="button" class="quiet" aria-label="Remove rule ${index + 1}: ${ruleTitle(rule)}" onClick=${() => change(rules.filter((_, at) => at !== index))}>Remove</button></div>
-          <pre tabindex="0" aria-label="Rule ${index + 1} as JSON">${JSON.stringify(asSent(rule), null, 1).replace(/\n\s*/g, " ")}</pre></li>`)}</ol>
+            <button type="button" class="quiet" aria-label="Remove rule ${index}: ${ruleTitle(rule)}" onClick=${() => change(rules.filter((_, at) => at !== index))}>Remove</button></div>
+          <pre tabindex="0" aria-label="Rule ${index} as JSON">${JSON.stringify(asSent(rule), null, 1).replace(/\n\s*/g, " ")}</pre></li>`)}</ol>
         ${rules?.length > 0 && html`<button type="button" onClick=${() => change([])}>End all rules</button>`}
         <${Own} add=${(rule) => put([...(rules ?? []), rule])} number=${rules?.length ?? 0} />
       </section>

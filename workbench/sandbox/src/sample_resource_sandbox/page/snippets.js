@@ -1,10 +1,10 @@
 // The first request of a client in several languages. They read the environment, so that no secret stands in code.
 
-export const environment = ({ base, project, clientId = "", secret }) => `BASE_URL=${base}
+export const environment = ({ base, project, clientId, secret }) => `BASE_URL=${base}
 PROJECT=${project}
 TOKEN_URL=${base}/oauth/token
-CLIENT_ID=${clientId}
-CLIENT_SECRET=${secret}
+CLIENT_ID=${clientId ?? "of the answer that made the project"}
+CLIENT_SECRET=${secret ?? "of the same answer"}
 `;
 
 const PYTHON = `import os

@@ -63,7 +63,7 @@ class ProjectWorld:
         return self._token_epoch is not None and match is not None and int(match[1]) >= self._token_epoch
 
     def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
-        """A time after the end of the project, since its clock may be set back at any time."""
+        """A time after the end of the project, because its clock may be set back at any time."""
         return time.time() + _KEPT_S
 
 

@@ -46,7 +46,7 @@ class Sent:
 
     :param read: reads the body; None if it is too long or cannot be read. Called if a rule asks for it.
     :ivar path: the raw path below the project, with its slash; ``/oauth/token`` for that endpoint.
-    :ivar is_unread: a condition on the body was not looked at, since it is too long or too much was asked of it.
+    :ivar is_unread: a condition on the body was not looked at, because it is too long or too much was asked of it.
     """
 
     def __init__(self, entry: Entry, read: Callable[[], bytes | None]) -> None:

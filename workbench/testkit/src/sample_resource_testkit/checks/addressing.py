@@ -33,7 +33,7 @@ def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
     "2.1-2", cases={"one letter": "a", "one digit": "0", "a hyphen first": "-a", "all kinds": "Aa0_-", "64": "k" * 64}
 )
 def a_project_key_may_be(world: World, key: str) -> None:
-    # Without a token, since there is none for this project: a known URL is 401 then, and an unknown one 404.
+    # Without a token, because there is none for this project: a known URL is 401 then, and an unknown one 404.
     answer = world.nobody().get(target=f"/{key}/resource")
     answer.expect(answer.status != 404, "a URL that is not unknown", "status 404")
 

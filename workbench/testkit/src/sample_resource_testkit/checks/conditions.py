@@ -15,7 +15,7 @@ Condition = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
 def expect_finds_one(world: World, query: dict[str, Any], matching: dict[str, Any], other: dict[str, Any]) -> None:
     """Expect that a list finds the first of two resources, and not the second.
 
-    ``stringParameter`` narrows the list to these two, since others of the project may hold the same numbers.
+    ``stringParameter`` narrows the list to these two, because others of the project may hold the same numbers.
     """
     word = world.word()
     made = [world.make({**fields, TEXTS: [word, *fields.get(TEXTS, [])]}) for fields in (matching, other)]

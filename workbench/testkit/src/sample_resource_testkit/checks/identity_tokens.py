@@ -229,7 +229,7 @@ def revoke(world: World, token: str) -> Answer:
 def refused_soon(world: World, ask: Callable[[], Answer], times: int = 1) -> None:
     """Ask until the answer is 401, for as long as a revocation may take to be known everywhere.
 
-    :param times: so often in a row, since a server may have several processes.
+    :param times: so often in a row, because a server may have several processes.
     """
     deadline = time.monotonic() + REVOKED_WITHIN_S
     refused = 0

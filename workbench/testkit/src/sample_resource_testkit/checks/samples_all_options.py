@@ -121,7 +121,7 @@ def numbers_of(answer: Answer) -> dict[str, Any]:
 
 
 def without_blanks(text: str) -> str:
-    """A text of JSON in one notation, since a server may put blanks into it; any other as it is."""
+    """A text of JSON in one notation, because a server may put blanks into it; any other as it is."""
     if text[:1] not in ("{", "["):
         return text
     return json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)

@@ -293,7 +293,7 @@ def of_value(
 ) -> Difference | None:
     """What in a JSON value differs from another.
 
-    :param result: the value is what a client returned: a member that is null is absent, since that is how many
+    :param result: the value is what a client returned: a member that is null is absent, because that is how many
         languages show what is absent, and instants may be spelt in other ways, in UTC.
     :param instants: instants may be spelt in other ways, at any offset.
     :param nulls: a member that is null is absent, but for one within a field that takes any JSON value.

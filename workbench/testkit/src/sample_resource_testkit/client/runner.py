@@ -62,7 +62,7 @@ class Cast:
 
     :param command: the program of the adapter and its arguments.
     :param timeout_s: for one answer of it.
-    :param start_timeout_s: for its first answer, since a program may have to be compiled or warm up.
+    :param start_timeout_s: for its first answer, because a program may have to be compiled or warm up.
     :param seed: of the values that scenarios draw.
     :param removes: whether projects are removed after their scenarios.
     """
