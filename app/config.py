@@ -121,8 +121,8 @@ class Settings:
         "DATABASE_POOLER",
         one_of("transaction"),
         None,
-        "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; the time limits of statements are"
-        " then set on the database account",
+        "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; the time limits of statements"
+        " are then set on the database account",
     )
     prepared_statements: str = setting(
         "PREPARED_STATEMENTS",

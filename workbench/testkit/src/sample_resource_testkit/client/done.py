@@ -119,7 +119,7 @@ class Done:
         return self
 
     def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
-        """What is wrong with a request: first its token, because the sandbox keeps no body of a request whose token is refused."""
+        """What is wrong with a request: first its token, because no body is kept of a request with a refused token."""
         return self._authorization_of(sent) or meaning.of_request(wanted, sent)
 
     def expect_authorization(self) -> "Done":
