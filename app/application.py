@@ -8,6 +8,7 @@ from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from app.clock_and_ids import REAL_CLOCKS
 from app.config import InvalidSetting, Settings
 from app.database.connection import check_conninfo
 from app.database.pool import Database
@@ -22,7 +23,6 @@ from app.http.hosts import HostCheck
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
-from app.resource.world import ONE_WORLD
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
 
@@ -69,8 +69,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     package = package_of(settings)
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
-    worlds = extension.worlds or ONE_WORLD
-    authorization_server = AuthorizationServer(settings, database, worlds)
+    clocks = extension.clocks or REAL_CLOCKS
+    authorization_server = AuthorizationServer(settings, database, clocks)
     app.extensions |= {
         "database": database,
         "reading_database": ReadingDatabase(database, replica),
@@ -80,7 +80,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             package.migrations,
         ),
         "authorization_server": authorization_server,
-        "worlds": worlds,
+        "clocks": clocks,
         "settings": settings,
         "extension": extension,
     }

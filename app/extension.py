@@ -19,10 +19,10 @@ from app.config import InvalidSetting, Settings
 if TYPE_CHECKING:  # the process that supervises the service imports this module, and stays small
     from flask import Flask, Request, Response
 
+    from app.clock_and_ids import Clocks
     from app.database.admission import Lane
     from app.database.connection import Connection
     from app.database.pool import Database
-    from app.resource.world import Worlds
 
 _ENTRY_POINTS = "sample_resource.extension"
 
@@ -88,8 +88,8 @@ class WhenOff:
 class Extension:
     """An extension of one application."""
 
-    worlds: "Worlds | None" = None
-    """Clock and ids of each project; None: those of the real world."""
+    clocks: "Clocks | None" = None
+    """Clock and ids of each project; None: real time and random ids."""
     connections: NotedConnections | None = None
     warning: str | None = None
     """What those who start the service have to know."""

@@ -22,7 +22,7 @@ from app import errors
 from app.database.connection import Connection, unlimited
 from app.resource import bulk_store
 from app.resource.model import KEY_PATTERN, RESOURCE_BYTES_AT_MOST, Content, ResourceRow, is_id, raise_if_too_large
-from app.resource.schemas import KEY_REASON, ObjectTypeSchema, Timestamp
+from app.resource.schemas import KEY_REASON, ObjectTypeSchema
 from app.values.json_fields import (
     NUMBER_EXPECTED,
     STRING_EXPECTED,
@@ -31,6 +31,7 @@ from app.values.json_fields import (
     StrictField,
     StrictSchema,
     Text,
+    Timestamp,
     check_text,
     faults_of,
     integer_check,

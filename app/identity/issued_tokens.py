@@ -5,10 +5,10 @@ from typing import LiteralString
 
 from joserfc import jwt
 
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.database.connection import Connection
 from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_signing_key
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
-from app.resource.world import REAL_WORLD, World
 
 RECENT_S = 120
 """How long a revocation is one of the recent ones, which every process reads again and again."""
@@ -45,16 +45,16 @@ def issue_token(
     scopes: tuple[str, ...],
     lifetime_s: int,
     encryption: KeyEncryption = NO_ENCRYPTION,
-    world: World = REAL_WORLD,
+    clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
 ) -> str:
     """Sign an access token.
 
     :param lifetime_s: seconds until it expires.
-    :param world: whose clock and ids it gets.
+    :param clock_and_ids: whose clock and ids it gets.
     :raises LookupError: if there is no signing key, or none that can be read
         (:class:`~app.identity.signing_keys.KeyUnreadable`).
     """
-    now = int(world.time())
+    now = int(clock_and_ids.time())
     expires_at = now + lifetime_s
     key = current_signing_key(connection, encryption, expires_at if lifetime_s > TOKEN_LIFETIME_S else None)
     claims = {
@@ -64,7 +64,7 @@ def issue_token(
         "client_id": client_id,
         "iat": now,
         "exp": expires_at,
-        "jti": world.token_id(),
+        "jti": clock_and_ids.token_id(),
         "scope": " ".join(scopes),
     }
     header = {"alg": ALGORITHM, "typ": TOKEN_TYPE, "kid": key.kid}

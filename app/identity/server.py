@@ -24,6 +24,7 @@ import psycopg
 from flask import Request
 
 from app import errors
+from app.clock_and_ids import REAL_CLOCKS, ClockAndIds, Clocks
 from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
@@ -37,7 +38,6 @@ from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
 from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, Principal, TokenVerifier
-from app.resource.world import ONE_WORLD, World, Worlds
 
 BODY_BYTES_AT_MOST = 32 * 1024
 """Enough for a token and the other fields of a form, all percent-encoded."""
@@ -64,14 +64,16 @@ def issue_for_answer(
     client_id: str,
     scopes: tuple[str, ...],
     encryption: KeyEncryption,
-    world: World,
+    clock_and_ids: ClockAndIds,
 ) -> str:
     """Sign an access token of the usual lifetime for the answer to the current request.
 
     :raises ApiError: 503 if there is no signing key, or none that can be read; the log has the reason.
     """
     try:
-        return issued_tokens.issue_token(connection, issuer, client_id, scopes, TOKEN_LIFETIME_S, encryption, world)
+        return issued_tokens.issue_token(
+            connection, issuer, client_id, scopes, TOKEN_LIFETIME_S, encryption, clock_and_ids
+        )
     except LookupError as error:
         _log.error("no token can be signed", extra={"fields": {"reason": str(error), **correlation_fields()}})
         raise errors.over_capacity("No token can be signed at the moment.", retry_after_s=60) from None
@@ -80,7 +82,7 @@ def issue_for_answer(
 class AuthorizationServer:
     """Issues and revokes the service's own tokens; its ``verifier`` verifies those of all issuers."""
 
-    def __init__(self, settings: Settings, database: Database, worlds: Worlds = ONE_WORLD) -> None:
+    def __init__(self, settings: Settings, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
         def load() -> TrustRecords:
             with database.own_connection() as connection:
                 return issued_tokens.load_trust(connection)
@@ -94,11 +96,11 @@ class AuthorizationServer:
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
         self._own = OwnIssuer(settings.issuer, load, is_revoked)
-        self._worlds = worlds
+        self._clocks = clocks
         outside = settings.outside_issuer
         self._outside = None if outside is None else OutsideIssuer(outside)
         issuers = [self._own] if self._outside is None else [self._own, self._outside]
-        self.verifier = TokenVerifier(issuers, worlds)
+        self.verifier = TokenVerifier(issuers, clocks)
 
     def load_ahead(self) -> None:
         """Read keys and revocations before the first request needs them, if the database has them.
@@ -198,7 +200,7 @@ class AuthorizationServer:
             if verified.principal.client_id != client.client_id:
                 raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:
-            kept_until = self._worlds.of_client(client.client_id).kept_until(verified.expires_at)
+            kept_until = self._clocks.of_client(client.client_id).kept_until(verified.expires_at)
             issued_tokens.revoke_token(connection, verified.token_id, kept_until)
         self._own.refresh_if_older_than(0)
         _log.info("token revoked", extra={"fields": {"client": client.client_id, **correlation_fields()}})
@@ -228,9 +230,9 @@ class AuthorizationServer:
 
     def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
         """A token."""
-        world = self._worlds.of_client(client.client_id)
+        clock_and_ids = self._clocks.of_client(client.client_id)
         with self._database.connection() as connection:
-            return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, world)
+            return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids)
 
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:

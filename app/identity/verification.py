@@ -21,7 +21,7 @@ from joserfc.errors import (
 )
 from joserfc.jwk import Key
 
-from app.resource.world import ONE_WORLD, REAL_WORLD, Worlds
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, REAL_CLOCKS, Clocks
 from app.telemetry.metrics import metrics
 from app.values.patterns import CLIENT_ID_AT_MOST
 from app.values.strict_json import unstorable_character
@@ -127,13 +127,15 @@ class TokenVerifier:
     A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached:
     an attacker could fill the cache with them.
 
-    :param worlds: where the time of each client comes from.
+    :param clocks: where the time of each client comes from.
     :param cache_size: number of tokens; when the cache is full, the oldest entry is removed. 0 switches it off.
     """
 
-    def __init__(self, issuers: Sequence[TrustedIssuer], worlds: Worlds = ONE_WORLD, *, cache_size: int = 4096) -> None:
+    def __init__(
+        self, issuers: Sequence[TrustedIssuer], clocks: Clocks = REAL_CLOCKS, *, cache_size: int = 4096
+    ) -> None:
         self.cache_size = cache_size
-        self._world_of = worlds.of_client
+        self._clock_of = clocks.of_client
         self._issuers = tuple(issuers)
         self._cache: dict[bytes, VerifiedToken] = {}
         self._lock = Lock()
@@ -153,10 +155,10 @@ class TokenVerifier:
         cached = self._cache.get(digest)
         try:
             verified = cached or self._decode(token)[0]
-            world = self._world_of(verified.principal.client_id)
-            if verified.expires_at <= world.time():
+            clock_and_ids = self._clock_of(verified.principal.client_id)
+            if verified.expires_at <= clock_and_ids.time():
                 raise InvalidToken(_EXPIRED)
-            if not world.accepts_token(verified.token_id):
+            if not clock_and_ids.accepts_token(verified.token_id):
                 raise InvalidToken(NO_LONGER_ACCEPTED)
             if not verified.issuer.is_still_trusted(verified):
                 raise InvalidToken("it, its client or its key has been revoked")
@@ -219,12 +221,12 @@ class TokenVerifier:
         which :meth:`verify` looks at.
         """
         client_id = _client_id(claims, issuer)
-        world = self._world_of(client_id) if isinstance(client_id, str) else REAL_WORLD
-        if world is REAL_WORLD:
+        clock_and_ids = self._clock_of(client_id) if isinstance(client_id, str) else REAL_CLOCK_AND_IDS
+        if clock_and_ids is REAL_CLOCK_AND_IDS:
             issuer.claims.validate(claims)
         else:
             issued_at = claims.get("iat")
-            issuer.claims_at(issued_at if isinstance(issued_at, int) else world.time()).validate(claims)
+            issuer.claims_at(issued_at if isinstance(issued_at, int) else clock_and_ids.time()).validate(claims)
 
     def issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
         """The key with an id, and the issuer that it belongs to.

@@ -8,10 +8,10 @@ from enum import Enum
 from uuid import UUID
 
 from app import errors
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.query.fields import Field, Projection
 from app.query.filters.ast import Facet, Filter
 from app.resource.object_type import ObjectType
-from app.resource.world import REAL_WORLD, World
 from app.values.patterns import UUID_PATTERN
 from app.values.strict_json import INT64_MAX
 
@@ -188,12 +188,12 @@ Target = ById | ByKey | YoungestWithoutKey
 class Caller:
     """The API client of a request, in the project whose scopes it has shown.
 
-    :param world: what its writes take their times and ids from.
+    :param clock_and_ids: what its writes take their times and ids from.
     """
 
     project_key: str
     client_id: str
-    world: World = REAL_WORLD
+    clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS
 
 
 # Results

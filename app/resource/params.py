@@ -347,28 +347,3 @@ class VersionSchema(QuerySchema):
 
     def make(self, values: dict[str, Any]) -> ExpectedVersion | None:
         return ExpectedVersion(values["version"]) if "version" in values else None
-
-
-@dataclass(frozen=True, slots=True)
-class EchoQuery:
-    """The loaded parameters of the echo endpoints (interface 4.9 and 4.13)."""
-
-    one: int | float | None = None
-    two: str | None = None
-
-
-class EchoQuerySchema(QuerySchema):
-    """``queryParameterOne`` and ``queryParameterTwo``."""
-
-    one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
-    two = Parameter(
-        str,  # a query string is UTF-8, and nothing keeps this text
-        {"type": "string"},
-        may_be_empty=True,
-        data_key="queryParameterTwo",
-        meaning="any text",
-        example="any text",
-    )
-
-    def make(self, values: dict[str, Any]) -> EchoQuery:
-        return EchoQuery(**values)

@@ -7,7 +7,6 @@ from marshmallow import ValidationError
 
 from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
-from app.resource.echo import PERSONS, UNTYPED, ComplexRecord, read_timestamp
 from app.resource.model import KEY_PATTERN, ExpectedVersion
 from app.resource.object_type import ObjectType
 from app.values.json_fields import (
@@ -23,8 +22,6 @@ from app.values.json_fields import (
     StrictSchema,
     Text,
     check_items,
-    check_json,
-    check_unicode,
     object_check,
     refuse_shape,
     refuse_value,
@@ -196,57 +193,3 @@ class UpdateSchema(StrictSchema):
 
     def make(self, data: dict[str, Any]) -> Update:
         return Update(ExpectedVersion(data["version"]), data["actions"])
-
-
-class PersonSchema(StrictSchema):
-    """``createdBy`` and ``lastModifiedBy`` of the complex record."""
-
-    firstName = Text(stored=False)
-    lastName = Text(stored=False)
-
-
-class AnyJson(StrictField):
-    """A field whose type the interface does not show: any JSON value, kept as it was sent."""
-
-    def __init__(self) -> None:
-        super().__init__(check_json, "", metadata={"description": "any JSON value"})
-
-
-class Timestamp(StrictField):
-    """A date-time of RFC 3339."""
-
-    def __init__(self, **arguments: Any) -> None:
-        metadata = {"type": "string", "format": "date-time"}
-        super().__init__(
-            lambda value: read_timestamp(check_unicode(value)), STRING_EXPECTED, metadata=metadata, **arguments
-        )
-
-
-class ComplexRecordSchema(StrictSchema):
-    """The complex body record (interface 2.4): every field is optional."""
-
-    id = AnyJson()
-    version = AnyJson()
-    key = AnyJson()
-    custom = AnyJson()
-    eigthProperty = AnyJson()
-    ninthProperty = AnyJson()
-    tenthProperty = AnyJson()
-    eleventhPropery = AnyJson()
-    twelthProperty = AnyJson()
-    thirteenthProperty = AnyJson()
-    fourteenthProperty = AnyJson()
-    fifteenthProperty = AnyJson()
-    createdAt = Timestamp()
-    lastModifiedAt = Timestamp()
-    createdBy = NestedObject(PersonSchema)
-    lastModifiedBy = NestedObject(PersonSchema)
-
-    def make(self, data: dict[str, Any]) -> ComplexRecord:
-        persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
-        return ComplexRecord(
-            untyped={name: data[name] for name in UNTYPED if name in data},
-            created_at=data.get("createdAt"),
-            last_modified_at=data.get("lastModifiedAt"),
-            names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),
-        )

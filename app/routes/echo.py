@@ -4,6 +4,8 @@ from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_list_header
 
+from app.echo.arrays import date_times, echo, form_encoded
+from app.echo.record import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON
@@ -11,10 +13,6 @@ from app.http.large_bodies import by_size
 from app.http.paths import DESCRIPTION, raise_if_path_is_not_text
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
-from app.resource import echo
-from app.resource.echo import ComplexRecord
-from app.resource.params import EchoQuery, EchoQuerySchema
-from app.resource.schemas import ComplexRecordSchema
 from app.values.strict_json import encode
 
 blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -55,8 +53,8 @@ class AllOptions(Endpoint):
         paths, prefers_form = (uri_parameter_one, uri_parameter_two), _prefers_form()
 
         def text() -> str:
-            arrays = echo.echo(paths, query.one, query.two, record)
-            return echo.form_encoded(arrays) if prefers_form else encode(arrays)
+            arrays = echo(paths, query.one, query.two, record)
+            return form_encoded(arrays) if prefers_form else encode(arrays)
 
         echoed = by_size(len(request.get_data()), text, project_key)
         answer = Response(echoed, content_type=FORM) if prefers_form else json_answer(echoed)
@@ -83,12 +81,10 @@ class DescriptionWithLinks(Endpoint):
         the body's `lastModifiedAt`, else its `createdAt`, in six formats.
         """
         if _preferred_status() == 202:
-            answer = json_answer(encode(echo.date_times(record)))
+            answer = json_answer(encode(date_times(record)))
         else:
             size = len(request.get_data())
-            answer = json_answer(
-                by_size(size, lambda: encode(echo.echo((), query.one, query.two, record)), project_key)
-            )
+            answer = json_answer(by_size(size, lambda: encode(echo((), query.one, query.two, record)), project_key))
         return _with_preferred_status(answer, (200, 202), "Prefer")
 
 

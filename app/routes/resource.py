@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Response
 
 from app import errors
-from app.http.answers import json_answer, read_answer, resource_answer, written_answer
+from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint, preconditions
 from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
@@ -25,7 +25,8 @@ from app.resource.reading.lanes import lane_of_list, read_page
 from app.resource.reading.listing import Page
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
-from app.routes.services import database, reading_database, worlds
+from app.routes.resource_answers import read_answer, resource_answer, written_answer
+from app.routes.services import clocks, database, reading_database
 from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -55,7 +56,7 @@ def _describes_read(operation_id: str) -> Callable[[AnyView], AnyView]:
 
 
 def _caller(project_key: str) -> Caller:
-    return Caller(project_key, client_id(), worlds().of_project(project_key))
+    return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
 @blueprint.route("")

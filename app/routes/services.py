@@ -2,11 +2,11 @@
 
 from flask import current_app
 
+from app.clock_and_ids import Clocks
 from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.database.replica import ReadingDatabase
 from app.identity.server import AuthorizationServer
-from app.resource.world import Worlds
 
 
 def database() -> Database:
@@ -19,9 +19,9 @@ def reading_database() -> ReadingDatabase:
     return current_app.extensions["reading_database"]
 
 
-def worlds() -> Worlds:
+def clocks() -> Clocks:
     """Where writes take their times and ids from."""
-    return current_app.extensions["worlds"]
+    return current_app.extensions["clocks"]
 
 
 def readiness() -> Readiness:

@@ -8,6 +8,7 @@ missing or unknown field) and :class:`RefusedValue` where the type is right and 
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, NoReturn, cast
 
@@ -15,6 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 
 from app import errors
 from app.errors import FAULTS_AT_MOST
+from app.values import timestamps
 from app.values.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, lone_surrogate, unstorable_character
 from app.values.suggestions import did_you_mean
 
@@ -338,6 +340,29 @@ class Number(StrictField):
 
         metadata = {"type": "number"} | arguments.pop("metadata", {})
         super().__init__(check, NUMBER_EXPECTED, metadata=metadata, **arguments)
+
+
+class Timestamp(StrictField):
+    """A date-time of RFC 3339."""
+
+    def __init__(self, **arguments: Any) -> None:
+        metadata = {"type": "string", "format": "date-time"}
+        super().__init__(
+            lambda value: _read_timestamp(check_unicode(value)), STRING_EXPECTED, metadata=metadata, **arguments
+        )
+
+
+def _read_timestamp(text: str) -> datetime:
+    """A date-time of RFC 3339 in UTC; a leap second is the first second of the next minute.
+
+    :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
+    """
+    try:
+        return timestamps.parse(text)
+    except timestamps.NoDateTime:
+        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
+    except timestamps.NoSuchDateTime:
+        refuse_value(text, "There is no such date-time.")
 
 
 class Boolean(StrictField):

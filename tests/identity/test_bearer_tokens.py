@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from joserfc import jws
 from joserfc.jwk import ECKey, RSAKey
 
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, project_token_id
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import issued_tokens
 from app.identity.own_issuer import OwnIssuer
 from app.identity.token_profile import ALGORITHM
 from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
-from app.resource.world import REAL_WORLD, project_token_id
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
 from tests.support.generated import examples
@@ -375,6 +375,6 @@ def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: To
 def test_a_token_of_a_project_in_a_world_of_its_own_counts_there_only() -> None:
     """So it stays refused when the project is gone and its removal is forgotten, however far ahead its clock was."""
     for epoch in (0, 7, 10**17):
-        assert not REAL_WORLD.accepts_token(project_token_id(epoch))
+        assert not REAL_CLOCK_AND_IDS.accepts_token(project_token_id(epoch))
     for other in (None, str(uuid4()), "e1234567-89ab-4def-8123-0123456789ab", "", "e1-"):
-        assert REAL_WORLD.accepts_token(other)
+        assert REAL_CLOCK_AND_IDS.accepts_token(other)

@@ -8,6 +8,7 @@ import pytest
 from marshmallow import Schema, ValidationError, fields, post_load, validates
 
 from app.bulk import transfer
+from app.echo import record
 from app.resource import schemas
 from app.values.json_fields import (
     Boolean,
@@ -26,8 +27,8 @@ SCHEMAS = [
     schemas.ObjectTypeSchema(),
     schemas.ResourceDraftSchema(),
     schemas.UpdateSchema(),
-    schemas.PersonSchema(),
-    schemas.ComplexRecordSchema(),
+    record.PersonSchema(),
+    record.ComplexRecordSchema(),
     transfer.LINE_SCHEMA,
 ]
 
@@ -63,7 +64,7 @@ def test_what_a_load_does_not_look_at_is_an_error_when_it_is_declared() -> None:
         for declare in (Text, Number, Boolean, ReadOnly):
             refused(partial(declare, **given), option)
         refused(partial(StrictField, check_json, "", **given), option)
-        refused(partial(NestedObject, schemas.PersonSchema, **given), option)
+        refused(partial(NestedObject, record.PersonSchema, **given), option)
         refused(partial(Parameter, str, {}, **given), option)
     refused(Hooked, "Hooked has hooks")
     refused(HookedQuery, "HookedQuery has hooks")
@@ -116,7 +117,7 @@ def test_a_negative_zero_is_the_integer_zero() -> None:
 
 
 def test_a_name_of_a_person_is_a_text() -> None:
-    assert messages(schemas.PersonSchema(), {"firstName": 5}) == {"firstName": ["JSON String expected."]}
+    assert messages(record.PersonSchema(), {"firstName": 5}) == {"firstName": ["JSON String expected."]}
 
 
 def test_of_very_many_unknown_fields_some_are_told() -> None:

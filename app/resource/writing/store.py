@@ -228,11 +228,11 @@ def save(
     columns = _stored(changed)
     if isinstance(after, NewResource) and after.created_as_only:
         columns["created_as_only"] = True
-    project_key, at = caller.project_key, caller.world.write_time()
+    project_key, at = caller.project_key, caller.clock_and_ids.write_time()
     words = _word_cache.new_words(connection, project_key, _texts(changed))
     build = _insert if before is None else _update
     statement = build(tuple(columns), dated=at is not None, notes_text=bool(words))
-    resource_id = caller.world.resource_id(connection, project_key) if before is None else before.id
+    resource_id = caller.clock_and_ids.resource_id(connection, project_key) if before is None else before.id
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:
         row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()

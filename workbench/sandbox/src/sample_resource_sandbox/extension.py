@@ -29,9 +29,9 @@ from sample_resource_sandbox.connections import Connections
 from sample_resource_sandbox.faults.hooks import Hooks
 from sample_resource_sandbox.journal.journal import Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
+from sample_resource_sandbox.projects.clock_and_ids import SandboxClocks
 from sample_resource_sandbox.projects.lifecycle import Projects
 from sample_resource_sandbox.projects.sole import SoleInstance
-from sample_resource_sandbox.projects.world import SandboxWorlds
 from sample_resource_sandbox.rules.rules import KINDS as ORDER_KINDS
 from sample_resource_sandbox.settings import SandboxSettings
 
@@ -73,7 +73,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
         self.runs = Runs(_RUN_KEPT_S)
         self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
-        self.worlds = SandboxWorlds(self.projects.registry)
+        self.clocks = SandboxClocks(self.projects.registry)
         self._hooks: Hooks | None = None
         self._stopped = threading.Event()
         self._sole = SoleInstance(settings.database_url or "", settings)

@@ -5,7 +5,7 @@ from typing import Any
 
 from planted import Answer, Forward, Request, around, of_answers, of_requests
 
-from app.resource.echo import UNTYPED
+from app.echo.record import UNTYPED
 
 COMPLEX = "artificially-complex/"
 

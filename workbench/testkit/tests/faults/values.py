@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from planted import Answer, Planted, Request, inside, of_answers, of_requests
-from sample_resource_sandbox.projects import world
+from sample_resource_sandbox.projects import clock_and_ids
 
 from faults.lists import arrays
 
@@ -73,7 +73,7 @@ def times_without_milliseconds(request: Request, answer: Answer) -> None:
 
 @inside("2.2-3")
 def ids_are_random(planted: Planted) -> None:
-    planted.wrap(world, "uuid7", lambda method: UUID(int=method().int & ~(0xF << 76) | 4 << 76))
+    planted.wrap(clock_and_ids, "uuid7", lambda method: UUID(int=method().int & ~(0xF << 76) | 4 << 76))
 
 
 def change_key(request: Request, change: Callable[[str], str]) -> Request:

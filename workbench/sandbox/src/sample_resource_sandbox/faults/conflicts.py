@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from flask import Request
 
+from app.clock_and_ids import ClockAndIds
 from app.database.pool import Database
 from app.resource.model import ById, ByKey, Caller, Target, YoungestWithoutKey, canonical_id
-from app.resource.world import World
 from app.resource.writing import store
 from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, WRITES_BY_ID
 from sample_resource_sandbox.faults import requests
@@ -30,12 +30,14 @@ def expects_version(request: Request, operation_id: str | None) -> bool:
     return "If-Match" in request.headers or requests.version_sent(request) is not None
 
 
-def write_before(database: Database, world: World, project_key: str, request: Request, operation_id: str) -> None:
+def write_before(
+    database: Database, clock_and_ids: ClockAndIds, project_key: str, request: Request, operation_id: str
+) -> None:
     """Give the resource that a write means the next version, with the same content. Without a resource, do nothing."""
     target = _target(request, operation_id)
     if target is None:
         return
-    other_writer = Caller(project_key, OTHER_WRITER, world)
+    other_writer = Caller(project_key, OTHER_WRITER, clock_and_ids)
     for _ in range(_ATTEMPTS):  # a writer that is no fiction may be faster
         with database.writing(project_key) as connection:
             found = store.find(connection, project_key, target)

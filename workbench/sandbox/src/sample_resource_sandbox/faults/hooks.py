@@ -26,10 +26,10 @@ from sample_resource_sandbox.connections import Connections, TooManyWaits, Waite
 from sample_resource_sandbox.faults import answers, conflicts, noting, requests
 from sample_resource_sandbox.faults.noting import Exchange
 from sample_resource_sandbox.faults.preferences import preference_applied, preferred_rule
+from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
 from sample_resource_sandbox.projects.described import removed
 from sample_resource_sandbox.projects.lifecycle import Projects
 from sample_resource_sandbox.projects.model import SandboxProject
-from sample_resource_sandbox.projects.world import ProjectWorld
 from sample_resource_sandbox.rules.counting import CountedRule
 from sample_resource_sandbox.rules.matching import TOKEN_PATH, Sent
 from sample_resource_sandbox.rules.rules import Rule
@@ -122,8 +122,8 @@ class Hooks:
                 continue
             exchange.acting += (rule,)
             if rule.conflict:
-                world = ProjectWorld.of(project)
-                conflicts.write_before(self._database, world, project.key, request, sent.operation_id or "")
+                clock_and_ids = ProjectClockAndIds.of(project)
+                conflicts.write_before(self._database, clock_and_ids, project.key, request, sent.operation_id or "")
             if rule.phase == "after":
                 if rule.answers_itself:
                     return None

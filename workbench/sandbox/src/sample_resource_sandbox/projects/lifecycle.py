@@ -31,13 +31,13 @@ from sample_resource_sandbox.analysis.runs import Runs
 from sample_resource_sandbox.journal.journal import Journal
 from sample_resource_sandbox.projects import copies, store
 from sample_resource_sandbox.projects.clock import ProjectClock
+from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
 from sample_resource_sandbox.projects.described import describe, details_of, not_found, removed
 from sample_resource_sandbox.projects.ids import ids_made, seed_of, set_ids_made
 from sample_resource_sandbox.projects.lock import ProjectLock
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.orders import NewProject, new_key
 from sample_resource_sandbox.projects.registry import Registry
-from sample_resource_sandbox.projects.world import ProjectWorld
 from sample_resource_sandbox.rules.counting import counted
 from sample_resource_sandbox.rules.rules import Rule
 
@@ -197,9 +197,9 @@ class Projects:
                 except UniqueViolation:  # somebody imports into the project that is just being made
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key, _INITIAL)
-            world = ProjectWorld(clock, seed_of(order.ids), 0)
+            clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids), 0)
             signing_keys.ensure_signing_key(connection, self._encryption)  # as the command 'client create' does
-            token = self._token(connection, client.client_id, scopes, world)
+            token = self._token(connection, client.client_id, scopes, clock_and_ids)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
         project.journal.secrets.add_token(token)
@@ -216,10 +216,10 @@ class Projects:
 
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
-        world = ProjectWorld.of(project)
+        clock_and_ids = ProjectClockAndIds.of(project)
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
-            token = self._token(connection, project.client_id, scopes, world)
+            token = self._token(connection, project.client_id, scopes, clock_and_ids)
         project.journal.secrets.add_token(token)
         return {
             "clientId": project.client_id,
@@ -229,9 +229,11 @@ class Projects:
             "expiresIn": TOKEN_LIFETIME_S,
         }
 
-    def _token(self, connection: Connection, client_id: str, scopes: tuple[str, ...], world: ProjectWorld) -> str:
+    def _token(
+        self, connection: Connection, client_id: str, scopes: tuple[str, ...], clock_and_ids: ProjectClockAndIds
+    ) -> str:
         issuer, encryption = self._settings.issuer, self._encryption
-        return issue_for_answer(connection, issuer, client_id, scopes, encryption, world)
+        return issue_for_answer(connection, issuer, client_id, scopes, encryption, clock_and_ids)
 
     def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
         """The resources of the new project. They are generated before a connection is held."""

@@ -1,7 +1,7 @@
-"""Times and ids: where a request takes them from.
+"""The clock and the source of ids of a request.
 
-The service asks a :class:`World` for every time that it compares or stores and for every id that it makes, so that
-tests of clients can run with another clock. :class:`RealWorld` is what requests get, unless an extension has others.
+The service asks a :class:`ClockAndIds` for every time that it compares or stores and for every id that it makes, so
+that tests of clients can run with another clock. Requests get :class:`RealClockAndIds`, unless an extension has others.
 """
 
 import re
@@ -16,7 +16,7 @@ from app.database.connection import Connection
 from app.values.patterns import UUID_PATTERN
 
 
-class World(Protocol):
+class ClockAndIds(Protocol):
     """A clock and a source of ids."""
 
     def time(self) -> float:
@@ -43,19 +43,19 @@ class World(Protocol):
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """A real time from which on no token is accepted that expires at a time of this world."""
+        """A real time from which on no token is accepted that expires at a time of this clock."""
         ...
 
 
-class Worlds(Protocol):
-    """The world of each project and of each API client."""
+class Clocks(Protocol):
+    """The clock and ids of each project and of each API client."""
 
-    def of_project(self, project_key: str) -> World:
-        """The world in which requests to a project are carried out."""
+    def of_project(self, project_key: str) -> ClockAndIds:
+        """The clock and ids of requests to a project."""
         ...
 
-    def of_client(self, client_id: str) -> World:
-        """The world in which the tokens of a client are issued and expire."""
+    def of_client(self, client_id: str) -> ClockAndIds:
+        """The clock by which the tokens of a client are issued and expire, and the ids that they get."""
         ...
 
 
@@ -63,9 +63,9 @@ _PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
 
 
 def project_token_id(epoch: int) -> str:
-    """A random id for a token of a project with a world of its own, which no other token can have.
+    """A random id for a token of a project with a clock of its own, which no other token can have.
 
-    Such a token counts in the world of its project only. The service refuses it after the project was removed, however
+    Such a token counts by the clock of its project only. The service refuses it after the project was removed, however
     far ahead the project's clock was.
 
     :param epoch: the project's epoch of tokens.
@@ -73,7 +73,7 @@ def project_token_id(epoch: int) -> str:
     return f"e{epoch}-{uuid4()}"
 
 
-class RealWorld:
+class RealClockAndIds:
     """Real time and random ids."""
 
     def time(self) -> float:
@@ -84,7 +84,7 @@ class RealWorld:
         """The database's time."""
         return None
 
-    def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- World's signature
+    def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- signature of ClockAndIds
         """A random id; ids of one process rise."""
         return uuid7()
 
@@ -93,7 +93,7 @@ class RealWorld:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether the token is of no project with a world of its own: the clock of a removed project is gone, too."""
+        """Whether the token is of no project with a clock of its own: the clock of a removed project is gone, too."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:
@@ -101,19 +101,19 @@ class RealWorld:
         return expires_at
 
 
-REAL_WORLD = RealWorld()
+REAL_CLOCK_AND_IDS = RealClockAndIds()
 
 
-class OneWorld:
-    """The real world for everybody."""
+class RealClocks:
+    """Real time and random ids for everybody."""
 
-    def of_project(self, project_key: str) -> World:  # noqa: ARG002 -- Worlds' signature
+    def of_project(self, project_key: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
         """The real one."""
-        return REAL_WORLD
+        return REAL_CLOCK_AND_IDS
 
-    def of_client(self, client_id: str) -> World:  # noqa: ARG002 -- Worlds' signature
+    def of_client(self, client_id: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
         """The real one."""
-        return REAL_WORLD
+        return REAL_CLOCK_AND_IDS
 
 
-ONE_WORLD: Worlds = OneWorld()
+REAL_CLOCKS: Clocks = RealClocks()

@@ -1,4 +1,4 @@
-"""The worlds of sandbox projects: their clocks and ids in place of real ones (:mod:`app.resource.world`)."""
+"""The clocks and ids of sandbox projects, in place of real ones (:mod:`app.clock_and_ids`)."""
 
 import re
 import time
@@ -7,8 +7,8 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds, RealClockAndIds, project_token_id
 from app.database.connection import Connection
-from app.resource.world import REAL_WORLD, RealWorld, World, project_token_id
 from sample_resource_sandbox.projects.clock import ProjectClock
 from sample_resource_sandbox.projects.ids import next_id
 from sample_resource_sandbox.projects.model import SandboxProject
@@ -21,7 +21,7 @@ _TOKEN_ID = re.compile("e([0-9]{1,18})-.*", re.ASCII)
 """The id of a token that was issued in an epoch of a project."""
 
 
-class ProjectWorld:
+class ProjectClockAndIds:
     """The clock and the ids of a sandbox project, as they are at the moment of a request.
 
     :param seed: of the ids; None: by chance.
@@ -36,8 +36,8 @@ class ProjectWorld:
         self._token_epoch = token_epoch
 
     @classmethod
-    def of(cls, project: SandboxProject) -> "ProjectWorld":
-        """The world of a project."""
+    def of(cls, project: SandboxProject) -> "ProjectClockAndIds":
+        """Those of a project."""
         epoch = None if project.is_removed else project.token_epoch
         return cls(project.clock, project.seed, epoch)
 
@@ -62,36 +62,36 @@ class ProjectWorld:
         match = _TOKEN_ID.fullmatch(token_id or "")
         return self._token_epoch is not None and match is not None and int(match[1]) >= self._token_epoch
 
-    def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- World's signature
+    def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- signature of ClockAndIds
         """A time after the end of the project, because its clock may be set back at any time."""
         return time.time() + _KEPT_S
 
 
-class _RemovedWorld(RealWorld):
-    """The world of a client whose project was removed a moment ago."""
+class _RemovedClockAndIds(RealClockAndIds):
+    """Those of a client whose project was removed a moment ago."""
 
-    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- World's signature
+    def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- signature of ClockAndIds
         """None."""
         return False
 
 
-_REMOVED_WORLD: World = _RemovedWorld()
+_REMOVED: ClockAndIds = _RemovedClockAndIds()
 
 
-class SandboxWorlds:
-    """The worlds of all projects and clients; those that are not the sandbox's get the real one."""
+class SandboxClocks:
+    """The clocks of all projects and clients; those that are not the sandbox's get the real one."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
-    def of_project(self, project_key: str) -> World:
-        """The world of a project."""
+    def of_project(self, project_key: str) -> ClockAndIds:
+        """Those of a project."""
         project = self._registry.find(project_key)
-        return REAL_WORLD if project is None else ProjectWorld.of(project)
+        return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds.of(project)
 
-    def of_client(self, client_id: str) -> World:
-        """The world of a client."""
+    def of_client(self, client_id: str) -> ClockAndIds:
+        """Those of a client."""
         project = self._registry.find_by_client(client_id)
         if project is not None:
-            return ProjectWorld.of(project)
-        return _REMOVED_WORLD if self._registry.is_removed(client_id) else REAL_WORLD
+            return ProjectClockAndIds.of(project)
+        return _REMOVED if self._registry.is_removed(client_id) else REAL_CLOCK_AND_IDS

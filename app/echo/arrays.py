@@ -1,62 +1,18 @@
-"""The echo endpoints (interface 4.9 and 4.13): each received value, in the array of its type of a flat ObjectType.
+"""What the echo endpoints answer (interface 4.9 and 4.13): each received value, in the array of its type.
 
 They store nothing. The answer shows the author of a client how each value of path, query and body has arrived.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from app import errors
+from app.echo.record import ComplexRecord
 from app.values import timestamps
-from app.values.json_fields import MISSING, refuse_value
+from app.values.json_fields import MISSING
 from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
-
-UNTYPED = (
-    "id",
-    "version",
-    "key",
-    "custom",
-    "eigthProperty",
-    "ninthProperty",
-    "tenthProperty",
-    "eleventhPropery",
-    "twelthProperty",
-    "thirteenthProperty",
-    "fourteenthProperty",
-    "fifteenthProperty",
-)
-"""The fields of the record whose types the interface does not show, in its order and spelt as it spells them."""
-
-PERSONS = ("createdBy", "lastModifiedBy")
-
-
-@dataclass(frozen=True, slots=True)
-class ComplexRecord:
-    """A checked complex body record (interface 2.4)."""
-
-    untyped: Mapping[str, Any]
-    """The given fields of :data:`UNTYPED` that are not null, in that order: any JSON values."""
-    created_at: datetime | None
-    last_modified_at: datetime | None
-    names: tuple[str, ...]
-    """The given first and last names, of createdBy and then of lastModifiedBy."""
-
-
-def read_timestamp(text: str) -> datetime:
-    """A date-time of RFC 3339 in UTC; a leap second is the first second of the next minute.
-
-    :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
-    """
-    try:
-        return timestamps.parse(text)
-    except timestamps.NoDateTime:
-        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
-    except timestamps.NoSuchDateTime:
-        refuse_value(text, "There is no such date-time.")
 
 
 def epoch_milliseconds(moment: datetime) -> int:

@@ -1,0 +1,108 @@
+"""The complex body record and the query parameters of the echo endpoints (interface 2.4, 4.9 and 4.13)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.values.json_fields import NestedObject, StrictField, StrictSchema, Text, Timestamp, check_json
+from app.values.parameters import NUMBER_SCHEMA, Parameter, QuerySchema, read_number
+
+UNTYPED = (
+    "id",
+    "version",
+    "key",
+    "custom",
+    "eigthProperty",
+    "ninthProperty",
+    "tenthProperty",
+    "eleventhPropery",
+    "twelthProperty",
+    "thirteenthProperty",
+    "fourteenthProperty",
+    "fifteenthProperty",
+)
+"""The fields of the record whose types the interface does not show, in its order and spelt as it spells them."""
+
+PERSONS = ("createdBy", "lastModifiedBy")
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexRecord:
+    """A checked complex body record (interface 2.4)."""
+
+    untyped: Mapping[str, Any]
+    """The given fields of :data:`UNTYPED` that are not null, in that order: any JSON values."""
+    created_at: datetime | None
+    last_modified_at: datetime | None
+    names: tuple[str, ...]
+    """The given first and last names, of createdBy and then of lastModifiedBy."""
+
+
+class PersonSchema(StrictSchema):
+    """``createdBy`` and ``lastModifiedBy`` of the complex record."""
+
+    firstName = Text(stored=False)
+    lastName = Text(stored=False)
+
+
+class AnyJson(StrictField):
+    """A field whose type the interface does not show: any JSON value, kept as it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(check_json, "", metadata={"description": "any JSON value"})
+
+
+class ComplexRecordSchema(StrictSchema):
+    """The complex body record (interface 2.4): every field is optional."""
+
+    id = AnyJson()
+    version = AnyJson()
+    key = AnyJson()
+    custom = AnyJson()
+    eigthProperty = AnyJson()
+    ninthProperty = AnyJson()
+    tenthProperty = AnyJson()
+    eleventhPropery = AnyJson()
+    twelthProperty = AnyJson()
+    thirteenthProperty = AnyJson()
+    fourteenthProperty = AnyJson()
+    fifteenthProperty = AnyJson()
+    createdAt = Timestamp()
+    lastModifiedAt = Timestamp()
+    createdBy = NestedObject(PersonSchema)
+    lastModifiedBy = NestedObject(PersonSchema)
+
+    def make(self, data: dict[str, Any]) -> ComplexRecord:
+        persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
+        return ComplexRecord(
+            untyped={name: data[name] for name in UNTYPED if name in data},
+            created_at=data.get("createdAt"),
+            last_modified_at=data.get("lastModifiedAt"),
+            names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EchoQuery:
+    """The loaded parameters of the echo endpoints (interface 4.9 and 4.13)."""
+
+    one: int | float | None = None
+    two: str | None = None
+
+
+class EchoQuerySchema(QuerySchema):
+    """``queryParameterOne`` and ``queryParameterTwo``."""
+
+    one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
+    two = Parameter(
+        str,  # a query string is UTF-8, and nothing keeps this text
+        {"type": "string"},
+        may_be_empty=True,
+        data_key="queryParameterTwo",
+        meaning="any text",
+        example="any text",
+    )
+
+    def make(self, values: dict[str, Any]) -> EchoQuery:
+        return EchoQuery(**values)

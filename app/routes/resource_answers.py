@@ -1,0 +1,48 @@
+"""A single resource as an answer: with its entity tag, conditional reads, and the address of a new one."""
+
+from dataclasses import replace
+
+from flask import Response, request
+
+from app.http.answers import json_answer
+from app.http.arguments import preconditions
+from app.resource.model import Representation, Written
+from app.resource.preconditions import failed_precondition, matches
+from app.resource.resource_json import representation_of
+
+
+def resource_answer(resource: Representation, status: int = 200) -> Response:
+    """A single resource with its entity tag."""
+    answer = json_answer(resource.json, status)
+    answer.headers["ETag"] = _entity_tag(resource)
+    return answer
+
+
+def read_answer(resource: Representation) -> Response:
+    """A resource that was read: 200, or 304 if the client has this version.
+
+    :raises ApiError: 412 if it is another version than If-Match lists.
+    """
+    conditions = preconditions()
+    if conditions.if_match is None and conditions.if_none_match is None:
+        return resource_answer(resource)
+    failed = failed_precondition(replace(conditions, if_none_match=None), resource.id, resource.version)
+    if failed is not None:
+        raise failed
+    if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
+        return Response(status=304, headers={"ETag": _entity_tag(resource)})
+    return resource_answer(resource)
+
+
+def written_answer(written: Written, project_key: str) -> Response:
+    """A resource that was written: 201 with its address if it is new."""
+    resource = representation_of(written.resource)
+    if not written.is_new:
+        return resource_answer(resource)
+    answer = resource_answer(resource, 201)
+    answer.headers["Location"] = f"{request.script_root}/{project_key}/resource/{resource.id}"
+    return answer
+
+
+def _entity_tag(resource: Representation) -> str:
+    return f'"{resource.version}"'
