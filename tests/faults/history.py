@@ -131,6 +131,17 @@ class _Life:
         return max([*self.contents, *self.writers, *(version for _, version in self.readers)])
 
 
+def figures(history: Sequence[Call]) -> str:
+    """What a history has of each kind of call, for a report."""
+    outcomes = Counter(call.outcome for call in history)
+    written = sum(call.sent is not None and call.outcome is Outcome.DONE for call in history)
+    lives = {state.id for call in history for state in call.states}
+    return (
+        f"{len(history)} calls, of which {outcomes[Outcome.UNKNOWN]} had no certain end; {written} writes acknowledged,"
+        f" {outcomes[Outcome.REFUSED]} calls refused; {len(lives)} resources, one after the other, of four keys"
+    )
+
+
 def faults(history: Sequence[Call]) -> list[str]:
     """Why a history cannot have happened; nothing if it can."""
     lives, found = _lives(history)

@@ -1,7 +1,8 @@
-"""Two PostgreSQL servers: a primary, and a standby that confirms each commit (synchronous replication)."""
+"""Two PostgreSQL servers: a primary, and a standby that confirms each commit (``docs/high-availability.md``)."""
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -21,6 +22,9 @@ from tests.support.waiting import wait_until
 
 ACCOUNT = "sample_resource"
 
+_NAMES = ("primary", "standby")
+"""Of the folders of the two servers, by what they are at first."""
+
 
 class PostgresPair:
     """A primary with an empty database and its standby, both on TCP ports of 127.0.0.1."""
@@ -33,22 +37,20 @@ class PostgresPair:
         self.programs = _programs(self._user)
         self.ports = (free_port(), free_port())
         self._running: list[subprocess.Popen[bytes]] = []
-        for name in ("primary", "standby"):
+        self._processes: dict[int, psutil.Process] = {}
+        for name in _NAMES:
             (self.folder / name).mkdir(mode=0o700)
             data.hand_over(self.folder / name)
-        primary, standby = self.folder / "primary", self.folder / "standby"
-        self._run("initdb", "-D", str(primary), "-U", ACCOUNT, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-        self.primary = self._start(primary, self.ports[0])
+        primary, standby = (self.folder / name for name in _NAMES)
+        self._run("initdb", "-D", str(primary), "-U", ACCOUNT, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8",
+                  "--data-checksums")  # fmt: skip
+        self.primary = self._start(0)
         with self.connect(0, "postgres") as connection:
             connection.execute(f"CREATE DATABASE {ACCOUNT}")
         self._run("pg_basebackup", "-D", str(standby), "-h", "127.0.0.1", "-p", str(self.ports[0]), "-U", ACCOUNT,
                   "--checkpoint=fast", "--write-recovery-conf")  # fmt: skip
-        self.standby = self._start(standby, self.ports[1])
-        # Only now, so that the copy does not have the setting: promoted, it has to commit alone.
-        with self.connect(0) as connection:
-            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            connection.execute("SELECT pg_reload_conf()")
-            wait_until(lambda: _value(connection, "SELECT sync_state FROM pg_stat_replication") == "sync")
+        self.standby = self._start(1)
+        self.wait_for_standby(0)
 
     @property
     def url(self) -> str:
@@ -69,6 +71,7 @@ class PostgresPair:
     def kill_primary(self) -> None:
         """End all processes of the primary at once, as a machine does whose power fails."""
         _each(self.primary, psutil.Process.kill)
+        self.primary.wait(10)
 
     def suspend_standby(self) -> None:
         """Let the standby neither receive nor confirm anything, without closing its connection."""
@@ -78,10 +81,46 @@ class PostgresPair:
         """Let it go on."""
         _each(self.standby, psutil.Process.resume)
 
-    def promote_standby(self) -> None:
-        """Let the standby accept writes."""
-        with self.connect(1) as connection:
+    def promote(self, server: int) -> None:
+        """Let a standby accept writes, and commit alone."""
+        with self.connect(server) as connection:
+            connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            connection.execute("SELECT pg_reload_conf()")
             assert _value(connection, "SELECT pg_promote()") is True
+
+    def wait_for_standby(self, server: int) -> None:
+        """Let a primary confirm no commit any more that its standby does not have. Its standby must run."""
+        with self.connect(server) as connection:
+            streams = "SELECT state FROM pg_stat_replication"
+            wait_until(lambda: _value(connection, streams) == "streaming", 30, self._log_of(1 - server))
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("SELECT pg_reload_conf()")
+            wait_until(lambda: _value(connection, "SELECT sync_state FROM pg_stat_replication") == "sync")
+
+    def stop_for_switch_over(self, server: int) -> None:
+        """Stop a primary when its standby has everything; when it starts again, it is a standby."""
+        with self.connect(server) as connection:
+            connection.execute(f"ALTER SYSTEM SET primary_conninfo = '{self._conninfo(1 - server)}'".encode())
+        self._sign_as_standby(server)
+        self._stop(server)
+
+    def start_as_standby(self, server: int) -> None:
+        """Start a server that was stopped or lost, as the rule says: as a standby, whatever it was."""
+        self._sign_as_standby(server)
+        self._start(server)
+
+    def rewind(self, server: int) -> None:
+        """Make a former primary, which runs, the standby of the other server, which was promoted."""
+        data = self.folder / _NAMES[server]
+        self._stop(server)
+        self._run("pg_rewind", "-D", str(data), f"--source-server={self._conninfo(1 - server)} dbname=postgres",
+                  "--write-recovery-conf")  # fmt: skip
+        self._start(server)
+
+    def is_standby(self, server: int) -> bool:
+        """Whether a server accepts no writes."""
+        with self.connect(server) as connection:
+            return bool(_value(connection, "SELECT pg_is_in_recovery()"))
 
     def remove(self) -> None:
         """Stop both and delete their data."""
@@ -95,12 +134,30 @@ class PostgresPair:
         done = processes.run_as(self._user, [str(self.programs / program), *arguments], server_environment())
         assert done.returncode == 0, f"{program}: {done.stderr}"
 
-    def _start(self, data: Path, port: int) -> psutil.Process:
+    def _log_of(self, server: int) -> Callable[[], str]:
+        return (self.folder / f"{_NAMES[server]}.log").read_text
+
+    def _conninfo(self, server: int) -> str:
+        return f"host=127.0.0.1 port={self.ports[server]} user={ACCOUNT}"
+
+    def _stop(self, server: int) -> None:
+        process = self._processes[server]
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+    def _sign_as_standby(self, server: int) -> None:
+        path = self.folder / _NAMES[server] / "standby.signal"
+        done = processes.run_as(self._user, ["/usr/bin/touch", str(path)], server_environment())
+        assert done.returncode == 0, done.stderr
+
+    def _start(self, server: int) -> psutil.Process:
+        data, port = self.folder / _NAMES[server], self.ports[server]
         settings = {
             "port": port,
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
             "wal_level": "replica",
+            "wal_keep_size": "256MB",
         }
         options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
         with (self.folder / f"{data.name}.log").open("wb") as log:
@@ -112,6 +169,7 @@ class PostgresPair:
                 user=self._user,
             )
         self._running.append(process)
+        self._processes[server] = psutil.Process(process.pid)
 
         def answers() -> bool:
             try:
@@ -120,8 +178,8 @@ class PostgresPair:
             except psycopg.OperationalError:
                 return False
 
-        wait_until(answers, 30, lambda: (self.folder / f"{data.name}.log").read_text())
-        return psutil.Process(process.pid)
+        wait_until(answers, 30, self._log_of(server))
+        return self._processes[server]
 
 
 def _each(server: psutil.Process, do: Callable[[psutil.Process], None]) -> None:
@@ -134,10 +192,10 @@ def _each(server: psutil.Process, do: Callable[[psutil.Process], None]) -> None:
 def _programs(user: tuple[int, int] | None) -> Path:
     """A folder with all programs that a pair needs: of the system's PostgreSQL, or of the wheel."""
     for programs in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), package_folder() / "pginstall" / "bin"):
-        needed = [programs / name for name in ("initdb", "postgres", "pg_basebackup")]
+        needed = [programs / name for name in ("initdb", "postgres", "pg_basebackup", "pg_rewind")]
         if all(os.access(program, os.X_OK) for program in needed) and version_of(user, programs):
             return programs
-    pytest.skip("no PostgreSQL with pg_basebackup that its account can run")
+    pytest.skip("no PostgreSQL with pg_basebackup and pg_rewind that its account can run")
 
 
 def _value(connection: psycopg.Connection[Any], query: str) -> Any:

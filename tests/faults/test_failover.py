@@ -1,11 +1,16 @@
 """The primary is lost and its standby takes over. ``DATABASE_URL`` names both, and libpq takes the one that writes."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from tests.faults.history import Outcome, faults, figures
 from tests.faults.load import Load
+from tests.faults.noting_clients import NOT_SENT, Answered, NotingClients
 from tests.faults.postgres_pair import PostgresPair
 from tests.faults.reports import Report
 from tests.faults.service import Service
@@ -33,7 +38,7 @@ def test_a_promoted_standby_has_every_acknowledged_write(pair: PostgresPair, rep
             assert load.answers[-1][1].is_unavailable
             assert service.request("GET", "/health/ready").is_unavailable
             assert service.request("GET", "/health/live").status == 200
-            pair.promote_standby()
+            pair.promote(1)
             promoted = time.monotonic()
             seconds = load.recovered_after(promoted)
             time.sleep(3)
@@ -49,6 +54,55 @@ def test_a_promoted_standby_has_every_acknowledged_write(pair: PostgresPair, rep
             assert len(after) > 100
             assert seconds < RECOVERED_WITHIN_S
         assert load.without_answer() == [], "no connection is cut"
+    finally:
+        service.remove()
+
+
+def test_a_history_over_switch_overs_is_one_of_calls_one_after_the_other(pair: PostgresPair, report: Report) -> None:
+    """The steps of ``docs/high-availability.md``: a primary is lost and comes back, then the two change places."""
+    service = Service(DATABASE_URL=pair.url)
+    project = f"p-{uuid4().hex[:20]}"
+    token = service.token(f"manage_test:{project}")
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
+        answer = service.request(method, f"/{project}/resource{path}", body, token, headers=headers)
+        if answer.refused:
+            return NOT_SENT
+        return answer.status, answer.json() if answer.status is not None else None
+
+    def until_served() -> None:
+        """Another project, so that the history has nothing of it."""
+        probe, body = service.token("manage_test:probe"), {"key": "probe", "objectTypeProperty": {}}
+        service.wait_until(lambda: service.request("PUT", "/probe/resource", body, probe).status in (200, 201))
+
+    clients = NotingClients(send, 24, pause_s=0.02)
+    try:
+        with clients.at_work():
+            time.sleep(3)
+            pair.kill_primary()
+            time.sleep(1)
+            pair.promote(1)
+            until_served()
+            pair.start_as_standby(0)  # it has its own end of the log, and takes no writes
+            assert pair.is_standby(0)
+            time.sleep(3)
+            pair.rewind(0)
+            pair.wait_for_standby(1)
+            until_served()
+            time.sleep(3)
+            began = time.monotonic()
+            pair.stop_for_switch_over(1)
+            pair.promote(0)
+            until_served()
+            report(f"no write for {time.monotonic() - began:.1f} s of a switch-over")
+            pair.start_as_standby(1)
+            pair.wait_for_standby(0)
+            until_served()
+            time.sleep(3)
+        report(figures(clients.history))
+        assert [pair.is_standby(server) for server in (0, 1)] == [False, True]
+        assert Counter(call.outcome for call in clients.history)[Outcome.DONE] > 1_000
+        assert faults(clients.history) == []
     finally:
         service.remove()
 

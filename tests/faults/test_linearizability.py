@@ -13,7 +13,7 @@ import pytest
 
 from app.resource.reading import reads
 from app.resource.writing import store
-from tests.faults.history import Call, Outcome, faults
+from tests.faults.history import Outcome, faults, figures
 from tests.faults.noting_clients import NOT_SENT, Answered, NotingClients
 from tests.faults.reports import Report
 from tests.faults.service import Service
@@ -28,16 +28,6 @@ PAUSE_S = 2.0
 
 FROZEN_S = 1.5
 STALE_S = 0.02
-
-
-def figures(history: Sequence[Call]) -> str:
-    outcomes = Counter(call.outcome for call in history)
-    written = sum(call.sent is not None and call.outcome is Outcome.DONE for call in history)
-    lives = {state.id for call in history for state in call.states}
-    return (
-        f"{len(history)} calls, of which {outcomes[Outcome.UNKNOWN]} had no certain end; {written} writes acknowledged,"
-        f" {outcomes[Outcome.REFUSED]} calls refused; {len(lives)} resources, one after the other, of four keys"
-    )
 
 
 def test_a_history_under_faults_is_one_of_calls_one_after_the_other(service: Service, report: Report) -> None:
