@@ -1,4 +1,4 @@
-"""``docs/licences.md`` lists every dependency with its licence, and each licence permits what is done with it."""
+"""``docs/licences.md`` lists what comes with the service; each licence permits what is done with a package."""
 
 import re
 from importlib.metadata import Distribution
@@ -20,8 +20,6 @@ def listed_under(heading: str) -> dict[str, str]:
 
 
 INSTALLED = listed_under("Installed with the service")
-WITH_TESTKIT = listed_under("Installed with the testkit")
-TOOLS = listed_under("Tools")
 
 LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE))
 PINNED = {canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().split()}
@@ -31,28 +29,26 @@ def named(package: Distribution) -> NormalizedName:
     return canonicalize_name(package.metadata["Name"])
 
 
-def test_every_dependency_is_listed_once() -> None:
+def stated(distribution: str, *extras: str) -> dict[NormalizedName, str]:
+    """The packages that a distribution needs, each with the licence of its metadata."""
+    return {named(package): licence_of(package) for package in closure(distribution, *extras)}
+
+
+def test_the_page_lists_each_package_of_the_service_with_its_licence() -> None:
     assert set(INSTALLED) == LOCKED
-    required = {named(package) for package in closure("sample-resource-testkit")}
-    assert set(WITH_TESTKIT) == required - set(INSTALLED)
-    assert set(TOOLS) == PINNED - set(INSTALLED) - set(WITH_TESTKIT)
+    needed = stated("sample-resource", "embedded", "otel")
+    assert {name: INSTALLED[name] for name in needed} == needed
 
 
-def test_the_page_names_the_licences_that_the_packages_state() -> None:
-    packages = [
-        *closure("sample-resource", "embedded", "otel", "dev", "docs"),
-        *closure("sample-resource-testkit", "pytest"),
-    ]
-    stated = {named(package): licence_of(package) for package in packages}
-    listed = INSTALLED | WITH_TESTKIT | TOOLS
-    assert {name: listed.get(name) for name in stated} == stated
+def test_the_testkit_brings_one_package_more() -> None:
+    further = {name: licence for name, licence in stated("sample-resource-testkit").items() if name not in INSTALLED}
+    assert further == {"h11": "MIT"}
 
 
-@pytest.mark.parametrize(
-    ("listed", "allowed"), [(INSTALLED, FOR_THE_SERVICE), (WITH_TESTKIT, FOR_THE_SERVICE), (TOOLS, FOR_TOOLS)]
-)
-def test_every_licence_is_allowed(listed: dict[str, str], allowed: frozenset[str]) -> None:
-    assert {name: licence for name, licence in listed.items() if not is_allowed(licence, allowed)} == {}
+def test_every_licence_is_allowed() -> None:
+    tools = stated("sample-resource", "dev", "docs") | stated("sample-resource-testkit", "pytest")
+    for packages, allowed in ((INSTALLED, FOR_THE_SERVICE), (tools, FOR_TOOLS)):
+        assert {name: licence for name, licence in packages.items() if not is_allowed(licence, allowed)} == {}
 
 
 @pytest.mark.parametrize(
