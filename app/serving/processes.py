@@ -37,8 +37,8 @@ def spawn(
     :param source: file descriptor of its standard input; nothing by default.
     :param output: file descriptor of its standard output and error; None: those of this process.
     :param user: user and group id that it runs as.
-    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. Without
-        ``setpriv`` of util-linux 2.33, as on other systems, it gets none.
+    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. It gets
+        none if that ends within a few milliseconds, or without ``setpriv`` of util-linux 2.33, as on other systems.
     """
     uid, gid = user or (None, None)
     # Each change of user cancels the request for the signal, so setpriv makes it as the new user.
