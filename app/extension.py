@@ -172,8 +172,13 @@ def installed_package() -> ExtensionPackage:
         names = ", ".join(sorted(map(_distribution, found)))
         package.unusable = f"needs one package, and several are installed: {names}" if found else _NOT_INSTALLED
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
-        package.unusable = f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
+        package.unusable = cannot_be_loaded(error)
     return package
+
+
+def cannot_be_loaded(error: BaseException) -> str:
+    """What is said of that which needs the package, after the error of its import."""
+    return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
 
 
 def _loaded(found: EntryPoint) -> ExtensionPackage:

@@ -15,7 +15,7 @@ from importlib import import_module
 import click
 
 from app.config import InvalidSetting, Settings, file_variable
-from app.extension import installed_package, settled
+from app.extension import cannot_be_loaded, installed_package, settled
 
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
@@ -40,11 +40,16 @@ class _LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = super().get_command(ctx, cmd_name)
-        name = None if found else _COMMANDS.get(cmd_name) or installed_package().commands.get(cmd_name)
-        if name is None:
+        if found is not None:
             return found
-        module = import_module(name)
-        return next(command for command in module.COMMANDS if command.name == cmd_name)
+        if cmd_name in _COMMANDS:
+            return _imported(cmd_name, _COMMANDS[cmd_name])
+        module = installed_package().commands.get(cmd_name)
+        try:
+            return None if module is None else _imported(cmd_name, module)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
+            click.echo(f"The command {cmd_name} {cannot_be_loaded(error)}", err=True)
+            return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -57,6 +62,10 @@ class _LazyGroup(click.Group):
             if reason is None:
                 raise
             raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
+
+
+def _imported(name: str, module: str) -> click.Command:
+    return next(command for command in import_module(module).COMMANDS if command.name == name)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,8 +1,7 @@
 """The processes of the service: ``serve`` and what it starts, the embedded PostgreSQL, and gunicorn's worker.
 
 ``docs/architecture.md`` follows a start through the modules. gunicorn loads ``supervised_settings``,
-``gunicorn_settings``, ``private_ports``, ``stopping`` and ``worker`` in its own processes, and ``child_program`` is a
-program of its own; nothing else imports them.
+``gunicorn_settings``, ``private_ports``, ``stopping`` and ``worker`` in its own processes; nothing else imports them.
 
 Here are the reasons why the service, or its PostgreSQL, cannot be started. Messages are for the person who starts it.
 """

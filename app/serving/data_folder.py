@@ -3,6 +3,10 @@
 The cluster lies in ``DATA_DIR`` if PostgreSQL can work there. If its account cannot reach the folder, or if PostgreSQL
 cannot use its name, the cluster lies in the store, and a pointer, which is a file in ``DATA_DIR``, names the place.
 
+PostgreSQL does not run as root. Under root it runs as the owner of the cluster, which for a new one is a system account
+of the service's own. All else in the folder stays root's, and root works only in folders in which no other account can
+write: there nobody can put a link in the way of a file that root writes, or swap a folder that root hands over.
+
 One process at a time owns a data folder, by a lock that the kernel releases when that process ends in any way.
 """
 
@@ -13,25 +17,22 @@ import logging
 import os
 import pwd
 import re
-import secrets
-import time
+import tempfile
 from collections.abc import Generator
 from functools import cached_property
 from pathlib import Path
 
 from app.serving import DataDirInUse, EmbeddedError, processes
-from app.serving.postgres_programs import Account, Programs, make_in_store, programs_for, store
+from app.serving.postgres_programs import Account, Programs, make_store, others_can_write, programs_for, store
 
 logger = logging.getLogger(__name__)
 
 _OWN_ACCOUNT = "sample-resource"
-"""Made under root, if the machine has neither this account nor one named postgres."""
 
-_ACCOUNT_MADE_WITHIN_S = 5.0
-"""Longest wait for another process that changes the accounts of the machine."""
-
-_SHARED_ACCOUNTS = ("nobody", "daemon")
-"""Other programs run as these, and the server's account may read its files and log in as every role."""
+_MAKE_ACCOUNT = (
+    *("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"),
+    *("--shell", "/usr/sbin/nologin", _OWN_ACCOUNT),
+)
 
 _LONGEST_PATH = 900
 """Bytes. PostgreSQL's limit is 1024, for the paths of the files below the folder."""
@@ -46,10 +47,10 @@ class DataFolder:
 
     :param data_dir: the folder as the user named it.
     :param home: where lock, log and cluster are: ``data_dir``, or a folder of the store.
-    :param account: the account of the server, under root; None if the server runs as this process does.
+    :param account: the account of the server; under root not that of this process.
     """
 
-    def __init__(self, data_dir: Path, home: Path, account: pwd.struct_passwd | None) -> None:
+    def __init__(self, data_dir: Path, home: Path, account: pwd.struct_passwd) -> None:
         self.data_dir = data_dir
         self.home = home
         self.account = account
@@ -58,12 +59,17 @@ class DataFolder:
     @property
     def user(self) -> Account | None:
         """User and group id of the server; None if they are those of this process."""
-        return None if self.account is None else (self.account.pw_uid, self.account.pw_gid)
+        return None if self.account.pw_uid == os.geteuid() else (self.account.pw_uid, self.account.pw_gid)
 
-    def hand_over(self, path: Path) -> None:
-        """Make the server's account the owner of a file or folder."""
-        if self.account is not None:
-            os.chown(path, self.account.pw_uid, self.account.pw_gid, follow_symlinks=False)
+    def hand_over(self, folder: Path) -> None:
+        """Make the server's account the owner of a folder that this process has just made; a link is refused."""
+        if self.user is None:
+            return
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            os.fchown(descriptor, *self.user)
+        finally:
+            os.close(descriptor)
 
     @cached_property
     def programs(self) -> Programs:
@@ -145,18 +151,17 @@ class DataFolder:
 
     def write_access_rules(self) -> None:
         """Admit the accounts of the server and of its owner, which the kernel tells PostgreSQL, and no others."""
-        accounts = {os.geteuid()} if self.account is None else {os.geteuid(), self.account.pw_uid}
-        quoted = [_account_name_of(uid).replace('"', '""') for uid in sorted(accounts)]
+        names = {pwd.getpwuid(os.geteuid()).pw_name, self.account.pw_name}
+        quoted = [name.replace('"', '""') for name in sorted(names)]
         rules = {
             "pg_hba.conf": "local all all peer map=service\n",
             "pg_ident.conf": "".join(f'service "{name}" all\n' for name in quoted),
         }
         for name, text in rules.items():
-            descriptor = self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            with os.fdopen(descriptor, "w") as file:
+            with os.fdopen(self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
                 file.write(text)
-                # They hold no secrets, and the server's account may not be the owner of the folder.
-                os.fchmod(descriptor, 0o644)
+                # They hold no secrets, and under root another account has to read them.
+                os.fchmod(file.fileno(), 0o644)
 
     def write_note(self, name: str, place: Path) -> None:
         """Keep the path of something outside of the folder, which a later start has to find."""
@@ -174,29 +179,27 @@ class DataFolder:
         return Path(os.fsdecode(line)) if end and line.startswith(b"/") else None
 
     def _open(self, path: Path, flags: int) -> int:
-        """Open a file of the folder without following links, and give it the owner of the folder."""
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        if os.geteuid() == 0:
-            folder = self.home.stat()
-            os.fchown(descriptor, folder.st_uid, folder.st_gid)
-        return descriptor
+        return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
+def find_data_folder(data_dir: Path) -> DataFolder:
     """Find where the cluster of a data folder is: in itself, where its pointer says, or in a new folder of the store.
 
     :param data_dir: an absolute path.
-    :param make: whether to make folders that do not exist; if not, a folder that cannot be used is given a home that
-        does not exist.
     :raises EmbeddedError: if the data belong to another account, or cannot be used.
     :raises OSError: if folders cannot be made.
     """
     root = os.geteuid() == 0
-    if not root:
-        _account_name_of(os.geteuid())
-        if data_dir.exists() and not os.access(data_dir, os.X_OK):
-            _raise_if_another_owns(data_dir)  # nothing in it can be looked at
-    if make and not data_dir.exists():
+    try:
+        account = pwd.getpwuid(os.geteuid())
+    except KeyError:
+        raise EmbeddedError(
+            f"PostgreSQL needs a name for its account, and user id {os.geteuid()} has none here: start the service as "
+            "another user, or set DATABASE_URL."
+        ) from None
+    if data_dir.exists():
+        _raise_if_others_own(data_dir)
+    else:
         data_dir.mkdir(parents=True)
         # Under root the server's account has to pass through to its own folder.
         data_dir.chmod(0o711 if root else 0o700)
@@ -205,21 +208,39 @@ def find_data_folder(data_dir: Path, *, make: bool = True) -> DataFolder:
             f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
             "or set DATABASE_URL to use that cluster's server."
         )
-    home = _read_pointer(data_dir) or data_dir
-    account = _account_for(home, data_dir, make=make) if root else None
-    if not root:
-        _raise_if_another_owns(home)
+    home = find_home(data_dir)
+    if root:
+        account = _account_for(home)
     folder = DataFolder(data_dir, home, account)
     if home == data_dir and not _is_usable(folder):
         if folder.cluster.exists():
-            runner = "its owner" if account is None else f"the account {account.pw_name}"
             raise EmbeddedError(
-                f"DATA_DIR {data_dir} holds data that PostgreSQL runs as {runner}, who cannot use them there. "
+                f"DATA_DIR {data_dir} holds data, and PostgreSQL runs as {account.pw_name} and cannot use them there. "
                 "Move the folder to a place open to that account and with a shorter name."
             )
-        home = _new_home(data_dir) if make else store() / "none"
-        folder = DataFolder(data_dir, home, _account_for(home, data_dir, make=make) if root else None)
+        folder = DataFolder(data_dir, _home_in_store(data_dir), account)
     return folder
+
+
+def find_home(data_dir: Path) -> Path:
+    """Where the cluster of a data folder is, or would be: where the pointer says, else in the folder itself.
+
+    :raises EmbeddedError: if the pointer names no place for data of this account, or a place that is gone.
+    """
+    pointer = data_dir / _POINTER
+    try:
+        owner = pointer.lstat().st_uid
+        first_line = pointer.read_bytes().partition(b"\n")[0]
+    except FileNotFoundError:
+        return data_dir
+    home = Path(os.fsdecode(first_line))
+    # Another account must not make root use a folder of its choice.
+    if owner != os.geteuid() or home.parent != store():
+        raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
+    if not home.is_dir():
+        raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
+    _raise_if_others_own(home)
+    return home
 
 
 def can_enter(user: Account | None, folder: Path) -> bool:
@@ -236,22 +257,32 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _new_home(data_dir: Path) -> Path:
+def _home_in_store(data_dir: Path) -> Path:
     """Make a folder in the store for this data folder, or find the folder that another process has just made.
 
     A data folder without a pointer is new, even if one of the same name had data before: its user removed it to start
     with an empty database. The old data are not deleted; a warning says where they are.
     """
-    name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
-    home = store() / f"{name}-{secrets.token_hex(4)}"
-    make_in_store(home)
-    if not _write_pointer(data_dir, home):
-        home.rmdir()
-        return _read_pointer(data_dir) or data_dir
+    with _locked(data_dir):
+        found = find_home(data_dir)
+        if found != data_dir:
+            return found
+        make_store()
+        name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+        older = sorted(store().glob(f"{name}-*"))
+        home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=store()))
+        if os.geteuid() == 0:
+            home.chmod(0o711)
+        written = data_dir / f"{_POINTER}.new"
+        written.write_bytes(
+            os.fsencode(home) + b"\n\nThe server's account cannot reach this folder, or PostgreSQL cannot use its name."
+            b"\nThe folder named above holds its data. To throw them away, remove it and this file.\n"
+        )
+        written.rename(data_dir / _POINTER)
+        sync_folder(data_dir)
     logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
-    for older in sorted(store().glob(f"{name}-*")):
-        if older != home:
-            logger.warning("Data of an earlier folder of that name are still in %s; remove them if unwanted.", older)
+    for place in older:
+        logger.warning("Data of an earlier folder of that name are still in %s; remove them if unwanted.", place)
     return home
 
 
@@ -262,140 +293,69 @@ def _is_usable(folder: DataFolder) -> bool:
     return can_enter(folder.user, folder.data_dir)
 
 
-def _account_for(home: Path, data_dir: Path, *, make: bool) -> pwd.struct_passwd:
-    """The account that the server runs as under root: the owner of the data, else an account of no other program."""
-    for path in (home / "postgresql", home, data_dir):
-        with contextlib.suppress(FileNotFoundError):
-            owner = path.lstat().st_uid
-            if owner != 0:
-                try:
-                    account = pwd.getpwuid(owner)
-                except KeyError:
-                    raise EmbeddedError(f"{path} belongs to user id {owner}, which has no account here.") from None
-                if make and account.pw_name in _SHARED_ACCOUNTS:
-                    better = _find_account() or _make_account()
-                    logger.warning(
-                        "%s belongs to %s: other programs that run as this account can read and change the data. Stop"
-                        " the service and give the folder to an account of its own: chown -R %s: %s",
-                        *(path, account.pw_name, _OWN_ACCOUNT if better is None else better.pw_name, path),
-                    )
-                return account
-    account = _find_account() or (_make_account() if make else None)
-    if account is None:
-        raise EmbeddedError(
-            "PostgreSQL does not run as root, and needs an account that no other program uses. Make one with: "
-            f"{' '.join(_MAKE_ACCOUNT)}; or start the service as an ordinary user, or set DATABASE_URL."
-        )
-    return account
-
-
-_MAKE_ACCOUNT = (
-    *("useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"),
-    *("--shell", "/usr/sbin/nologin", _OWN_ACCOUNT),
-)
-
-
-def _find_account() -> pwd.struct_passwd | None:
-    for name in ("postgres", _OWN_ACCOUNT):
-        with contextlib.suppress(KeyError):
-            return pwd.getpwnam(name)
-    return None
-
-
-def _make_account() -> pwd.struct_passwd | None:
-    """Make the system account of the service, or find it if another process has just made it; None if both fail."""
-    with _locked_accounts():
-        deadline = time.monotonic() + _ACCOUNT_MADE_WITHIN_S
-        while (account := _find_account()) is None and time.monotonic() < deadline:
+def _account_for(home: Path) -> pwd.struct_passwd:
+    """The account that the server runs as under root: the owner of the cluster, else the service's own."""
+    with contextlib.suppress(FileNotFoundError):
+        owner = (home / "postgresql").lstat().st_uid
+        if owner != 0:  # else it is no cluster, which check_version tells
+            try:
+                return pwd.getpwuid(owner)
+            except KeyError:
+                raise EmbeddedError(
+                    f"{home / 'postgresql'} belongs to user id {owner}, which has no account here."
+                ) from None
+    # useradd looks for the name before it locks: of two at once, the second would change the user id.
+    with _locked(Path("/etc")):
+        try:
+            return pwd.getpwnam(_OWN_ACCOUNT)
+        except KeyError:
             made = processes.run_as(None, _MAKE_ACCOUNT, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
-            if made.returncode == _NO_PROGRAM:
-                return None
-            if made.returncode == 0:
-                logger.warning("PostgreSQL does not run as root: the account %s was made for it.", _OWN_ACCOUNT)
-            else:
-                time.sleep(0.1)  # another program has locked the accounts
-    return account
+    if made.returncode != 0:
+        raise EmbeddedError(
+            "PostgreSQL does not run as root, and the account for it cannot be made "
+            f"({' '.join(made.stderr.split())}). Make it with: {' '.join(_MAKE_ACCOUNT)}; or start the service as an "
+            "ordinary user, or set DATABASE_URL."
+        )
+    logger.warning("PostgreSQL does not run as root: the account %s was made for it.", _OWN_ACCOUNT)
+    return pwd.getpwnam(_OWN_ACCOUNT)
 
 
 @contextlib.contextmanager
-def _locked_accounts() -> Generator[None]:
-    """One process at a time: useradd looks for the name before it locks, so a second one would change the user id."""
-    folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+def _locked(folder: Path) -> Generator[None]:
+    """One process at a time."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
-_NO_PROGRAM = 126
-"""The exit code of a program that could not be started."""
-
-
-def _raise_if_another_owns(home: Path) -> None:
-    # A folder that this account may write to can belong to another, as volumes of containers often do.
-    path, refused = home, home.exists() and not os.access(home, os.W_OK | os.X_OK)
-    if not refused and (home / "postgresql").exists():
-        path = home / "postgresql"
-        refused = path.lstat().st_uid != os.geteuid()
-    if refused:
+def _raise_if_others_own(folder: Path) -> None:
+    """Refuse a folder, or the cluster in it, of another account; under root also a folder in which others can write."""
+    own = os.geteuid()
+    path = folder
+    if own == 0:
+        owners = {folder.lstat().st_uid, folder.stat().st_uid} - {0}
+        if not owners and others_can_write(folder):
+            raise EmbeddedError(
+                f"DATA_DIR: other accounts can write in {folder}, so root does not. Start the service as an ordinary "
+                "user, or set DATA_DIR to another folder."
+            )
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        owners = {folder.stat().st_uid}
+    else:  # a folder that this account may write to can be another's, as volumes of containers often are
+        path = folder / "postgresql"
+        owners = {path.lstat().st_uid} - {own} if path.exists() else set[int]()
+    for owner in owners:
         raise EmbeddedError(
-            f"DATA_DIR: {path} belongs to {_shown(path.lstat().st_uid)}, not to {_shown(os.geteuid())}. "
+            f"DATA_DIR: {path} belongs to {_shown(owner)}, not to {_shown(own)}. "
             "Start the service as its owner, or set DATA_DIR to another folder."
         )
 
 
-def _account_name_of(uid: int) -> str:
-    """The name of an account that runs PostgreSQL or connects to it, neither of which goes without."""
-    name = _name_of(uid)
-    if name is None:
-        raise EmbeddedError(
-            f"PostgreSQL needs a name for its account, and user id {uid} has none here: start the service as another "
-            "user, or set DATABASE_URL."
-        )
-    return name
-
-
 def _shown(uid: int) -> str:
-    return _name_of(uid) or f"user id {uid}"
-
-
-def _name_of(uid: int) -> str | None:
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
-        return None
-
-
-def _read_pointer(data_dir: Path) -> Path | None:
-    """The folder that the pointer in a data folder names; None if there is no pointer."""
-    pointer = data_dir / _POINTER
-    try:
-        owner = pointer.lstat().st_uid
-        first_line = pointer.read_bytes().partition(b"\n")[0]
-    except FileNotFoundError:
-        return None
-    home = Path(os.fsdecode(first_line))
-    # Another account must not make root use a folder of its choice.
-    if owner != os.geteuid() or home.parent != store():
-        raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
-    if not home.is_dir():
-        raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
-    return home
-
-
-def _write_pointer(data_dir: Path, home: Path) -> bool:
-    """Write the pointer to where the data are; False if another process has written one already."""
-    temporary = data_dir / f"{_POINTER}.{os.getpid()}"
-    temporary.write_bytes(
-        os.fsencode(home) + b"\n\nThe server's account cannot reach this folder, or PostgreSQL cannot use its name.\n"
-        b"The folder named above holds its data. To throw them away, remove it and this file.\n"
-    )
-    try:
-        (data_dir / _POINTER).hardlink_to(temporary)
-    except FileExistsError:
-        return False
-    finally:
-        temporary.unlink()
-    sync_folder(data_dir)
-    return True
+        return f"user id {uid}"

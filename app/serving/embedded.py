@@ -23,8 +23,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from app.serving import DataDirInUse, EmbeddedError, processes
-from app.serving.data_folder import DataFolder, find_data_folder, sync_folder
-from app.serving.postgres_leftovers import disarm_pid_file, stop_leftovers
+from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
+from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
 from app.serving.postgres_programs import character_locale, package_folder, server_environment
 from app.serving.postgres_socket import PORT, make_socket_folder, remove_socket_folder
 
@@ -127,7 +127,6 @@ class EmbeddedPostgres:
                 self._initialise(folder)
             self._sockets = self._known_sockets = make_socket_folder(folder, again)
             folder.write_access_rules()
-            disarm_pid_file(folder)
             self._launch(folder, self._sockets, lambda: launched(self.conninfo()))
         except OSError as error:
             self._stop(keep_sockets=again is not None)
@@ -262,7 +261,7 @@ class EmbeddedPostgres:
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
-        process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT)
+        process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
         launched()
         # Without limit: it may have to recover from a crash first, which would begin anew.
         told_at = time.monotonic()
@@ -287,6 +286,7 @@ class EmbeddedPostgres:
         *,
         when_parent_dies: signal.Signals,
         source: int = subprocess.DEVNULL,
+        environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of PostgreSQL, and give the offset in the log at which its output begins."""
         log = folder.open_log()
@@ -294,7 +294,7 @@ class EmbeddedPostgres:
             began = os.fstat(log).st_size
             self.process = processes.spawn(
                 command,
-                environment=server_environment(),
+                environment={**server_environment(), **(environment or {})},
                 folder=Path("/"),
                 source=source,
                 output=log,
@@ -322,8 +322,7 @@ def running(data_dir: Path) -> str | None:
     _remove_libpq_variables()
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
-        folder = find_data_folder(absolute, make=False)
-        lines = (folder.cluster / "postmaster.pid").read_text(errors="surrogateescape").splitlines()
+        lines = (find_home(absolute) / "postgresql/postmaster.pid").read_text(errors="surrogateescape").splitlines()
         conninfo = _conninfo(Path(lines[4]), DATABASE, DATABASE)
         psycopg.connect(conninfo, connect_timeout=5).close()
     except (OSError, IndexError, EmbeddedError, psycopg.OperationalError):

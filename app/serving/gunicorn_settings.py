@@ -164,7 +164,12 @@ def _check_signing_key() -> None:
 
 
 def prepare_to_listen(server: Any) -> None:
-    """Check the worker class and the private ports."""
+    """Check the number of workers, the worker class and the private ports."""
+    if server.cfg.workers != _settings.workers:  # by --workers; an extension may need another number
+        try:
+            settled(Settings.from_environment({**_settings.environment, "WORKERS": str(server.cfg.workers)}))
+        except InvalidSetting as error:
+            sys.exit(f"error: gunicorn's --workers: {error}")
     # gunicorn would do this later, after it has complained about a certificate that does not exist.
     if hasattr(server.worker_class, "check_config"):
         server.worker_class.check_config(server.cfg, server.log)

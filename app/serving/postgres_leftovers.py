@@ -4,7 +4,6 @@ Two servers on the same files would destroy them, so none is started before the 
 """
 
 import logging
-import os
 import signal
 import time
 from pathlib import Path
@@ -42,24 +41,19 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, pids))}.")
 
 
-def disarm_pid_file(folder: DataFolder) -> None:
-    """Replace the process id in a pid file that a killed server left.
+def past_pid_file(folder: DataFolder) -> dict[str, str]:
+    """The variable by which PostgreSQL starts in spite of the pid file that a killed server left.
 
-    PostgreSQL does not start if a process with that id runs, and by now the id may belong to any process. No server
-    runs here when this is called, so the id of this process is written instead: PostgreSQL ignores that of its parent.
-    The rest of the file stays, since it names shared memory that old processes may still use.
+    PostgreSQL does not start if a process with the id in that file runs, and by now the id may belong to any process.
+    No server runs here when this is called. PostgreSQL ignores the id that pg_ctl names as that of its shell. The file
+    stays, since it names shared memory that old processes may still use; one without an id, cut short by a crash, is
+    removed.
     """
-    path = folder.cluster / "postmaster.pid"
-    try:
-        _, _, rest = path.read_bytes().partition(b"\n")
-    except FileNotFoundError:
-        return
-    if not rest:  # cut short by a crash; PostgreSQL would refuse to start
-        path.unlink()
-        return
-    descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(f"{os.getpid()}\n".encode() + rest)
+    pid = _postmaster(folder.cluster)
+    if pid is None:
+        (folder.cluster / "postmaster.pid").unlink(missing_ok=True)
+        return {}
+    return {"PG_GRANDPARENT_PID": str(pid)}
 
 
 def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:

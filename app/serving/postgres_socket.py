@@ -110,8 +110,7 @@ def _is_ours(folder: DataFolder, path: Path) -> bool:
         state = path.lstat()
     except OSError:
         return False
-    owner = os.geteuid() if folder.account is None else folder.account.pw_uid
-    private = stat.S_ISDIR(state.st_mode) and state.st_uid == owner and not state.st_mode & 0o077
+    private = stat.S_ISDIR(state.st_mode) and state.st_uid == folder.account.pw_uid and not state.st_mode & 0o077
     return private and path.name.startswith(_PREFIX)
 
 

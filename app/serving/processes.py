@@ -1,11 +1,13 @@
 """Child processes that end with their parent, and child processes that remain when the parent was killed."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from app.serving import EmbeddedError
@@ -17,8 +19,6 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 ROOT = _PACKAGE.parent
 """The folder that has the package ``app``: a checkout, or the folder of installed packages."""
-
-_CHILD = _PACKAGE / "serving/child_program.py"
 
 
 def spawn(
@@ -37,20 +37,32 @@ def spawn(
     :param source: file descriptor of its standard input; nothing by default.
     :param output: file descriptor of its standard output and error; None: those of this process.
     :param user: user and group id that it runs as.
-    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. Other
-        systems send none.
+    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. It gets
+        none if that ends within a few milliseconds, or without ``setpriv`` of util-linux 2.33, as on other systems.
     """
-    uid, gid = user or (-1, -1)
-    script = [sys.executable, "-I", "-S", str(_CHILD), str(os.getpid()), str(uid), str(gid), str(int(when_parent_dies))]
+    uid, gid = user or (None, None)
+    # Each change of user cancels the request for the signal, so setpriv makes it as the new user.
+    program = setpriv()
+    prefix = [] if program is None else [program, "--pdeathsig", when_parent_dies.name, "--"]
     return subprocess.Popen(  # noqa: S603 -- the callers' own commands
-        [*script, *command],
+        [*prefix, *command],
         cwd=folder,
         env=dict(environment),
         stdin=source,
         stdout=output,
         stderr=output,
         start_new_session=True,
+        user=uid,
+        group=gid,
+        extra_groups=None if uid is None else [],
     )
+
+
+@cache
+def setpriv() -> str | None:
+    """util-linux's program that asks for a signal at the parent's death; busybox has one of this name that cannot."""
+    found = shutil.which("setpriv")
+    return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
 
 def own_module(module: str, *arguments: str) -> list[str]:

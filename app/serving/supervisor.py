@@ -1,8 +1,9 @@
 """The process behind ``sample-resource serve``: it starts gunicorn, and PostgreSQL unless DATABASE_URL names another.
 
 The supervisor restarts a process that dies, and stops both in order. It does nothing else, so nothing else can make
-it fail. If it is killed, Linux signals its children, and the next start waits for the port and stops a PostgreSQL that
-still runs. On other systems a gunicorn that outlives it has to be stopped by hand; the next start names its port.
+it fail. If it is killed, Linux signals its children, which ``setpriv`` has asked for, and the next start waits for the
+port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a gunicorn that outlives it has to
+be stopped by hand; the next start names its port.
 """
 
 import contextlib

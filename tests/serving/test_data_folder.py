@@ -75,14 +75,67 @@ def test_under_root_data_and_programs_move_to_where_the_account_can_reach_them(
 
 
 @as_root
-def test_under_root_the_owner_of_the_folder_runs_it(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
-    owner = pwd.getpwnam("daemon")
-    data_dir = empty / "data"
-    data_dir.mkdir(mode=0o700)
-    os.chown(data_dir, owner.pw_uid, owner.pw_gid)
-    server = start(data_dir)
-    assert ask(server.conninfo(), "SELECT 1") == 1
-    assert {path.stat().st_uid for path in data_dir.iterdir()} == {owner.pw_uid}
+def test_under_root_the_owner_of_the_cluster_runs_it_and_nothing_else_is_his(
+    folder: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    """As of data that an earlier version made, which took the account postgres."""
+    cluster = folder / "data/postgresql"
+    subprocess.run(["chown", "-R", "daemon:", str(cluster)], check=True)
+    server = start(folder / "data")
+    assert Path(f"/proc/{server.pid}").owner() == "daemon"
+    assert {path.name for path in (folder / "data").iterdir() if path.owner() != "root"} == {"postgresql"}
+
+
+@as_root
+def test_under_root_folders_in_which_others_can_write_are_refused_and_untouched(
+    empty: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    """There another account could put a link in the way of what root writes."""
+    daemon = pwd.getpwnam("daemon")
+    data_dir, link = empty / "data", empty / "link"
+    data_dir.mkdir(mode=0o711)
+    link.symlink_to(data_dir)
+    os.chown(link, daemon.pw_uid, daemon.pw_gid, follow_symlinks=False)
+    with pytest.raises(EmbeddedError, match="link belongs to daemon, not to root"):
+        start(link)
+    for mode in (0o777, 0o775):
+        data_dir.chmod(mode)
+        with pytest.raises(EmbeddedError, match=f"other accounts can write in {data_dir}, so root does not"):
+            start(data_dir)
+    os.chown(data_dir, daemon.pw_uid, daemon.pw_gid)
+    with pytest.raises(EmbeddedError, match="data belongs to daemon, not to root"):
+        start(data_dir)
+    assert list(data_dir.iterdir()) == []
+    os.chown(data_dir, 0, 0)
+    data_dir.chmod(0o711)
+    os.chown(link, 0, 0, follow_symlinks=False)
+    assert ask(start(link).conninfo(), "SELECT 1") == 1
+
+
+@as_root
+def test_nothing_is_handed_over_through_a_link(empty: Path) -> None:
+    folder = find_data_folder(empty / "data")
+    kept = empty / "kept"
+    kept.mkdir()
+    (empty / "link").symlink_to(kept)
+    (empty / "file").touch()
+    for name in ("link", "file"):
+        with pytest.raises(NotADirectoryError):
+            folder.hand_over(empty / name)
+    assert {kept.owner(), (empty / "file").owner()} == {"root"}
+    folder.hand_over(kept)
+    assert kept.owner() == "sample-resource"
+
+
+@as_root
+def test_a_store_in_which_others_can_write_is_refused(
+    empty: Path, store: Path, start: Callable[..., EmbeddedPostgres]
+) -> None:
+    store.mkdir()
+    shutil.chown(store, "daemon")
+    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
+        start(empty / "new\nline")
+    assert list(store.iterdir()) == []
 
 
 @as_root
@@ -106,9 +159,8 @@ def test_an_ordinary_user_runs_it(empty: Path) -> None:
         pytest.skip("no interpreter of this version is within nobody's reach")
     done = processes.run_as((nobody.pw_uid, nobody.pw_gid), [interpreter, "-c", code, str(empty / "data")], environment)
     assert done.stdout == f"42 {nobody.pw_uid}\n", done.stderr
-    # Root starts it as the same user.
-    with EmbeddedPostgres(empty / "data", FAST) as server:
-        assert Path(f"/proc/{server.pid}").stat().st_uid == nobody.pw_uid
+    with pytest.raises(EmbeddedError, match="data belongs to nobody, not to root"):
+        EmbeddedPostgres(empty / "data", FAST).start()
 
 
 @as_root
@@ -211,7 +263,7 @@ with EmbeddedPostgres(pathlib.Path(sys.argv[1]), {"fsync": "off"}) as server:
 
 
 class Accounts:
-    """The accounts of a machine, without one named postgres."""
+    """The accounts of a machine, without that of the service."""
 
     def __init__(self, folder: Path) -> None:
         self._etc = folder / "etc"
@@ -219,7 +271,7 @@ class Accounts:
         for name in ("passwd", "group", "shadow", "gshadow"):
             file = self._etc / name
             if file.exists():
-                kept = [line for line in file.read_text().splitlines() if not line.startswith("postgres:")]
+                kept = [line for line in file.read_text().splitlines() if not line.startswith("sample-resource:")]
                 file.write_text("\n".join(kept) + "\n")
 
     def uid(self, name: str) -> int | None:
@@ -278,25 +330,12 @@ def test_if_none_can_be_made_the_start_is_refused_and_says_what_to_do(accounts: 
     hidden = f'mount --bind /dev/null {program} && exec "$@"'
     refused = accounts.run("sh", "-c", hidden, "sh", sys.executable, "-c", START, str(empty / "data"))
     assert refused.returncode == 1
-    assert "EmbeddedError: PostgreSQL does not run as root, and needs an account that no other" in refused.stderr
-    said = refused.stderr.strip().rpartition("Make one with: ")[2].partition(";")[0]
+    assert (
+        "EmbeddedError: PostgreSQL does not run as root, and the account for it cannot be made ([Errno"
+        in refused.stderr
+    )
+    said = refused.stderr.strip().rpartition("Make it with: ")[2].partition(";")[0]
     assert not (empty / "data/postgresql").exists()
     assert accounts.run(*said.split()).returncode == 0
     started = accounts.start(empty / "data")
     assert started.stdout == f"{accounts.uid('sample-resource')}\n", started.stderr
-
-
-@as_root
-def test_data_that_belong_to_nobody_are_served_with_a_warning_that_says_what_to_do(
-    folder: Path, caplog: pytest.LogCaptureFixture, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    cluster = folder / "data/postgresql"
-    subprocess.run(["chown", "-R", "nobody:", str(cluster)], check=True)
-    start(folder / "data").stop()
-    (said,) = [message for message in caplog.messages if "belongs to nobody" in message]
-    caplog.clear()
-    subprocess.run(f"chown {said.rpartition(': chown')[2]}".split(), check=True)
-    assert cluster.owner() in ("postgres", "sample-resource")
-    server = start(folder / "data")
-    assert Path(f"/proc/{server.pid}").stat().st_uid == cluster.stat().st_uid
-    assert "belongs to" not in caplog.text

@@ -1,6 +1,5 @@
 """The embedded PostgreSQL: start, stop, databases, messages, and commands that use the running server."""
 
-import os
 import re
 import shutil
 import stat
@@ -179,9 +178,7 @@ def test_a_start_removes_the_socket_folder_of_a_killed_server_and_nothing_that_i
     server.stop()
     left.mkdir(mode=0o700)
     (left / ".s.PGSQL.5432").touch()
-    account = find_data_folder(folder).account
-    if account is not None:
-        os.chown(left, account.pw_uid, account.pw_gid)
+    find_data_folder(folder).hand_over(left)
     server = start()
     assert not left.exists()
     server.stop()

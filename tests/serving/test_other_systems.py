@@ -1,4 +1,4 @@
-"""The ways that are taken where Linux's /proc, /dev/shm and prctl are missing, as on macOS; what Windows is told."""
+"""The ways that are taken where Linux's /proc, /dev/shm and setpriv are missing, as on macOS; what Windows is told."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app import launcher
-from app.serving import child_program, processes
+from app.serving import processes
 from app.serving.embedded import EmbeddedPostgres
 from app.telemetry import shared_folder
 from tests.support.embedded import ask, is_running, start_orphan
@@ -32,26 +32,24 @@ def test_a_server_without_owner_is_found_by_its_pid_file_and_stopped_first(
     assert orphan.wait(5) == 0
 
 
-def test_a_command_is_executed_without_prctl() -> None:
-    """The program that :func:`processes.spawn` runs, where ``sys.platform`` names another system."""
-    script = (
-        "import ctypes, runpy, sys\n"
-        "sys.platform = 'darwin'\n"
-        "ctypes.CDLL = None\n"
-        "path, *sys.argv[1:] = sys.argv[1:]\n"
-        "runpy.run_path(path, run_name='__main__')\n"
-    )
-    arguments = [
-        child_program.__file__,
-        str(os.getpid()),
-        "-1",
-        "-1",
-        str(int(signal.SIGTERM)),
-        "/bin/echo",
-        "executed",
-    ]
-    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
-    assert done.stdout == "executed\n"
+@pytest.mark.parametrize("known", ["no such program", "another program"])
+def test_a_command_is_executed_without_a_signal_for_the_death_of_its_parent(
+    known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if known == "another program":  # that of busybox knows fewer options
+        (tmp_path / "setpriv").write_text("#!/bin/sh\necho 'Usage: setpriv [OPTIONS] PROG [ARGS]'\n")
+        (tmp_path / "setpriv").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    processes.setpriv.cache_clear()
+    try:
+        source, sink = os.pipe()
+        done = processes.spawn(["/bin/echo", "executed"], environment={}, folder=Path("/"), output=sink)
+        assert done.wait(10) == 0
+        assert os.read(source, 100) == b"executed\n"
+    finally:
+        processes.setpriv.cache_clear()
+        os.close(source)
+        os.close(sink)
 
 
 def test_metrics_are_shared_in_the_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Switching the sandbox on, and who may use its routes."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -23,7 +24,9 @@ from app.config import InvalidSetting, Settings
 from app.extension import Extension, settled
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import open_app, own_database
-from tests.support.gunicorn_server import StartGunicorn
+from tests.support.gunicorn_server import GUNICORN, StartGunicorn
+from tests.support.ports import free_port
+from tests.support.server import ROOT
 
 TOKEN = "a-token-of-sixteen"
 
@@ -129,6 +132,22 @@ def test_it_runs_in_one_worker() -> None:
     assert settled(Settings.from_environment({"SANDBOX": "off", "WORKERS": "3"})).workers == 3
     with pytest.raises(InvalidSetting, match="WORKERS='2': with SANDBOX=on one process serves all"):
         settled(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
+
+
+def test_more_workers_by_an_option_of_gunicorn_are_refused_at_once() -> None:
+    """Before a worker is forked: the second would wait for the sandbox that the first one has."""
+    ended = subprocess.run(
+        [*GUNICORN, "--workers", "2", "wsgi:app"],
+        cwd=ROOT,
+        env={"PATH": os.defpath, "PORT": str(free_port()), "SANDBOX": "on", "DATABASE_URL": "host=127.0.0.1 port=1"},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert ended.returncode == 1
+    (printed,) = ended.stderr.splitlines()
+    assert printed.startswith("error: gunicorn's --workers: WORKERS='2': with SANDBOX=on one process serves all")
 
 
 def test_the_switch_is_off_or_on() -> None:
