@@ -2,8 +2,8 @@
 
 The supervisor restarts a process that dies, and stops both in order. It does nothing else, so nothing else can make
 it fail. If it is killed, Linux signals its children, which ``setpriv`` has asked for, and the next start waits for the
-port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a gunicorn that outlives it has to
-be stopped by hand; the next start names its port.
+port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a gunicorn that outlives it has
+to be stopped by hand; the next start names its port.
 """
 
 import contextlib
