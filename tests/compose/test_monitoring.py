@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.compose.engine import ANY, ROOT, Answer, Stack
+from tests.ops.test_ops import OF_OTHERS
 from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.compose]
@@ -22,6 +23,8 @@ EXPRESSIONS = {
     for target in panel.get("targets", [])
 }
 RULES = [rule for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+
+NEEDS_ARCHIVE = "sample_resource_base_copy"
 
 RATE_INTERVAL = "1m"
 """Four times the scrape interval, the least that Grafana inserts for ``$__rate_interval``."""
@@ -78,8 +81,10 @@ def test_prometheus_loads_and_evaluates_the_alert_rules(stack: Monitored) -> Non
 
 
 def test_prometheus_scrapes_the_service_and_no_alert_stays_active(stack: Monitored) -> None:
-    both = [("sample-resource", "up"), ("sample-resource-proxy", "up")]
-    stack.wait_until(lambda: stack.targets() == both, "Prometheus asking the service and the proxy")
+    all_four = [(job, "up") for job in ("node", "postgres", "sample-resource", "sample-resource-proxy")]
+    stack.wait_until(lambda: stack.targets() == all_four, "Prometheus asking the service, the proxy and the exporters")
+    database = [metric for metric in OF_OTHERS if not metric.startswith(NEEDS_ARCHIVE)]
+    stack.wait_until(lambda: all(map(stack.query, database)), "figures of the database")
     stack.wait_until(lambda: stack.query("sample_resource_ready") != [], "the first sample")
     assert {sample["value"][1] for sample in stack.query("sample_resource_ready")} == {"1"}
     # Before its first scrape Prometheus takes the service for unreachable, and the alert for that is pending.
@@ -96,7 +101,7 @@ def test_prometheus_scrapes_each_instance_of_the_service(stack: Monitored) -> No
     scale(2)
     stack.wait_until(lambda: instances() == 2, "Prometheus asking both instances", within_s=90)
     scale(1)
-    stack.wait_until(lambda: instances() == 1 and len(stack.targets()) == 2, "the end of one", within_s=90)
+    stack.wait_until(lambda: instances() == 1 and len(stack.targets()) == 4, "the end of one", within_s=90)
 
 
 def test_grafana_serves_the_dashboard(stack: Monitored) -> None:

@@ -1,4 +1,4 @@
-"""Alerts and dashboard in ``ops/`` query only metrics and labels that service and proxy expose, and show every metric.
+"""Alerts and dashboard in ``ops/`` query only metrics and labels that exist, and show every metric of the service.
 
 And the files for Compose, Prometheus, Alertmanager and nginx agree with each other and with the service.
 """
@@ -38,12 +38,26 @@ QUERIES = {
 }
 EXPRESSIONS = {**{name: rule["expr"] for name, rule in RULES.items()}, **QUERIES}
 
-PROMETHEUS_OWN = {"up": {"job", "instance"}}
+EXPORTERS: dict[str, Any] = yaml.safe_load((OPS / "postgres-exporter.yml").read_text())
+OF_OTHERS = {
+    "up": {"job", "instance"},
+    "pg_up": set[str](),
+    "node_filesystem_avail_bytes": {"mountpoint"},
+    "node_filesystem_size_bytes": {"mountpoint"},
+    **{
+        f"{name}_{metric}": set[str]()
+        for name, asked in EXPORTERS.items()
+        for each in asked["metrics"]
+        for metric in each
+    },
+}
+"""Metrics that the service and its proxy do not expose."""
+
 NGINX = (OPS / "proxy/nginx.conf").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((OPS.parent / "docker-compose.yml").read_text())
 WORDS = {
     *("sum", "min", "max", "by", "rate", "increase", "histogram_quantile", "avg_over_time", "absent", "vector"),
-    *("and", "or", "le"),
+    *("and", "or", "le", "changes", "time"),
 }
 EVERYWHERE = {"job", "instance"}
 """Labels that Prometheus adds to every series."""
@@ -95,7 +109,7 @@ def test_an_expression_names_only_exposed_metrics_and_labels(name: str, exposed:
     expression = EXPRESSIONS[name]
     asked = dict(selectors(expression))
     assert asked
-    known = exposed | PROMETHEUS_OWN
+    known = exposed | OF_OTHERS
     assert set(asked) <= set(known)
     has = {label for metric in asked for label in known[metric]} | EVERYWHERE
     for metric, labels in asked.items():
@@ -156,10 +170,15 @@ def test_docs_operations_lists_every_alert_with_severity_and_advice() -> None:
 def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
     configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
     assert configuration["rule_files"] == ["alerts.yml"]
+    jobs = configuration["scrape_configs"]
     found = {
         job["job_name"]: [(names["names"], names["type"], names["port"]) for names in job["dns_sd_configs"]]
-        for job in configuration["scrape_configs"]
+        for job in jobs
+        if "dns_sd_configs" in job
     }
+    exporters = [target for job in jobs for each in job.get("static_configs", ()) for target in each["targets"]]
+    assert exporters == ["postgres-exporter:9187", "node-exporter:9100"]
+    assert {target.partition(":")[0] for target in exporters} <= set(COMPOSE["services"])
     metrics_name, metrics_port = COMPOSE["services"]["app"]["environment"]["METRICS_BIND"].split(":")
     assert COMPOSE["services"]["app"]["networks"]["metrics"] == {"aliases": [metrics_name]}
     assert found == {
