@@ -104,7 +104,7 @@ READS: dict[str, Callable[[Any], object]] = {
         "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
     ).read(c),
     "where, of an element": lambda c: reads.page("p", where("arrayOfObjectType(integerExample = 7)"), Paging()).read(c),
-    "exists": lambda c: reads.exists(c, "p", CONTAINED),
+    "exists": lambda c: reads.exists(c, "p", reads.selected_by(CONTAINED)),
     "search by a filter": lambda c: searched(c, "p", Search(query_filters=FILTER)),
     "search by words": lambda c: searched(c, "p", Search(texts=(SearchText("en", "word7"),))),
     "search by words, sorted": lambda c: searched(

@@ -20,9 +20,8 @@ from typing import LiteralString
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, Projection
-from app.query.kinds import ID
-from app.query.predicate.compiler import Clause
+from app.query.fields import RESOURCE, Field, Projection
+from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
@@ -46,12 +45,12 @@ class Term:
     """An expression that a page is sorted by.
 
     :param expression: SQL on ``r``. NULL is above all values, as PostgreSQL has it.
-    :param indexed: whether an index has its order.
+    :param in_order_of: the field whose index has this order, if there is one.
     """
 
     expression: LiteralString
     descending: bool = False
-    indexed: bool = True
+    in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
         """An expression with the direction of this term."""
@@ -73,21 +72,21 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
             continue
         seen.add(asked.field)
         terms.append(_term(asked.field, projection, descending=asked.descending))
-        if asked.field.kind is ID:
+        if asked.field is _ID:
             return tuple(terms)
-    return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
+    return (*terms, _term(_ID, projection, descending=terms[-1].descending)) if terms else (BY_ID,)
 
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
     column = field.beginning or field.column
     if column is None:
         errors.unreachable("a sortable field has a column")
-    expression = column.for_projection(projection)
-    # Only the current projection has indexes to sort by.
-    return Term(expression, descending, indexed=expression == column.current)
+    return Term(column.for_projection(projection), descending, field if field.indexed_in(projection) else None)
 
 
-BY_ID = Term("r.id")
+_ID = RESOURCE["id"]
+
+BY_ID = Term("r.id", in_order_of=_ID)
 """The order without ``sort``."""
 
 
@@ -100,10 +99,31 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The condition for a scan that looks for these resources."""
-        terms = [term for clause in self.clauses for term in clause.terms]
-        alone: list[LiteralString] = [term.alone for term in terms if term.alone is not None]
-        beside: list[LiteralString] = [term.text for term in terms]
-        return _all_of(alone if len(alone) == len(terms) else beside)
+        bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
+        return _all_of(bounds or [term.text for term in self.terms])
+
+    @property
+    def terms(self) -> Sequence[ClauseTerm]:
+        """Conditions that all have to hold."""
+        return [term for clause in self.clauses for term in clause.terms]
+
+    @property
+    def finds_few(self) -> bool:
+        """Whether an index finds these resources or few more."""
+        return any(term.finds_few for term in self.terms)
+
+    @property
+    def side_by_side_in(self) -> Field | None:
+        """The field in whose order these resources are one stretch, if there is one."""
+        return next((stretch.field for stretch in self._stretches), None)
+
+    @property
+    def _stretches(self) -> Sequence[Stretch]:
+        """The bounds of the one stretch that these resources are; none if they are not one."""
+        terms = self.terms
+        stretches = [term.stretch for term in terms if term.stretch is not None]
+        is_one = len(stretches) == len(terms) and len({stretch.field for stretch in stretches}) == 1
+        return stretches if is_one else ()
 
     @property
     def parameters(self) -> Parameters:
@@ -112,7 +132,15 @@ class Selected:
 
     def where_in(self, order: Term) -> LiteralString:
         """The condition for a scan in this order."""
-        return _all_of([clause.in_order for clause in self.clauses]) if order.indexed else self.where
+        return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
+
+    @property
+    def where_any(self) -> LiteralString:
+        """The condition for a scan that looks for one of these resources: the first, if they are one stretch."""
+        if self.side_by_side_in is None:
+            return self.where
+        by = terms_of([SortTerm(self.side_by_side_in)], Projection.CURRENT)
+        return f"{self.where} ORDER BY {_order(by)} LIMIT 1"
 
 
 def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
@@ -224,9 +252,15 @@ class Page:
         return page.getvalue() if is_made else None
 
     @property
+    def is_one_stretch(self) -> bool:
+        """Whether the resources stand side by side in the order of the page."""
+        order = self.terms[0].in_order_of
+        return order is not None and self.selected.side_by_side_in is order
+
+    @property
     def _parts(self) -> "_Parts":
-        paging, selected = self.paging, self.selected
-        found, rows, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms)
+        in_one_way = self.is_one_stretch or not self.selected.clauses
+        found, rows, total = (_of_stretch if in_one_way else _of_matches)(self.selected, self.paging, self.terms)
         end = concatenated("']'", self.extras.members, "'}'")
         return _Parts([*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end)
 
@@ -278,9 +312,12 @@ _PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
 _NO_TOTAL: LiteralString = "''"
 
 
-def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of all resources: their number is kept, and the index of the order reads them."""
-    return (), _page_in_order(selected.where, terms, "r.*"), _total(_ALL) if paging.with_total else _NO_TOTAL
+def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
+    """A page of all resources, or of a stretch of its order: an index reads the page, and counts the stretch."""
+    counted: LiteralString = f"WHERE {selected.where} ORDER BY {_order(terms)} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
+    count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
+    total = _total(count if selected.clauses else _ALL) if paging.with_total else _NO_TOTAL
+    return (), _page_in_order(selected.where, terms, "r.*"), total
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
