@@ -152,5 +152,23 @@ def test_a_condition_that_many_fulfil_is_read_in_the_order_of_the_page(
     assert read(connection) - before <= 10_001 + 3 * limit
 
 
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize(
+    ("name", "range_"), [("version", "version > 0"), ("key", 'key > "a"'), ("createdAt", 'createdAt > "2000-01-01"')]
+)
+def test_a_range_is_read_in_its_own_order(
+    connection: psycopg.Connection[Any], plan: str, name: str, range_: str
+) -> None:
+    connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
+    before = read(connection)
+    paging = Paging(limit=20, offset=10, sort=(SortTerm(SORTABLE[name], descending=True),))
+    page = reads.page("p", where(range_), paging).read(connection)
+    assert page is not None
+    assert b'"count":20,"total":10000,"totalCapped":true' in page
+    assert read(connection) - before <= 10_001 + 30
+    assert reads.exists(connection, "p", reads.selected_by(where(range_)))
+    assert read(connection) - before <= 10_001 + 30 + 1
+
+
 def test_the_condition_on_the_project_comes_first() -> None:
     assert Selected().where.startswith("r.project_key = ")

@@ -66,9 +66,14 @@ condition an index that serves it in every mode (docs/performance.md names those
 asks has to read the whole project, say so in the row of its field or operator (`indexed`): its lane follows."""
 """What to do with a statement that reads too much, for the message of a failure."""
 
-_COUNTED = 300
-"""Matches that a page counts here, instead of :data:`TOTAL_AT_MOST`. So a project of 10,000 resources shows what one of
-300,000 does: counting stops soon, and what has more matches is read in the order of the page."""
+
+def counted(resources: int) -> int:
+    """How many matches a page counts here, instead of :data:`TOTAL_AT_MOST`.
+
+    So a project of 10,000 resources shows what one of 300,000 does, and one of 300,000 what one of two million does:
+    counting stops soon, and what has more matches is read in the order of the page.
+    """
+    return max(300, resources // 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ class Planner:
             self.connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (mode,))
             self.connection.execute("SET LOCAL client_min_messages = notice")
             self.connection.execute(
-                _COUNTS_ALL.sub(str(_COUNTED), statement.text),  # pyright: ignore[reportArgumentType] -- of the service
+                _COUNT_CAP.sub(str(counted(project.resources)), statement.text),  # pyright: ignore[reportArgumentType] -- of the service
                 _fitting(statement, project.values),
             )
         read = Counter[str]()
@@ -160,7 +165,7 @@ class Planner:
         return row is not None and row[0] > 0
 
 
-_COUNTS_ALL = re.compile(rf"\b{TOTAL_AT_MOST}\b")
+_COUNT_CAP = re.compile(rf"\b{TOTAL_AT_MOST}\b")
 
 _PLANNED_ANEW = 5
 """Executions of a prepared statement that PostgreSQL plans before it compares these plans with one for all values."""

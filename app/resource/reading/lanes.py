@@ -5,12 +5,11 @@ the compiler has written by an index. A selection is as fast as the fastest of t
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.replica import ReadingDatabase
-from app.resource.reading.listing import BY_ID, Page, Selected
+from app.resource.reading.listing import Page, Selected
 
 FAR_OFFSET = 1_000
 """A page behind more results than these may be slow, since they all have to be read."""
@@ -38,8 +37,9 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 def lane_of_page(page: Page) -> Lane:
     """The lane of a page. One with facets is slow, since they count all that is selected."""
-    first, *rest = page.terms
-    is_ordered = first.in_order_of is not None and rest in ([], [replace(BY_ID, descending=first.descending)])
+    first, last = page.terms[0], page.terms[-1]
+    # The last one is the id, in which an index has the ties of one other field.
+    is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
     is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
     is_near = page.paging.offset <= FAR_OFFSET
     return Lane.FAST if is_ordered and is_found and is_near and not page.extras.queries else Lane.SLOW

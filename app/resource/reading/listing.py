@@ -1,10 +1,13 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-The statement first looks for what is selected without an order, up to a fixed number of resources. If that finds all
-of them, it sorts these and takes the page. If there are more, it reads the project in the order of an index instead,
-which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of their number:
-PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few matches among
-many resources would be found by reading all resources.
+All resources, and those that stand side by side in the order of the page (a range of versions, sorted by version), are
+read from the index of the order, up to the end of the page.
+
+For other conditions the statement first looks for what is selected without an order, up to a fixed number of resources.
+If that finds all of them, it sorts these and takes the page. If there are more, it reads the project in the order of an
+index instead, which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of
+their number: PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few
+matches among many resources would be found by reading all resources.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
 so the statement makes JSON only of documents that have no more than their share of a small page. If one has more, a
@@ -259,8 +262,9 @@ class Page:
 
     @property
     def _parts(self) -> "_Parts":
-        in_one_way = self.is_one_stretch or not self.selected.clauses
-        found, rows, total = (_of_stretch if in_one_way else _of_matches)(self.selected, self.paging, self.terms)
+        is_read_in_order = not self.selected.clauses or self.is_one_stretch
+        compose = _of_stretch if is_read_in_order else _of_matches
+        found, rows, total = compose(self.selected, self.paging, self.terms)
         end = concatenated("']'", self.extras.members, "'}'")
         return _Parts([*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end)
 
@@ -313,7 +317,11 @@ _NO_TOTAL: LiteralString = "''"
 
 
 def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of all resources, or of a stretch of its order: an index reads the page, and counts the stretch."""
+    """A page of all resources, or of one stretch of its order, which the order's index has side by side.
+
+    The LIMIT of the count is opaque to the planner. It then expects few rows to be counted, and walks the index instead
+    of making a bitmap of the whole stretch.
+    """
     counted: LiteralString = f"WHERE {selected.where} ORDER BY {_order(terms)} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
     count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
     total = _total(count if selected.clauses else _ALL) if paging.with_total else _NO_TOTAL
@@ -321,7 +329,7 @@ def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of the resources that fulfil conditions, found in one of the two ways that the module describes."""
+    """A page of the resources that fulfil other conditions, found in one of the two ways that the module describes."""
     found: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
