@@ -127,10 +127,13 @@ def test_a_selective_read_reads_few_other_rows(connection: psycopg.Connection[An
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("name", SORTABLE)
-def test_a_page_of_all_resources_reads_no_other_rows(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_page_of_all_resources_reads_no_other_rows(
+    connection: psycopg.Connection[Any], plan: str, name: str, descending: bool
+) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
-    sort = (SortTerm(SORTABLE[name]),)
+    sort = (SortTerm(SORTABLE[name], descending),)
     page = reads.page("p", None, Paging(limit=500, sort=sort, with_total=False)).read(connection)
     assert page is not None
     assert b'"count":500,' in page
