@@ -85,7 +85,7 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     stretch = None
-    if isinstance(condition, Holds) and Index.ORDER in _answer(condition, projection):
+    if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
         stretch = Stretch(condition.field, text.replace("::numeric", "::bigint"))
     return ClauseTerm(text, _is_about_documents(condition), _finds_few(condition, projection), stretch)
 
@@ -98,7 +98,7 @@ def _finds_few(condition: Condition, projection: Projection) -> bool:
         case AnyOf(conditions):
             return all(_finds_few(inner, projection) for inner in conditions)
         case Holds():
-            return Index.VALUES in _answer(condition, projection)
+            return _answers(Index.VALUES, condition, projection)
         case HasElement(_, inner, negated):
             return not negated and _finds_few(inner, projection)
         case Contains():
@@ -107,16 +107,13 @@ def _finds_few(condition: Condition, projection: Projection) -> bool:
             assert_never(condition)
 
 
-def _answer(atom: Holds, projection: Projection) -> Index:
-    """What an index answers of an atom: what it has of what the operator asks for."""
-    if atom.negated or not all(_is_looked_up(value, atom) for value in atom.values):
-        return Index(0)
-    return atom.field.indexed_in(projection) & atom.operator.indexed
-
-
-def _is_looked_up(value: Value, atom: Holds) -> bool:
+def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
+    """Whether the field's index answers an atom in this way, which the operator asks for, with values that fit."""
+    if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
+        return False
     # No id equals a text that is not canonical.
-    return atom.field.looked_up(value) or (atom.field.kind is kinds.ID and Index.VALUES in atom.operator.indexed)
+    is_equality_of_ids = atom.field.kind is kinds.ID and Index.VALUES in atom.operator.indexed
+    return is_equality_of_ids or all(map(atom.field.looked_up, atom.values))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
@@ -210,10 +207,11 @@ class _Compiler:
         if atom.field.beginning is None:
             return self._scalar(atom, column, cast, atom.values)
         beginning = atom.field.beginning.for_projection(self.projection)
-        if _answer(atom, self.projection):
+        if any(_answers(index, atom, self.projection) for index in Index):
             return self._scalar(atom, beginning, cast, atom.values)
         text = self._scalar(atom, column, cast, atom.values)
-        if atom.negated or Index.VALUES not in atom.operator.indexed & atom.field.indexed_in(self.projection):
+        is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
+        if atom.negated or not is_found:
             return text
         # The index has the beginnings of long texts alone.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]

@@ -18,6 +18,7 @@ would keep. To add them up in the first statement, too, costs 9 % of a page of 2
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import LiteralString
 
@@ -93,7 +94,7 @@ BY_ID = Term("r.id", in_order_of=_ID)
 """The order without ``sort``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selected:
     """The resources of a project that fulfil all of these conditions."""
 
@@ -105,7 +106,7 @@ class Selected:
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
-    @property
+    @cached_property
     def terms(self) -> Sequence[ClauseTerm]:
         """Conditions that all have to hold."""
         return [term for clause in self.clauses for term in clause.terms]
@@ -120,7 +121,7 @@ class Selected:
         """The field in whose order these resources are one stretch, if there is one."""
         return next((stretch.field for stretch in self._stretches), None)
 
-    @property
+    @cached_property
     def _stretches(self) -> Sequence[Stretch]:
         """The bounds of the one stretch that these resources are; none if they are not one."""
         terms = self.terms
