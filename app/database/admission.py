@@ -41,9 +41,9 @@ class Lane(Enum):
     """How long the statements of a request may take, by what it asks."""
 
     FAST = "fast"
-    """Reads by id and key, writes, and pages that an index serves."""
+    """Reads by id and key, writes, and pages and existence checks that an index answers."""
     SLOW = "slow"
-    """Searches with texts or facets, conditions that no index serves, and far pages."""
+    """Searches with texts or facets, conditions and orders that no index answers, and far pages."""
 
 
 class QueueFull(Exception):

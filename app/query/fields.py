@@ -7,13 +7,14 @@ current and the staged projection stands here for both, so that conditions, orde
 Writes and bulk commands name the columns of both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, Flag
 from typing import LiteralString
+from uuid import UUID
 
 from app.query import kinds
-from app.query.kinds import Kind
+from app.query.kinds import Kind, Value
 from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
 from app.query.sql_text import literal
 
@@ -37,6 +38,16 @@ class Column:
         return self.current if projection is Projection.CURRENT else self.staged
 
 
+class Index(Flag):
+    """What an index answers. A field has what its index answers, an operator what it asks for."""
+
+    VALUES = 1
+    """Which resources have a value. They are taken for few."""
+    ORDER = 2
+    """The resources in the order of the field. A value or a range is one stretch of it, possibly most of a project. A
+    page in this order is read up to its end. Beside another condition the whole stretch may be read in vain."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A row of the table.
@@ -45,8 +56,10 @@ class Field:
     :param column: its value, NULL if it is absent; None for the members of an array's elements, which have no column.
     :param members: the fields of an object, or of an array's elements.
     :param text: its value as text, if ``column`` has another SQL type than the public one.
-    :param sortable: ``sort`` takes it.
-    :param beginning: what ``sort`` and the index take in place of a value that has no limit.
+    :param indexed: what its index answers; ``sort`` takes a field whose index has an order.
+    :param looked_up: whether the index can be asked for a value.
+    :param beginning: what ``sort`` and the index take in place of a value that has no limit; only the current
+        projection has such an index.
     :param expandable: ``expand`` takes it.
     :param counted_as: the SQL type that facets count the values of an array as, or those of a member of its elements.
     """
@@ -56,11 +69,16 @@ class Field:
     column: Column | None = None
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString | None = None
-    sortable: bool = False
+    indexed: Index = Index(0)
+    looked_up: Callable[[Value], bool] = lambda _: True
     beginning: Column | None = None
     expandable: bool = False
     counted_as: LiteralString = ""
     is_array: bool = False
+
+    def indexed_in(self, projection: Projection) -> Index:
+        """What its index answers in a projection."""
+        return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property
     def type_name(self) -> str:
@@ -144,11 +162,12 @@ def _array(row: ArrayField) -> Field:
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
     counted_as = "" if row.type is None else row.type.counted_as
-    return Field(row.name, kind, column, _by_name(*map(_member, row.members)), counted_as=counted_as, is_array=True)
+    members = _by_name(*map(_member, row.members))
+    return Field(row.name, kind, column, members, indexed=Index.VALUES, counted_as=counted_as, is_array=True)
 
 
 def _member(row: Member) -> Field:
-    return Field(row.name, row.type.kind, counted_as=row.type.counted_as)
+    return Field(row.name, row.type.kind, indexed=Index.VALUES, counted_as=row.type.counted_as)
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
@@ -166,14 +185,37 @@ def _by_name(*rows: Field) -> Mapping[str, Field]:
 OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 """The fields of ObjectType (interface 2.3), in the order in which they are written to JSON."""
 
+
+def _is_uuid(value: Value) -> bool:
+    return isinstance(value, UUID)
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, int)
+
+
+def _is_short(value: Value) -> bool:
+    """Whether a text compares with a beginning as it compares with the whole text."""
+    return len(str(value)) < BEGINNING_LENGTH
+
+
+_BOTH = Index.VALUES | Index.ORDER
+
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", kinds.ID, _both("r.id"), text='r.id::text COLLATE "C"', sortable=True),
-        Field("key", kinds.TEXT, _both("r.key"), sortable=True),
-        Field("version", kinds.NUMBER, _both("r.version"), sortable=True),
-        Field("createdAt", kinds.TIME, _both("r.created_at"), sortable=True),
-        Field("lastModifiedAt", kinds.TIME, _both("r.last_modified_at"), sortable=True),
-        Field("someProperty", kinds.TEXT, SOME_PROPERTY, sortable=True, beginning=_BEGINNING),
+        Field("id", kinds.ID, _both("r.id"), text='r.id::text COLLATE "C"', indexed=_BOTH, looked_up=_is_uuid),
+        Field("key", kinds.TEXT, _both("r.key"), indexed=_BOTH),
+        Field("version", kinds.NUMBER, _both("r.version"), indexed=Index.ORDER, looked_up=_is_integer),
+        Field("createdAt", kinds.TIME, _both("r.created_at"), indexed=Index.ORDER),
+        Field("lastModifiedAt", kinds.TIME, _both("r.last_modified_at"), indexed=Index.ORDER),
+        Field(
+            "someProperty",
+            kinds.TEXT,
+            SOME_PROPERTY,
+            indexed=_BOTH,
+            looked_up=_is_short,
+            beginning=_BEGINNING,
+        ),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),
         Field("objectTypeProperty", kinds.OBJECT, DOCUMENT, OBJECT_TYPE),
@@ -182,7 +224,7 @@ RESOURCE: Mapping[str, Field] = {
 }
 """The fields of a resource (interface 2.2, and fields that the server adds), and the fields of its ObjectType."""
 
-SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.sortable}
+SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if Index.ORDER in row.indexed}
 """Fields that ``sort`` takes."""
 
 EXPANDABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.expandable}

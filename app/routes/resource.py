@@ -21,7 +21,7 @@ from app.resource.params import (
     VersionSchema,
 )
 from app.resource.reading import reads
-from app.resource.reading.lanes import lane_of_list, read_page
+from app.resource.reading.lanes import lane_of_existence, lane_of_page, read_page
 from app.resource.reading.listing import Page
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
@@ -72,8 +72,7 @@ class Collection(Endpoint):
         Each parameter is a condition on the array of its own type, and all of them hold for every result. A result is
         the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
         """
-        page = reads.flat_page(project_key, query.condition, query.paging)
-        return _page_answer(project_key, query, page)
+        return _page_answer(project_key, reads.flat_page(project_key, query.condition, query.paging))
 
     @for_readers
     @operation(
@@ -87,10 +86,9 @@ class Collection(Endpoint):
 
         Takes what the list takes, and answers with the status alone.
         """
+        selected = reads.selected_by(query.condition)
         found = reading_database().read(
-            lambda reader: reads.exists(reader, project_key, query.condition),
-            project_key,
-            lane_of_list(query.condition),
+            lambda reader: reads.exists(reader, project_key, selected), project_key, lane_of_existence(selected)
         )
         return json_answer("", 200 if found else 404)
 
@@ -180,13 +178,11 @@ class SortedList(Endpoint):
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
     """A page of resources, as 4.12 answers it."""
-    page = reads.page(project_key, query.condition, query.paging, query.expanded)
-    return _page_answer(project_key, query, page)
+    return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, query.expanded))
 
 
-def _page_answer(project_key: str, query: ListQuery, page: Page) -> Response:
-    lane = lane_of_list(query.condition, query.paging)
-    return json_answer(read_page(reading_database(), project_key, lane, lambda _: page))
+def _page_answer(project_key: str, page: Page) -> Response:
+    return json_answer(read_page(reading_database(), project_key, lane_of_page(page), lambda _: page))
 
 
 @blueprint.route("/<resource_id:resource_id>")

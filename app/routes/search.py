@@ -2,6 +2,7 @@
 
 from flask import Response
 
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
@@ -9,11 +10,11 @@ from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
-from app.resource.reading.lanes import lane_of_search, read_page
+from app.resource.reading.lanes import lane_of_page, read_page
 from app.resource.reading.listing import Page
 from app.resource.searching.dictionary import index_texts
 from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
-from app.resource.searching.searches import search
+from app.resource.searching.searches import page_of_search, search
 from app.routes.services import database, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -23,6 +24,10 @@ ERROR_CODES = ("SearchFacetPathNotFound",)
 
 
 def _found(project_key: str, query: Search) -> bytes:
+    if not query.texts:
+        page = page_of_search(project_key, query)
+        return read_page(reading_database(), project_key, lane_of_page(page), lambda _: page)
+
     def compose(reader: Connection) -> Page:
         found = search(reader, project_key, query)
         if found.has_unindexed:
@@ -30,7 +35,7 @@ def _found(project_key: str, query: Search) -> bytes:
             database().leisure.add(project_key, index_texts)
         return found.page
 
-    return read_page(reading_database(), project_key, lane_of_search(query), compose)
+    return read_page(reading_database(), project_key, Lane.SLOW, compose)
 
 
 @blueprint.route(f"/{SEARCH}")

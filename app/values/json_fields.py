@@ -62,10 +62,13 @@ Check = Callable[[Any], Any]
 
 
 def integer_check(minimum: int, maximum: int, name: str) -> Check:
-    """A check for integers within a range. A number that is no integer is a value of the wrong type.
+    """A check for integers within a range.
 
-    The decoder makes an ``int`` of every integer but two kinds, which are floats here: ``-0.0``, and one beyond int64
-    that is written with a fraction or an exponent, such as ``1e30``, or has too many digits for a double.
+    The decoder has made an ``int`` of every whole number within int64, also of ``1.0`` and ``1e2``. A float here is
+
+    - ``-0.0``, which is kept as 0;
+    - of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, and beyond every range;
+    - or a number with a fraction, which is a value of the wrong type.
 
     :param name: the range in messages, such as ``int64``.
     """
@@ -75,9 +78,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
             return value
         if isinstance(value, float) and is_negative_zero(value):
             return 0
-        # No double of 2**63 or more has a fraction.
-        is_integer_beyond_int64 = isinstance(value, float) and abs(value) >= 2**63
-        if type(value) is int or is_integer_beyond_int64:
+        if type(value) is int or (isinstance(value, float) and abs(value) >= 2**63):
             refuse_value(value, f"An {name} integer is expected, from {minimum} to {maximum}.")
         refuse_shape(INTEGER_EXPECTED)
 

@@ -3,39 +3,18 @@
 A field that is added is asked without a line here.
 """
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable
 
 import pytest
 
 from app.query.fields import RESOURCE, Field
 from app.query.object_fields import OBJECT_FIELDS
-from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity
 from app.values.strict_json import encode
 from tests.support.api import Api
-from tests.support.predicates import ask, found
+from tests.support.predicates import EXAMPLES, FIELDS, OPERATIONS, SORTED, ask, found, predicate
 
-EXAMPLES = {
-    **{row.name: row.example[0] for row in OBJECT_FIELDS if row.type is not None},
-    **{member.name: row.example[0][member.name] for row in OBJECT_FIELDS for member in row.members},
-    "id": "00000000-0000-4000-8000-000000000001",
-    "key": "the-key",
-    "version": 1,
-    "createdAt": "2020-01-01T00:00:00.000Z",
-    "lastModifiedAt": "2020-01-01T00:00:00.000Z",
-    "someProperty": "x",
-    "typeId": "api-client",
-}
 DOCUMENT = {row.name: row.example for row in OBJECT_FIELDS}
-OPERATIONS = {**OPERATORS, **NEGATIONS}
-
-
-def fields(known: dict[str, Field], before: str = "") -> Iterator[tuple[str, Field]]:
-    for name, row in known.items():
-        yield f"{before}{name}", row
-        yield from fields(dict(row.members), f"{before}{name}.")
-
-
-FIELDS = dict(fields(dict(RESOURCE)))
 
 
 def example(row: Field) -> str:
@@ -46,21 +25,53 @@ def example(row: Field) -> str:
 def test_each_operator_is_answered_by_each_field(api: Api, path: str) -> None:
     api.create(DOCUMENT, key="the-key")
     row = FIELDS[path]
-    *around, name = path.split(".")
-    for token, operator in OPERATIONS.items():
-        operand = {Arity.NONE: "", Arity.ONE: example(row), Arity.LIST: f"({example(row)})"}[operator.arity]
-        where = f"{''.join(f'{outer}(' for outer in around)}{name} {token} {operand}{')' * len(around)}"
+    for token, operation in OPERATIONS.items():
+        where = predicate(path, token, example(row), example(row))
         answer = ask(api, where)
-        assert answer.status_code == (200 if operator.fits(row) else 400), f"{where}: {answer.text}"
+        assert answer.status_code == (200 if operation.fits(row) else 400), f"{where}: {answer.text}"
 
 
 @pytest.mark.parametrize("path", [path for path, row in RESOURCE.items() if row.is_array and row.kind.literals])
 def test_an_item_of_an_array_is_found_by_each_operator(api: Api, path: str) -> None:
     api.create(DOCUMENT, key="the-key")
     item = example(FIELDS[path])
-    for condition in (f"= {item}", f"in ({item})", f"contains all ({item})", f"<= {item}", f">= {item}"):
+    for condition in (f"= {item}", f"in ({item}, {item})", f"contains all ({item})", f"<= {item}", f">= {item}"):
         assert found(api, f"{path} {condition}") == ["the-key"]
     assert found(api, f"not({path} = {item})") == []
+
+
+COMPARISONS: dict[str, Callable[[str, str], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def test_a_text_that_is_longer_than_its_beginning_is_compared_whole(api: Api) -> None:
+    texts = {f"{count}{end}": "x" * count + end for count in (398, 399, 400, 401) for end in ("", "a")}
+    for key, text in texts.items():
+        api.update(api.create(key=key), {"action": "changeSomeProperty", "someProperty": text})
+    for value in texts.values():
+        for token, holds in COMPARISONS.items():
+            expected = sorted(key for key, text in texts.items() if holds(text, value))
+            assert found(api, predicate("someProperty", token, encode(value))) == expected, (token, len(value))
+        expected = sorted(key for key, text in texts.items() if text in ("x", value))
+        assert found(api, predicate("someProperty", "in", '"x"', encode(value))) == expected
+
+
+def test_a_range_in_its_own_order_is_a_page_with_its_total(api: Api) -> None:
+    for number in range(6):
+        api.create(key=f"key-{number}")
+    query = {"where": 'key > "key-0" and key <= "key-4"', "sort": "key desc", "limit": "2", "offset": "1"}
+    page = api.get(SORTED, query_string=query).get_json()
+    assert [result["key"] for result in page["results"]] == ["key-3", "key-2"]
+    assert (page["count"], page["total"]) == (2, 4)
+    assert "total" not in api.get(SORTED, query_string={**query, "withTotal": "false"}).get_json()
+    assert api.head(query_string={"where": query["where"]}).status_code == 200
+    assert api.head(query_string={"where": 'key > "key-5"'}).status_code == 404
 
 
 @pytest.mark.parametrize("staged", ["false", "true"])

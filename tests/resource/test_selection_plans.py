@@ -104,7 +104,7 @@ READS: dict[str, Callable[[Any], object]] = {
         "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
     ).read(c),
     "where, of an element": lambda c: reads.page("p", where("arrayOfObjectType(integerExample = 7)"), Paging()).read(c),
-    "exists": lambda c: reads.exists(c, "p", CONTAINED),
+    "exists": lambda c: reads.exists(c, "p", reads.selected_by(CONTAINED)),
     "search by a filter": lambda c: searched(c, "p", Search(query_filters=FILTER)),
     "search by words": lambda c: searched(c, "p", Search(texts=(SearchText("en", "word7"),))),
     "search by words, sorted": lambda c: searched(
@@ -127,10 +127,13 @@ def test_a_selective_read_reads_few_other_rows(connection: psycopg.Connection[An
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("name", SORTABLE)
-def test_a_page_of_all_resources_reads_no_other_rows(connection: psycopg.Connection[Any], plan: str, name: str) -> None:
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_page_of_all_resources_reads_no_other_rows(
+    connection: psycopg.Connection[Any], plan: str, name: str, descending: bool
+) -> None:
     connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
     before = read(connection)
-    sort = (SortTerm(SORTABLE[name]),)
+    sort = (SortTerm(SORTABLE[name], descending),)
     page = reads.page("p", None, Paging(limit=500, sort=sort, with_total=False)).read(connection)
     assert page is not None
     assert b'"count":500,' in page
@@ -150,6 +153,24 @@ def test_a_condition_that_many_fulfil_is_read_in_the_order_of_the_page(
     assert b'"total":10000,"totalCapped":true' in page
     # Counting stops at the cap; then the page is read, and each of its resources looked up once more.
     assert read(connection) - before <= 10_001 + 3 * limit
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize(
+    ("name", "range_"), [("version", "version > 0"), ("key", 'key > "a"'), ("createdAt", 'createdAt > "2000-01-01"')]
+)
+def test_a_range_is_read_in_its_own_order(
+    connection: psycopg.Connection[Any], plan: str, name: str, range_: str
+) -> None:
+    connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (plan,))
+    before = read(connection)
+    paging = Paging(limit=20, offset=10, sort=(SortTerm(SORTABLE[name], descending=True),))
+    page = reads.page("p", where(range_), paging).read(connection)
+    assert page is not None
+    assert b'"count":20,"total":10000,"totalCapped":true' in page
+    assert read(connection) - before <= 10_001 + 30
+    assert reads.exists(connection, "p", reads.selected_by(where(range_)))
+    assert read(connection) - before <= 10_001 + 30 + 1
 
 
 def test_the_condition_on_the_project_comes_first() -> None:

@@ -5,7 +5,7 @@ WITH
         WHERE r.project_key = %(project_key)s
             AND r.version IS NOT NULL
             AND r.words @@ (SELECT %(tsquery)s::tsquery)
-            AND r.key = ANY (%(filter_0_0)s::text[])
+            AND r.key = %(filter_0_0)s::text
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
@@ -99,7 +99,7 @@ FROM (
                     AND r.project_key = %(project_key)s
                     AND r.version IS NOT NULL
                     AND r.words @@ (SELECT %(tsquery)s::tsquery)
-                    AND r.key = ANY (%(filter_0_0)s::text[])
+                    AND r.key = %(filter_0_0)s::text
                 ORDER BY ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) DESC, r.id ASC
                 LIMIT (SELECT %(limit)s::bigint)
                 OFFSET (SELECT %(offset)s::bigint)

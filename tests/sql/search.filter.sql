@@ -2,7 +2,7 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id
         FROM resource r
-        WHERE r.project_key = %(project_key)s AND r.key = ANY (%(filter_0_0)s::text[])
+        WHERE r.project_key = %(project_key)s AND r.key = %(filter_0_0)s::text
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -51,7 +51,7 @@ FROM (
                 FROM resource r
                 WHERE (SELECT found FROM counted) > 10000
                     AND r.project_key = %(project_key)s
-                    AND r.key = ANY (%(filter_0_0)s::text[])
+                    AND r.key = %(filter_0_0)s::text
                 ORDER BY r.id ASC
                 LIMIT (SELECT %(limit)s::bigint)
                 OFFSET (SELECT %(offset)s::bigint)

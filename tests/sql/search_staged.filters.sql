@@ -12,8 +12,8 @@ WITH
             )
             AND CASE
                 WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-            END = ANY (%(filter_1_0)s::text[])
-            AND r.version = ANY (%(filter_2_0)s::numeric[])
+            END = %(filter_1_0)s::text
+            AND r.version = %(filter_2_0)s::numeric
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
@@ -91,8 +91,8 @@ FROM (
                     END
                     AND CASE
                         WHEN r.staged_object_type IS NULL THEN r.some_property ELSE r.staged_some_property
-                    END = ANY (%(filter_1_0)s::text[])
-                    AND r.version = ANY (%(filter_2_0)s::numeric[])
+                    END = %(filter_1_0)s::text
+                    AND r.version = %(filter_2_0)s::numeric
                 ORDER BY r.id ASC
                 LIMIT (SELECT %(limit)s::bigint)
                 OFFSET (SELECT %(offset)s::bigint)

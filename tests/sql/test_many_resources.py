@@ -6,8 +6,7 @@ of before. It takes some minutes.
 
 import pytest
 
-from tests.sql.plan_rules import WHAT_NEXT, excesses
-from tests.support.plans import open_planner, statements_of_projects
+from tests.support.plans import WHAT_NEXT, excesses, open_planner
 from tests.support.walk import Walked
 
 pytestmark = [pytest.mark.slow, pytest.mark.plans]
@@ -17,25 +16,21 @@ SIZES = {"few": 100, "many": 10_000, "most": 300_000}
 
 @pytest.mark.parametrize("alone", list(SIZES))
 def test_alone(walked: Walked, alone: str) -> None:
-    statements = statements_of_projects(walked)
     with open_planner() as planner:
         project = planner.load(alone, SIZES[alone])
-        assert excesses(planner, statements, project) == [], f"just loaded{WHAT_NEXT}"
+        assert excesses(planner, walked, project) == [], f"just loaded{WHAT_NEXT}"
         planner.analyse()
-        assert excesses(planner, statements, project) == [], f"analysed{WHAT_NEXT}"
+        assert excesses(planner, walked, project) == [], f"analysed{WHAT_NEXT}"
 
 
 @pytest.mark.parametrize(("sooner", "later"), [("few", "many"), ("many", "few"), ("many", "most"), ("most", "many")])
 def test_beside_another(walked: Walked, sooner: str, later: str) -> None:
-    statements = statements_of_projects(walked)
     with open_planner() as planner:
         first = planner.load(sooner, SIZES[sooner])
         planner.analyse()
         second = planner.load(later, SIZES[later])
-        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], (
+        assert excesses(planner, walked, first) + excesses(planner, walked, second) == [], (
             f"stale statistics{WHAT_NEXT}"
         )
         planner.analyse()
-        assert excesses(planner, statements, first) + excesses(planner, statements, second) == [], (
-            f"analysed{WHAT_NEXT}"
-        )
+        assert excesses(planner, walked, first) + excesses(planner, walked, second) == [], f"analysed{WHAT_NEXT}"

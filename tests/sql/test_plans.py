@@ -6,8 +6,32 @@ from collections.abc import Iterator
 import pytest
 
 from app.database.admission import Lane
-from tests.sql.plan_rules import FEW, WHAT_NEXT, excesses, reads, too_much, unneeded
-from tests.support.plans import MODES, Planner, Project, open_planner, statements_of_projects
+from app.query.fields import SORTABLE, Projection
+from app.query.object_fields import SEARCHED
+from app.query.predicate import resolver
+from app.query.predicate.ast import Condition
+from app.query.predicate.compiler import compile_condition
+from app.resource.model import Paging, SortTerm
+from app.resource.reading import reads as reading
+from app.resource.reading.lanes import lane_of_existence, lane_of_page
+from app.resource.reading.listing import Page, Selected, terms_of
+from app.resource.resource_json import PROJECTION_JSON
+from app.values.strict_json import encode
+from tests.support.plans import (
+    FEW,
+    MODES,
+    WHAT_NEXT,
+    Planner,
+    Project,
+    excesses,
+    may_read_all,
+    open_planner,
+    reads,
+    statements_of_projects,
+    too_much,
+)
+from tests.support.predicates import EXAMPLES, FIELDS, OPERATIONS, predicate
+from tests.support.statements import Statement, recorded
 from tests.support.walk import Walked
 
 MANY = 10_000
@@ -32,13 +56,32 @@ PLANNED_ANEW = {
 """Reads that PostgreSQL may plan for each request, and why. Planning takes as long as most reads."""
 
 
-RANGES = {
-    "exists.where_created_at_before.1",
-    "exists.where_id_greater.1",
-    "exists.where_version_at_least.1",
+_OF_TEXTS = "most resources may have a word"
+
+SLOW_WITH_FEW = {
+    "list.sorted": "all resources of one time would be sorted for a page, if many had one",
+    "search.filter_of_number": "most resources may be in the range, and the first of them late in the order of ids",
+    "exists.where_two_ranges": "most resources may be in each range",
+    "search.text": _OF_TEXTS,
+    "search.text_of_unknown_words": _OF_TEXTS,
+    "search.fuzzy_texts": _OF_TEXTS,
+    "search.text_sorted": _OF_TEXTS,
+    "search.text_without_total": _OF_TEXTS,
+    "search.all_filters": _OF_TEXTS,
+    "search_staged.text": _OF_TEXTS,
 }
-"""Reads in the fast lane of all resources side by side in an index: the whole project, if all are in the range. A list
-stops where it has counted enough of them."""
+"""Steps in the slow lane that read few rows here, and why they are in it."""
+
+SLOW_WITH_FEW_ON_FIELDS = {
+    ("createdAt", "in"): "many resources may have a time, but no two of these",
+    ("lastModifiedAt", "in"): "likewise",
+    **{
+        (f"{by}.typeId", token): "a constant, which a plan finds out"
+        for by in ("createdBy", "lastModifiedBy")
+        for token in ("!=", "<>", "<", ">", "not in", "is not defined")
+    },
+}
+"""Operators on fields that are never fast and read few rows here, and why they are not."""
 
 
 @pytest.fixture(scope="module")
@@ -47,27 +90,77 @@ def many(planner: Planner) -> Project:
 
 
 def test_what_statements_read(planner: Planner, many: Project, walked: Walked) -> None:
-    statements = statements_of_projects(walked)
-    assert len(statements) > 130
-    found = reads(planner, statements, many)
-    assert too_much(found, many) == [], f"just loaded, without statistics, alone{WHAT_NEXT}"
-    assert unneeded(found) == set(), "these read few rows now: take them out of READ_ALL"
+    found = reads(planner, walked, many)
+    assert len(found) > 200
+    assert too_much(found, walked, many) == [], f"just loaded, without statistics, alone{WHAT_NEXT}"
+    slow = {step for step, _ in found if may_read_all(walked, step)}
+    assert len(slow) > 40
+    much = {step.rpartition(".")[0] for (step, _), read in found.items() if read.total() > FEW}
+    assert {step.rpartition(".")[0] for step in slow} - much == SLOW_WITH_FEW.keys(), "make them fast, or say why not"
     few = planner.load("few", MANY // 100)
     planner.analyse()
-    assert excesses(planner, statements, many) == [], f"analysed{WHAT_NEXT}"
-    assert excesses(planner, statements, few) == [], f"beside one a hundred times as large{WHAT_NEXT}"
+    assert excesses(planner, walked, many) == [], f"analysed{WHAT_NEXT}"
+    assert excesses(planner, walked, few) == [], f"beside one a hundred times as large{WHAT_NEXT}"
 
 
-def test_what_may_read_a_whole_project_is_in_the_slow_lane(planner: Planner, many: Project, walked: Walked) -> None:
-    planner.analyse()
-    fast = {
-        step: statement
-        for step, statement in statements_of_projects(walked).items()
-        if step.startswith(("list", "exists", "search", "get")) and walked.lanes[step.rpartition(".")[0]] == {Lane.FAST}
-    }
-    assert len(fast) > 40
-    much = {step for (step, _), read in reads(planner, fast, many).items() if read.total() > FEW}
-    assert much == RANGES, "name a range in RANGES; give the others an index, or the slow lane"
+LIMITS = {
+    "id": ("00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-8fff-ffffffffffff"),
+    "key": ("a", "zzz"),
+    "version": (1, 999),
+    "createdAt": ("2020-01-01", "2040-01-01"),
+    "lastModifiedAt": ("2020-01-01", "2040-01-01"),
+    "someProperty": ("a", "zzz"),
+}
+"""Values below and above those of all resources; a value of :data:`EXAMPLES` if it has the field, few have it."""
+
+
+def values(path: str, many: Project) -> list[str]:
+    """Values for a field, as they are written."""
+    name = path.rpartition(".")[2]
+    if path == SEARCHED:
+        return [encode(many.values["texts"][0])]
+    return [encode(value) for value in LIMITS.get(path, (EXAMPLES.get(name, "x"),))]
+
+
+def pages(condition: Condition, path: str) -> Iterator[Page]:
+    """Pages of what a condition selects: of either projection, in the order of ids and in that of the field."""
+    for projection in Projection:
+        selected = Selected([compile_condition(condition, projection)])
+        for field in {"id", path} & SORTABLE.keys():
+            terms = terms_of([SortTerm(SORTABLE[field], descending=True)], projection)
+            yield Page(selected, {"project_key": "many"}, Paging(), terms, PROJECTION_JSON[projection])
+
+
+def test_the_lane_of_each_operator_on_each_field(planner: Planner, many: Project) -> None:
+    slow: dict[tuple[str, str], int] = {}
+    fast: set[tuple[str, str]] = set()
+
+    def look(asked: tuple[str, str], lane: Lane, statement: Statement) -> None:
+        modes = MODES if lane is Lane.FAST else MODES[-1:]
+        read = max(planner.rows_read(statement, many, mode).total() for mode in modes)
+        if lane is Lane.FAST:
+            assert read <= FEW, f"{asked} {statement.parameters}{WHAT_NEXT}"
+            fast.add(asked)
+        else:
+            slow[asked] = max(read, slow.get(asked, 0))
+
+    for path, row in FIELDS.items():
+        if path.startswith("objectTypeProperty."):
+            continue  # the same rows as those without it
+        for token, operator in OPERATIONS.items():
+            for value in values(path, many) if operator.fits(row) else ():
+                condition = resolver.read([predicate(path, token, value, value)], {})
+                selected = reading.selected_by(condition)
+                with recorded() as sent:
+                    reading.exists(planner.connection, many.key, selected)
+                look((path, token), lane_of_existence(selected), sent[-1])
+                for page in pages(condition, path):
+                    with recorded() as sent:
+                        page.read(planner.connection)
+                    look((path, token), lane_of_page(page), sent[-1])
+    assert len(fast) > 30
+    needless = {asked for asked, read in slow.items() if read <= FEW and asked not in fast}
+    assert needless == SLOW_WITH_FEW_ON_FIELDS.keys(), "make them fast, or say why not"
 
 
 def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:

@@ -6,6 +6,7 @@ gets; statements inside functions and triggers are among them.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,11 @@ import psycopg
 
 from app.bulk import seed
 from app.database import migrate
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.extension import installed_package
 from app.resource import bulk_store
+from app.resource.model import TOTAL_AT_MOST
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.statements import Statement
@@ -39,6 +42,38 @@ SETTINGS = {
 
 MODES = ("force_custom_plan", "force_generic_plan")
 """How a prepared statement can be planned: for its parameters, or once for all."""
+
+FEW = 1_500
+"""Rows that a fast statement may read; in a large project a hundredth of it.
+
+So many resources of a large one have the values of parameters that the walk has chosen.
+"""
+
+TIMES_AT_MOST = 6
+"""How often a slow statement may read a project: once by an index and once by the table, for the page, the total and a
+facet each."""
+
+ABOUT_ALL = {
+    "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts", "bulk.export", "bulk.weight",
+    "dictionary.remove_unused_words",
+}  # fmt: skip
+"""Steps of the walk that are about a whole project, beside those in the slow lane."""
+
+WHAT_NEXT = """
+A statement in the fast lane may read few rows, or 1 % of the project, with any statistics. `tests/support/plans.py`
+shows its plan: EXPLAIN (ANALYZE, BUFFERS) of tests/sql/<name>.sql with the parameters of the walk. Either give its
+condition an index that serves it in every mode (docs/performance.md names those that there are), or, if what a client
+asks has to read the whole project, say so in the row of its field or operator (`indexed`): its lane follows."""
+"""What to do with a statement that reads too much, for the message of a failure."""
+
+
+def counted(resources: int) -> int:
+    """How many matches a page counts here, instead of :data:`TOTAL_AT_MOST`.
+
+    So a project of 10,000 resources shows what one of 300,000 does, and one of 300,000 what one of two million does:
+    counting stops soon, and what has more matches is read in the order of the page.
+    """
+    return max(300, resources // 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +143,7 @@ class Planner:
             self.connection.execute("SELECT set_config('plan_cache_mode', %s, true)", (mode,))
             self.connection.execute("SET LOCAL client_min_messages = notice")
             self.connection.execute(
-                statement.text,  # pyright: ignore[reportArgumentType] -- a text that the service has sent
+                _COUNT_CAP.sub(str(counted(project.resources)), statement.text),  # pyright: ignore[reportArgumentType] -- of the service
                 _fitting(statement, project.values),
             )
         read = Counter[str]()
@@ -129,6 +164,8 @@ class Planner:
             ).fetchone()
         return row is not None and row[0] > 0
 
+
+_COUNT_CAP = re.compile(rf"\b{TOTAL_AT_MOST}\b")
 
 _PLANNED_ANEW = 5
 """Executions of a prepared statement that PostgreSQL plans before it compares these plans with one for all values."""
@@ -156,6 +193,40 @@ def statements_of_projects(walked: Walked) -> dict[str, Statement]:
                     found[f"{step}.{number}"] = statement
                 seen.add(statement.text)
     return found
+
+
+Reads = dict[tuple[str, str], Counter[str]]
+"""What was read, by the step and the way to plan its statement."""
+
+
+def may_read_all(walked: Walked, step: str) -> bool:
+    """Whether a statement of a step may read a whole project: if it is always sent in the slow lane."""
+    name = step.rpartition(".")[0]
+    return walked.lanes[name] == {Lane.SLOW} or name in ABOUT_ALL
+
+
+def reads(planner: Planner, walked: Walked, project: Project) -> Reads:
+    """What each statement reads of a project, planned in either way; one that may read all of it in one way only."""
+    return {
+        (step, mode): planner.rows_read(statement, project, mode)
+        for step, statement in statements_of_projects(walked).items()
+        for mode in (MODES[-1:] if may_read_all(walked, step) else MODES)
+    }
+
+
+def too_much(found: Reads, walked: Walked, project: Project) -> list[str]:
+    """The statements that have read more of a project than they may."""
+    few, all_of_it = max(FEW, project.resources // 100), max(FEW, TIMES_AT_MOST * project.resources)
+    return [
+        f"{step} in {project.key}, {mode}: {', '.join(f'{count} rows of {name}' for name, count in read.most_common())}"
+        for (step, mode), read in found.items()
+        if read.total() > (all_of_it if may_read_all(walked, step) else few)
+    ]
+
+
+def excesses(planner: Planner, walked: Walked, project: Project) -> list[str]:
+    """The statements that read more of a project than they may."""
+    return too_much(reads(planner, walked, project), walked, project)
 
 
 _OF_RESOURCES = ("id", "key")

@@ -1,10 +1,47 @@
 """Helpers for tests of the query language: requests with predicates, and their results or error messages."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.query.fields import RESOURCE, Field
+from app.query.object_fields import OBJECT_FIELDS
+from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity
 from tests.support.api import Api, codes
 
 SORTED = "/sorted-query-parameters"
+
+OPERATIONS = {**OPERATORS, **NEGATIONS}
+"""Each operator by each of its tokens."""
+
+EXAMPLES = {
+    **{row.name: row.example[0] for row in OBJECT_FIELDS if row.type is not None},
+    **{member.name: row.example[0][member.name] for row in OBJECT_FIELDS for member in row.members},
+    "id": "00000000-0000-4000-8000-000000000001",
+    "key": "the-key",
+    "version": 1,
+    "createdAt": "2020-01-01T00:00:00.000Z",
+    "lastModifiedAt": "2020-01-01T00:00:00.000Z",
+    "someProperty": "x",
+    "typeId": "api-client",
+}
+"""A value of each field, by the field's own name."""
+
+
+def _paths(known: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, Field]]:
+    for name, row in known.items():
+        yield f"{before}{name}", row
+        yield from _paths(row.members, f"{before}{name}.")
+
+
+FIELDS = dict(_paths(RESOURCE))
+"""Each field by its path."""
+
+
+def predicate(path: str, token: str, *values: str) -> str:
+    """A predicate on one field with an operator by its token. A list takes all values, another operator the first."""
+    *around, name = path.split(".")
+    operand = {Arity.NONE: "", Arity.ONE: values[0], Arity.LIST: f"({', '.join(values)})"}[OPERATIONS[token].arity]
+    return f"{''.join(f'{outer}(' for outer in around)}{name} {token} {operand}{')' * len(around)}"
 
 
 def ask(api: Api, *where: str, path: str = SORTED, **variables: str | list[str]) -> Any:

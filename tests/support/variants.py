@@ -40,6 +40,8 @@ SORTED_PAGES: dict[str, str] = {
     "expand_last_modified_by": "?expand=lastModifiedBy",
     "expand_both": "?expand=createdBy&expand=lastModifiedBy",
     "where_by_some_property": '?where=arrayOfStringExample = "a"&sort=someProperty',
+    "where_in_order": '?where=createdAt >= "2020-01-01"&sort=createdAt desc',
+    "where_in_another_order": '?where=createdAt >= "2020-01-01"&sort=version',
     "where_by_version_without_total": '?where=arrayOfStringExample = "a"&sort=version&withTotal=false',
 }
 """Query strings of the sorted list: orders, expansions, and their combination with a condition."""

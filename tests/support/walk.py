@@ -31,6 +31,7 @@ from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
 from app.resource.reading import listing, reads
+from app.resource.reading.listing import Selected
 from app.resource.searching.dictionary import index_texts, remove_unused_words
 from app.resource.writing.store import find
 from app.serving.embedded import EmbeddedPostgres
@@ -426,7 +427,7 @@ class _Walk:
             database: Database = self.app.extensions["database"]
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)
-            reading.read(lambda connection: reads.exists(connection, PROJECT, None))
+            reading.read(lambda connection: reads.exists(connection, PROJECT, Selected()))
             while len(self.statements) < before + 2:  # a thread sends one of the two, before or after the other
                 time.sleep(0.01)
             self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)

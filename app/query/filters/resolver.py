@@ -142,9 +142,8 @@ class _Resolver:
                 self._refuse_object(target, path, "'exists' and 'missing'")
                 return _NOTHING
             case Values(items):
-                return _within_element(
-                    target, Holds(target.field, OPERATORS["in"], self._values(target, path, items), negated=False)
-                )
+                values = self._values(target, path, items)
+                return _within_element(target, _holds(target.field, "=" if len(values) == 1 else "in", *values))
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]
                 return AnyOf(tuple(self._in_range(target, bounds) for bounds in ranges))

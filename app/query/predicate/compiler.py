@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, RESOURCE, Field, Projection
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -54,30 +54,66 @@ class ClauseTerm:
     """A condition on ``r``.
 
     :param by_gin: whether a GIN index may serve it.
-    :param alone: of a version, the condition that its index serves, for a scan that looks for nothing else. Many
-        resources may have the same version, and without statistics the planner takes it for as selective as a key.
+    :param finds_few: whether an index finds the resources that fulfil it, which are taken for few.
+    :param stretch: if they are one stretch of an order, which.
     """
 
     text: LiteralString
     by_gin: bool
-    alone: LiteralString | None = None
+    finds_few: bool = False
+    stretch: "Stretch | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Resources that stand side by side in the order of a field.
+
+    :param text: the condition that the index serves. Of a version it is another one than beside other conditions: many
+        resources may have the same version, and without statistics the planner takes it for as selective as a key.
+    """
+
+    field: Field
+    text: LiteralString
 
 
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """The SQL of a condition on a projection; its parameters are called ``{prefix}_0`` and so on."""
     compiler = _Compiler(projection, prefix)
-    terms = [_term(compiler.condition(each), each, projection) for each in conjuncts_of(condition)]
+    terms = [_term(compiler.condition(each), each, projection) for each in _conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
 
 
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
+    stretch = None
+    if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
+        stretch = Stretch(condition.field, text.replace("::numeric", "::bigint"))
+    return ClauseTerm(text, _is_about_documents(condition), _finds_few(condition, projection), stretch)
+
+
+def _finds_few(condition: Condition, projection: Projection) -> bool:
+    """Whether an index finds the resources, or elements of arrays, that have values which a condition needs."""
     match condition:
-        case Holds(field=of, negated=False) if of is RESOURCE["version"] and is_comparable_by_index(
-            condition, projection
-        ):
-            return ClauseTerm(text, by_gin=False, alone=text.replace("::numeric", "::bigint"))
+        case AllOf(conditions):
+            return any(_finds_few(inner, projection) for inner in conditions)
+        case AnyOf(conditions):
+            return all(_finds_few(inner, projection) for inner in conditions)
+        case Holds():
+            return _answers(Index.VALUES, condition, projection)
+        case HasElement(_, inner, negated):
+            return not negated and _finds_few(inner, projection)
+        case Contains():
+            return True
         case _:
-            return ClauseTerm(text, _is_about_documents(condition))
+            assert_never(condition)
+
+
+def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
+    """Whether the field's index answers an atom in this way, which the operator asks for, with values that fit."""
+    if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
+        return False
+    # No id equals a text that is not canonical.
+    is_equality_of_ids = atom.field.kind is kinds.ID and Index.VALUES in atom.operator.indexed
+    return is_equality_of_ids or all(map(atom.field.looked_up, atom.values))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
@@ -90,10 +126,10 @@ def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
     )
 
 
-def conjuncts_of(condition: Condition) -> list[Condition]:
+def _conjuncts_of(condition: Condition) -> list[Condition]:
     """The conditions that all have to hold."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
-        return [term for inner in condition.conditions for term in conjuncts_of(inner)]
+        return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
 
 
@@ -107,20 +143,6 @@ def _is_about_documents(condition: Condition) -> bool:
             return True
         case _:
             assert_never(condition)
-
-
-def is_comparable_by_index(atom: Holds, projection: Projection) -> bool:
-    """Whether the comparison of a sortable field is compiled to one that the field's index can serve."""
-    equality, values = atom.operator.equality, atom.values
-    match atom.field.kind:
-        case kinds.ID:
-            return equality or all(isinstance(value, UUID) for value in values)
-        case kinds.NUMBER:
-            return len(values) == 1 and isinstance(values[0], int)
-        case _ if atom.field.beginning is not None:
-            return equality and projection is Projection.CURRENT  # only the current projection has the index
-        case _:
-            return True
 
 
 def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
@@ -182,13 +204,18 @@ class _Compiler:
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
         column, cast = self._column(atom.field), atom.field.kind.cast
+        if atom.field.beginning is None:
+            return self._scalar(atom, column, cast, atom.values)
+        beginning = atom.field.beginning.for_projection(self.projection)
+        if any(_answers(index, atom, self.projection) for index in Index):
+            return self._scalar(atom, beginning, cast, atom.values)
         text = self._scalar(atom, column, cast, atom.values)
-        if atom.field.beginning is not None and is_comparable_by_index(atom, self.projection):
-            # The index has the beginning alone.
-            beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-            by_index = self._scalar(atom, atom.field.beginning.for_projection(self.projection), cast, beginnings)
-            return f"({by_index} AND {text})"
-        return text
+        is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
+        if atom.negated or not is_found:
+            return text
+        # The index has the beginnings of long texts alone.
+        beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
+        return f"({self._scalar(atom, beginning, cast, beginnings)} AND {text})"
 
     def _scalar(
         self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]
@@ -206,7 +233,7 @@ class _Compiler:
     def _id(self, atom: Holds) -> LiteralString:
         """A comparison of the id as UUID if possible: UUIDs sort as their texts do, and the primary key serves it."""
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if atom.operator.equality:
+        if Index.VALUES in atom.operator.indexed:
             # No id equals a text that is not canonical.
             return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else "false"
         if ids and not atom.operator.of_texts:
@@ -248,9 +275,7 @@ class _Compiler:
     def _element(self, condition: HasElement) -> LiteralString:
         inner = condition.condition
         path = f"$.{condition.field.name}[*] ? ({_filter(inner)})"
-        if not condition.negated and needs_equality(inner):
-            return self._found_by(path)
-        return self._exists(path)
+        return self._found_by(path) if _finds_few(condition, self.projection) else self._exists(path)
 
     def _exists(self, path: str) -> LiteralString:
         """As :meth:`_found_by`, for a path without equality: the index would return every row, so it is not asked."""
@@ -297,19 +322,6 @@ def _document(name: str, values: Sequence[Value]) -> str:
 
 
 # Conditions on elements, as jsonpath
-
-
-def needs_equality(condition: Condition) -> bool:
-    """Whether a condition on an element only holds if the element has one of some values, which an index finds."""
-    match condition:
-        case AllOf(conditions):
-            return any(map(needs_equality, conditions))
-        case AnyOf(conditions):
-            return all(map(needs_equality, conditions))
-        case Holds(operator=operator, negated=negated):
-            return operator.equality and not negated
-        case _:
-            return unreachable("elements have no arrays")
 
 
 def _filter(condition: Condition) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import LiteralString
 
-from app.query.fields import Field
+from app.query.fields import Field, Index
 
 
 class Arity(Enum):
@@ -23,9 +23,9 @@ class Arity(Enum):
 class ArraySearch(Enum):
     """How an array of scalars is searched, if the operator has no SQL of its own for arrays."""
 
-    CONTAINS_ANY = "the document contains one of the values in the array; the GIN index serves it"
-    CONTAINS_ALL = "the document contains all of the values in the array; the GIN index serves it"
-    HAS_ITEM = "``member`` holds for an item of the array; no index serves it"
+    CONTAINS_ANY = "the document contains one of the values in the array"
+    CONTAINS_ALL = "the document contains all of the values in the array"
+    HAS_ITEM = "``member`` holds for an item of the array"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Operator:
     :param array: the same for an array of scalars, or the way in which the array is searched.
     :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of one; of a list
         it holds for one of the values.
-    :param equality: whether it holds for the given values and no others, so that an index finds them.
+    :param indexed: what it asks an index for: its values, or one stretch of an order.
     :param absent: the result if the field is absent.
     :param of_texts: whether only what is compared as a text has the operator.
     """
@@ -48,7 +48,7 @@ class Operator:
     scalar: LiteralString = ""
     array: LiteralString | ArraySearch = ""
     member: LiteralString = ""
-    equality: bool = False
+    indexed: Index = Index(0)
     absent: bool = False
     of_texts: bool = False
 
@@ -66,7 +66,7 @@ _ROWS = (
         scalar="{field} = {value}",
         array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}",
-        equality=True,
+        indexed=Index.VALUES | Index.ORDER,
     ),
     Operator(
         "in",
@@ -74,7 +74,7 @@ _ROWS = (
         scalar="{field} = ANY ({value})",
         array=ArraySearch.CONTAINS_ANY,
         member="{it} == {value}",
-        equality=True,
+        indexed=Index.VALUES,
     ),
     Operator(
         "<",
@@ -82,6 +82,7 @@ _ROWS = (
         scalar="{field} < {value}",
         array=ArraySearch.HAS_ITEM,
         member="{it} < {value}",
+        indexed=Index.ORDER,
     ),
     Operator(
         ">",
@@ -89,6 +90,7 @@ _ROWS = (
         scalar="{field} > {value}",
         array=ArraySearch.HAS_ITEM,
         member="{it} > {value}",
+        indexed=Index.ORDER,
     ),
     Operator(
         "<=",
@@ -96,6 +98,7 @@ _ROWS = (
         scalar="{field} <= {value}",
         array=ArraySearch.HAS_ITEM,
         member="{it} <= {value}",
+        indexed=Index.ORDER,
     ),
     Operator(
         ">=",
@@ -103,9 +106,10 @@ _ROWS = (
         scalar="{field} >= {value}",
         array=ArraySearch.HAS_ITEM,
         member="{it} >= {value}",
+        indexed=Index.ORDER,
     ),
-    Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY),
-    Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL),
+    Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY, indexed=Index.VALUES),
+    Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL, indexed=Index.VALUES),
     Operator(
         "is defined",
         Arity.NONE,

@@ -118,6 +118,8 @@ class _Resolver:
             self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
+        if operator is OPERATORS["in"] and len(values) == 1:
+            operator = OPERATORS["="]
         return Holds(row, operator, values, negated is (negation is None))
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:

@@ -1,10 +1,13 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-The statement first looks for what is selected without an order, up to a fixed number of resources. If that finds all
-of them, it sorts these and takes the page. If there are more, it reads the project in the order of an index instead,
-which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of their number:
-PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few matches among
-many resources would be found by reading all resources.
+All resources, and those that stand side by side in the order of the page (a range of versions, sorted by version), are
+read from the index of the order, up to the end of the page.
+
+For other conditions the statement first looks for what is selected without an order, up to a fixed number of resources.
+If that finds all of them, it sorts these and takes the page. If there are more, it reads the project in the order of an
+index instead, which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of
+their number: PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few
+matches among many resources would be found by reading all resources.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
 so the statement makes JSON only of documents that have no more than their share of a small page. If one has more, a
@@ -15,14 +18,14 @@ would keep. To add them up in the first statement, too, costs 9 % of a page of 2
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from typing import LiteralString
 
 from app import errors
 from app.database.connection import Connection
-from app.query.fields import Field, Projection
-from app.query.kinds import ID
-from app.query.predicate.compiler import Clause
+from app.query.fields import RESOURCE, Field, Projection
+from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
 from app.resource.json_text import concatenated, member, members
 from app.resource.model import (
@@ -46,12 +49,12 @@ class Term:
     """An expression that a page is sorted by.
 
     :param expression: SQL on ``r``. NULL is above all values, as PostgreSQL has it.
-    :param indexed: whether an index has its order.
+    :param in_order_of: the field whose index has this order, if there is one.
     """
 
     expression: LiteralString
     descending: bool = False
-    indexed: bool = True
+    in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
         """An expression with the direction of this term."""
@@ -73,25 +76,25 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
             continue
         seen.add(asked.field)
         terms.append(_term(asked.field, projection, descending=asked.descending))
-        if asked.field.kind is ID:
+        if asked.field is _ID:
             return tuple(terms)
-    return (*terms, Term(BY_ID.expression, terms[-1].descending)) if terms else (BY_ID,)
+    return (*terms, _term(_ID, projection, descending=terms[-1].descending)) if terms else (BY_ID,)
 
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
     column = field.beginning or field.column
     if column is None:
         errors.unreachable("a sortable field has a column")
-    expression = column.for_projection(projection)
-    # Only the current projection has indexes to sort by.
-    return Term(expression, descending, indexed=expression == column.current)
+    return Term(column.for_projection(projection), descending, field if field.indexed_in(projection) else None)
 
 
-BY_ID = Term("r.id")
+_ID = RESOURCE["id"]
+
+BY_ID = Term("r.id", in_order_of=_ID)
 """The order without ``sort``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selected:
     """The resources of a project that fulfil all of these conditions."""
 
@@ -100,10 +103,31 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The condition for a scan that looks for these resources."""
-        terms = [term for clause in self.clauses for term in clause.terms]
-        alone: list[LiteralString] = [term.alone for term in terms if term.alone is not None]
-        beside: list[LiteralString] = [term.text for term in terms]
-        return _all_of(alone if len(alone) == len(terms) else beside)
+        bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
+        return _all_of(bounds or [term.text for term in self.terms])
+
+    @cached_property
+    def terms(self) -> Sequence[ClauseTerm]:
+        """Conditions that all have to hold."""
+        return [term for clause in self.clauses for term in clause.terms]
+
+    @property
+    def finds_few(self) -> bool:
+        """Whether an index finds these resources or few more."""
+        return any(term.finds_few for term in self.terms)
+
+    @property
+    def side_by_side_in(self) -> Field | None:
+        """The field in whose order these resources are one stretch, if there is one."""
+        return next((stretch.field for stretch in self._stretches), None)
+
+    @cached_property
+    def _stretches(self) -> Sequence[Stretch]:
+        """The bounds of the one stretch that these resources are; none if they are not one."""
+        terms = self.terms
+        stretches = [term.stretch for term in terms if term.stretch is not None]
+        is_one = len(stretches) == len(terms) and len({stretch.field for stretch in stretches}) == 1
+        return stretches if is_one else ()
 
     @property
     def parameters(self) -> Parameters:
@@ -112,7 +136,15 @@ class Selected:
 
     def where_in(self, order: Term) -> LiteralString:
         """The condition for a scan in this order."""
-        return _all_of([clause.in_order for clause in self.clauses]) if order.indexed else self.where
+        return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
+
+    @property
+    def where_any(self) -> LiteralString:
+        """The condition for a scan that looks for one of these resources: the first, if they are one stretch."""
+        if self.side_by_side_in is None:
+            return self.where
+        by = terms_of([SortTerm(self.side_by_side_in)], Projection.CURRENT)
+        return f"{self.where} ORDER BY {_order(by)} LIMIT 1"
 
 
 def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
@@ -224,9 +256,16 @@ class Page:
         return page.getvalue() if is_made else None
 
     @property
+    def is_one_stretch(self) -> bool:
+        """Whether the resources stand side by side in the order of the page."""
+        order = self.terms[0].in_order_of
+        return order is not None and self.selected.side_by_side_in is order
+
+    @property
     def _parts(self) -> "_Parts":
-        paging, selected = self.paging, self.selected
-        found, rows, total = (_of_matches if selected.clauses else _of_all)(selected, paging, self.terms)
+        is_read_in_order = not self.selected.clauses or self.is_one_stretch
+        compose = _of_stretch if is_read_in_order else _of_matches
+        found, rows, total = compose(self.selected, self.paging, self.terms)
         end = concatenated("']'", self.extras.members, "'}'")
         return _Parts([*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end)
 
@@ -278,13 +317,20 @@ _PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
 _NO_TOTAL: LiteralString = "''"
 
 
-def _of_all(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of all resources: their number is kept, and the index of the order reads them."""
-    return (), _page_in_order(selected.where, terms, "r.*"), _total(_ALL) if paging.with_total else _NO_TOTAL
+def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
+    """A page of all resources, or of one stretch of its order, which the order's index has side by side.
+
+    The LIMIT of the count is opaque to the planner. It then expects few rows to be counted, and walks the index instead
+    of making a bitmap of the whole stretch.
+    """
+    counted: LiteralString = f"WHERE {selected.where} ORDER BY {_order(terms)} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
+    count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
+    total = _total(count if selected.clauses else _ALL) if paging.with_total else _NO_TOTAL
+    return (), _page_in_order(selected.where, terms, "r.*"), total
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of the resources that fulfil conditions, found in one of the two ways that the module describes."""
+    """A page of the resources that fulfil other conditions, found in one of the two ways that the module describes."""
     found: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",

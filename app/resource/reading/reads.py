@@ -46,14 +46,14 @@ _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED keeps the planner from planning for one row only. For one row it would scan the whole project, in the
-hope of an early match, instead of using an index. The execution still stops at the first match."""
+hope of an early match, instead of using an index. The execution still stops at the first match. A stretch of an order
+is the exception: its first row is one row of the index, and a bitmap of the index would hold the whole stretch."""
 
 
-def exists(connection: Connection, project_key: str, condition: Condition | None) -> bool:
+def exists(connection: Connection, project_key: str, selected: Selected) -> bool:
     """Whether at least one resource is selected."""
-    selected = _selected(condition)
     parameters = {"project_key": project_key, **selected.parameters}
-    statement = _EXISTS_SELECTED.format(selected.where) if selected.clauses else _EXISTS
+    statement = _EXISTS_SELECTED.format(selected.where_any) if selected.clauses else _EXISTS
     row = connection.execute(statement, parameters).fetchone()
     return row is not None and row[0]
 
@@ -73,8 +73,9 @@ def page(project_key: str, condition: Condition | None, paging: Paging, expanded
 
 def _page(project_key: str, condition: Condition | None, paging: Paging, result: ResultJson) -> Page:
     order = listing.terms_of(paging.sort, Projection.CURRENT)
-    return Page(_selected(condition), {"project_key": project_key}, paging, order, result)
+    return Page(selected_by(condition), {"project_key": project_key}, paging, order, result)
 
 
-def _selected(condition: Condition | None) -> Selected:
+def selected_by(condition: Condition | None) -> Selected:
+    """The resources that a condition selects, or all."""
     return Selected() if condition is None else Selected([compile_condition(condition, Projection.CURRENT)])

@@ -245,16 +245,17 @@ def _ranges(
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds as values of the type that they are compared as; None is an open end.
+    """The bounds as values of the SQL type ``cast``; None is an open end.
 
-    For integers each bound becomes the next integer above it, which divides them alike: to compare bigint with numeric
-    would take three times as long. A bound beyond all integers is an open end, or no integer is in the range.
+    Integers are compared with integers, since to compare bigint with numeric takes three times as long. So each bound
+    is rounded up: an integer is at least 2.5 if it is at least 3, and less than 2.5 if it is less than 3. A bound that
+    no bigint can hold is an open end, or leaves no integer in the range.
     """
     if cast != "bigint":
         return bounds.low, bounds.high
     low, high = _number_or(-inf, bounds.low), _number_or(inf, bounds.high)
     if low > INT64_MAX or high <= INT64_MIN:
-        return INT64_MAX, INT64_MAX
+        return INT64_MAX, INT64_MAX  # no integer is at least this and less than this
     return None if low < INT64_MIN else ceil(low), None if high > INT64_MAX else ceil(high)
 
 
@@ -263,16 +264,16 @@ def _number_or(open_end: float, bound: Value | None) -> int | float:
 
 
 def _bounds_json(bounds: Bounds) -> str:
-    """The members that name a range, with a comma last them; an open end is 0 and an empty text."""
-    bound_members: list[str] = []
-    for end, value in (("from", bounds.low), ("to", bounds.high)):
-        text = "" if value is None else _bound(value)
-        bound_members.append(f'"{end}":{text or 0},"{end}Str":"{text}",')
-    return "".join(bound_members)
+    """The members by which an answer names a range, with a comma after each; an open end is 0 and an empty text."""
+    low, high = _bound(bounds.low), _bound(bounds.high)
+    return f'"from":{low or 0},"fromStr":"{low}","to":{high or 0},"toStr":"{high}",'
 
 
-def _bound(value: Value) -> str:
+def _bound(value: Value | None) -> str:
+    """A bound as a JSON number, of a time its milliseconds since 1970; an empty text for an open end."""
     match value:
+        case None:
+            return ""
         case datetime():
             microseconds = (value - _EPOCH) // timedelta(microseconds=1)
             return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)

@@ -39,13 +39,22 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
 
     :raises ApiError: 400 for texts that have too many words, or that too many words match.
     """
+    if not query.texts:
+        return Found(page_of_search(project_key, query), has_unindexed=False)
+    texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+    return Found(page_of_search(project_key, query, texts), texts.has_unindexed)
+
+
+def page_of_search(project_key: str, query: Search, texts: Expansion | None = None) -> Page:
+    """Compose the page of a search.
+
+    :param texts: the words that its texts ask for; None if it has no texts.
+    """
     narrowing = _clauses("query", query.query_filters, query.projection)
     parameters: Parameters = {"project_key": project_key}
-    texts = _NO_TEXTS
-    if query.texts:
-        texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+    if texts is not None:
         narrowing.append(_matching(texts.tsquery, query.projection))
-    page = Page(
+    return Page(
         Selected([*narrowing, *_clauses("filter", query.filters, query.projection)]),
         parameters,
         query.paging,
@@ -53,10 +62,6 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
         PROJECTION_JSON[query.projection],
         _facets(query, narrowing, parameters),
     )
-    return Found(page, texts.has_unindexed)
-
-
-_NO_TEXTS = Expansion((), has_unindexed=False)
 
 
 def _clauses(name: LiteralString, filters: Sequence[Filter], projection: Projection) -> list[Clause]:
@@ -78,14 +83,14 @@ def _matching(tsquery: str | None, projection: Projection) -> Clause:
 _TSQUERY = hidden_from_planner(placeholder("tsquery"), "tsquery")
 
 
-def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Term, ...]:
+def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tuple[Term, ...]:
     """The order: ``sort``, or by relevance if there is a text and no ``sort``; then by id. Adds its parameters.
 
     What has the words as they are written is more relevant than what has their stems, and that more than what is only
     spelled alike: of each word of the text, two points, one or none. Among equals ``ts_rank`` decides, which is higher
     if the words occur more often and stand closer together.
     """
-    if query.paging.sort or not texts.asked:
+    if query.paging.sort or texts is None or not texts.asked:
         return terms_of(query.paging.sort, query.projection)
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
@@ -97,8 +102,8 @@ def _terms(query: Search, texts: Expansion, parameters: Parameters) -> tuple[Ter
                 parameters[parameter] = tsquery
                 points.append(f"({words} @@ {hidden_from_planner(placeholder(parameter), 'tsquery')})::integer")
     rank: LiteralString = f"ts_rank({words}, {_TSQUERY})"
-    by_points = [Term(" + ".join(points), descending=True, indexed=False)] if points else []
-    return (*by_points, Term(rank, descending=True, indexed=False), BY_ID)
+    by_points = [Term(" + ".join(points), descending=True)] if points else []
+    return (*by_points, Term(rank, descending=True), BY_ID)
 
 
 def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> PageExtras:

@@ -5,8 +5,7 @@ from sandbox_walk import COPY, FILES, PROJECT, SANDBOX, walk_sandbox
 
 from app.serving.embedded import EmbeddedPostgres
 from tests.database.test_every_statement_names_the_project import statements_that_name
-from tests.sql.plan_rules import FEW
-from tests.support.plans import MODES, open_planner, statements_of_projects
+from tests.support.plans import FEW, MODES, open_planner, statements_of_projects
 from tests.support.statements import lines_not_reached
 from tests.support.walk import Walked
 
