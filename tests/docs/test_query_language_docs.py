@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 
-from app.query.fields import RESOURCE
+from app.query.fields import BEGINNING_LENGTH, RESOURCE
 from app.query.language import DEPTH_AT_MOST, TERMS_AT_MOST
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.values.parameters import LENGTH_AT_MOST
@@ -75,4 +75,5 @@ def test_the_documented_predicate_limits_are_those_of_the_code() -> None:
         LENGTH_AT_MOST,
         DEPTH_AT_MOST,
         TERMS_AT_MOST,
+        BEGINNING_LENGTH,
     ]
