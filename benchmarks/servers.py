@@ -267,7 +267,9 @@ class Service(Server):
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = issued_tokens.issue_token(connection, Settings().issuer, "benchmark", scopes, 86_400)
+            self._token = issued_tokens.issue_token(
+                connection, Settings(port=self.port).issuer, "benchmark", scopes, 86_400
+            )
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

@@ -8,7 +8,7 @@ Example: of eight connections two are kept. Project A holds six, and its next re
 serve a request of project B at once. A connection that A returns goes to A again, unless B waits and holds fewer.
 
 Requests that may be slow (:attr:`Lane.SLOW`) hold only few connections at a time, so that other requests of all
-projects go on. More slow requests at once would not end sooner, because each uses a core of the database. Even few can
+projects go on. More slow requests at once would not end sooner, because each uses a core of the database, or several. Even few can
 use all cores all the time, so a project rests after each slow request: as long as others have used connections during
 it, at most as long as the request took.
 
@@ -19,7 +19,6 @@ bounded.
 from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
-from math import inf
 from threading import Event, Timer
 from time import monotonic
 from typing import Any
@@ -29,9 +28,6 @@ from gevent import monkey
 # The lock of the system, which costs a twentieth of gevent's. No greenlet can be switched to while it is held, since
 # nothing waits meanwhile; between threads it is an ordinary lock.
 _allocate_lock: Any = monkey.get_original("_thread", "allocate_lock")
-
-_PRESENT_S = 0.1
-"""How long a project counts as there after a fast request."""
 
 QUEUE_LENGTH = 500
 """Requests of one project that wait at most, in each process: more than a burst of 800 connections to two processes."""
@@ -105,10 +101,6 @@ class Admission:
         """Up to when ``others_s`` is known."""
         self._resting: dict[str, int] = {}
         """By project, how many places for slow requests it leaves empty for now, if any."""
-        self._last_fast: tuple[str, float] = ("", -inf)
-        """The project that last had a fast request admitted, and when."""
-        self._last_fast_of_another: tuple[str, float] = ("", -inf)
-        """The same for the last project before it that was another."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0
@@ -184,11 +176,6 @@ class Admission:
             rest.daemon = True
             rest.start()
 
-    def is_shared(self, project: str) -> bool:
-        """Whether another project has had a fast request within :data:`_PRESENT_S`."""
-        with self._lock:
-            return monotonic() - self._last_fast_of_others(project) < _PRESENT_S
-
     def send_away(self) -> None:
         """Let all requests that wait fail, since the database is away."""
         with self._lock:
@@ -219,10 +206,6 @@ class Admission:
         self._held += 1
         if lane is Lane.SLOW:
             self._slow.setdefault(project, deque()).append(_SlowRequest(self._elapsed_to))
-        else:
-            if self._last_fast[0] != project:
-                self._last_fast_of_another = self._last_fast
-            self._last_fast = (project, monotonic())
 
     def _elapse(self) -> None:
         """Add up what has been held since the last change, before the next one."""
@@ -234,11 +217,6 @@ class Admission:
             for request in requests:
                 request.others_s += elapsed_s * fast_of_others
         self._elapsed_to = now
-
-    def _last_fast_of_others(self, project: str) -> float:
-        """When another project last had a fast request admitted."""
-        last = self._last_fast
-        return (self._last_fast_of_another if last[0] == project else last)[1]
 
     def _end_slow(self, project: str) -> float:
         """End a slow request, whose place may have to be left empty for a while.

@@ -128,14 +128,6 @@ class Database:
             self._admission.leave(project, lane)
             raise
 
-    def share_cores(self, connection: PooledConnection, project: str) -> None:
-        """Have PostgreSQL divide a slow statement among several cores only while no other project needs them.
-
-        Behind a pooler in transaction mode a setting of the session would reach other clients.
-        """
-        if not self._settings.database_pooler:
-            connection.use_parallel_workers(allowed=not self._admission.is_shared(project))
-
     def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
         """Be admitted, after a wait of this many seconds, and tell :attr:`note_admission`."""
         note = self.note_admission
@@ -365,12 +357,6 @@ class Checkout:
 
     def __enter__(self) -> Connection:
         self._connection = self._database.check_out(self._pool, self._project, self._lane)
-        if self._lane is Lane.SLOW:
-            try:
-                self._database.share_cores(self._connection, self._project)
-            except BaseException as error:
-                self.__exit__(type(error), error, error.__traceback__)
-                raise
         return self._connection
 
     def __exit__(

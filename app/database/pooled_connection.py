@@ -114,17 +114,6 @@ _poll = monkey.get_original("select", "poll")
 class PooledConnection(LimitedConnection):
     """A connection whose wait lets other greenlets run."""
 
-    _uses_parallel_workers = True
-
-    def use_parallel_workers(self, *, allowed: bool) -> None:
-        """Let PostgreSQL start parallel workers for the statements of this connection, as it is configured, or not.
-
-        It is asked only if that changes. A plan with workers is then carried out without them, so none is made anew.
-        """
-        if allowed != self._uses_parallel_workers:
-            self.execute("RESET max_parallel_workers" if allowed else "SET max_parallel_workers = 0")
-            self._uses_parallel_workers = allowed
-
     def has_ended(self) -> bool:
         """Whether the server has ended the session, or said something that nobody asked for, which it does before."""
         if self.closed:

@@ -17,18 +17,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import cast
-from urllib.parse import urlsplit
 
 from joserfc import jws, jwt
-from joserfc.errors import InvalidClaimError
 from joserfc.jwk import ECKey
 
 from app import errors
 from app.identity.issued_tokens import RECENT_S, TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
 from app.identity.verification import CLOCK_DIFFERENCE_AT_MOST_S, VerifiedToken
-from app.setting_values import is_loopback
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
@@ -39,48 +35,18 @@ _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
 """A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""
 
-_FORMER_NAME = "sample-resource"
-"""The issuer of tokens of version 0.1 without ``TOKEN_ISSUER``."""
-
 _log = logging.getLogger("app.identity")
 
 
-class OwnClaims(jwt.JWTClaimsRegistry):
-    """The claims of the service's own tokens (RFC 9068, section 2.2).
+def own_claims(issuer: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
+    """The claims of the service's own tokens (RFC 9068, section 2.2); issuer and audience are the service.
 
-    Issuer and audience are the service, by its present name, its former one, or an address on this machine: a token
-    that the command line issues for a service on another port has the address of the default port. The signature proves
-    that the token comes from whoever can read the signing keys in the database.
-
-    :param issuer: the present name.
     :param now: seconds since 1970; None: the real time.
     """
-
-    def __init__(self, issuer: str, now: float | None = None) -> None:
-        required: jwt.ClaimsOption = {"essential": True}
-        names = ("iss", "aud", "exp", "client_id", "scope", "jti", "iat")
-        given = None if now is None else int(now)
-        super().__init__(given, CLOCK_DIFFERENCE_AT_MOST_S, **dict.fromkeys(names, required))
-        self._names = (issuer, _FORMER_NAME)
-
-    def check_value(self, claim_name: str, value: object) -> None:
-        """Check a claim whose type is right.
-
-        :raises InvalidClaimError: if its value is not.
-        """
-        if claim_name in ("iss", "aud"):
-            names = cast("list[str]", value if isinstance(value, list) else [value])
-            if not any(name in self._names or _is_url_on_this_machine(name) for name in names):
-                raise InvalidClaimError(claim_name)
-        super().check_value(claim_name, value)
-
-
-def _is_url_on_this_machine(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+    required: jwt.ClaimsOption = {"essential": True}
+    service: jwt.ClaimsOption = {"essential": True, "value": issuer}
+    options = dict.fromkeys(("exp", "client_id", "scope", "jti", "iat"), required) | {"iss": service, "aud": service}
+    return jwt.JWTClaimsRegistry(None if now is None else int(now), CLOCK_DIFFERENCE_AT_MOST_S, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +77,7 @@ class OwnIssuer:
     client_claims = ("client_id",)
 
     def __init__(self, issuer: str, load: Callable[[], TrustRecords], is_revoked: Callable[[str, str], bool]) -> None:
-        self.claims: jwt.JWTClaimsRegistry = OwnClaims(issuer)
+        self.claims: jwt.JWTClaimsRegistry = own_claims(issuer)
         self._issuer = issuer
         self._load = load
         self._is_revoked = is_revoked
@@ -121,7 +87,7 @@ class OwnIssuer:
 
     def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
         """The claims that a token must have at another time than the real one."""
-        return OwnClaims(self._issuer, now)
+        return own_claims(self._issuer, now)
 
     def known_key(self, kid: str | None) -> ECKey | None:
         """The key with this id, if the snapshot has it."""

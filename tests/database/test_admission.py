@@ -327,18 +327,3 @@ def test_the_end_of_a_rest_admits_who_waits_for_it(monkeypatch: pytest.MonkeyPat
     assert clock.rests == [1.0]
     clock.advance(1.0)
     until(lambda: queue.admitted == ["b0", "a0", "c0", "a1"])
-
-
-def test_a_project_shares_the_service_while_others_have_fast_requests(clock: Clock) -> None:
-    queue = Admission(8, 1)
-    assert not queue.is_shared("a")
-    hold(queue, clock, "a", FAST, 0.0)
-    hold(queue, clock, "b", SLOW, 0.0)
-    assert not queue.is_shared("a")
-    assert queue.is_shared("b")
-    hold(queue, clock, "b", FAST, 0.0)
-    hold(queue, clock, "a", FAST, 0.0)
-    assert queue.is_shared("a")
-    clock.advance(1.0)
-    assert not queue.is_shared("a")
-    assert not queue.is_shared("b")

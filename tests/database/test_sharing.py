@@ -16,7 +16,6 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from app.config import Settings
 from app.database import admission
-from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
@@ -283,38 +282,3 @@ def test_writes_that_are_stuck_stop_no_other_project(
                     assert cool.get(f"/key=cool-{number}").status_code == 200
                 assert not any(future.done() for future in stuck)
             assert {future.result(30).status_code for future in stuck} == {200}
-
-
-def parallel_workers(database: Database, project: str) -> int:
-    with database.connection(project, Lane.SLOW) as connection:
-        [(shown,)] = connection.execute("SHOW max_parallel_workers").fetchall()
-        return int(shown)
-
-
-@pytest.mark.parametrize(("pooler", "restrained"), [(False, True), (True, False)])
-def test_parallel_workers_are_for_a_project_that_is_alone(
-    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch, *, pooler: bool, restrained: bool
-) -> None:
-    monkeypatch.setattr(admission, "monotonic", lambda: 1000.0)
-    monkeypatch.setattr(admission, "_PRESENT_S", 1.0)
-    with opened(database_url, replace(settings, pool_size=1, database_pooler=pooler)) as database:
-        configured = parallel_workers(database, "a")
-        assert configured > 0
-        use(database, project="b")
-        assert parallel_workers(database, "a") == (0 if restrained else configured)
-        assert parallel_workers(database, "b") == configured
-
-
-def test_a_connection_that_breaks_before_a_slow_statement_is_given_back(
-    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(_connection: PooledConnection, *, allowed: bool) -> None:
-        raise psycopg.OperationalError("the connection is lost" if allowed else "the connection is broken")
-
-    with opened(database_url, replace(settings, pool_size=1)) as database:
-        with monkeypatch.context() as patch:
-            patch.setattr(PooledConnection, "use_parallel_workers", broken)
-            for _ in range(3):
-                with pytest.raises(Unavailable), database.connection("a", Lane.SLOW):
-                    pass
-        assert parallel_workers(database, "a") > 0

@@ -47,21 +47,9 @@ def test_tokens_and_metadata_have_one_issuer(
 
 
 @pytest.mark.parametrize(
-    ("issuer", "status"),
-    [
-        (PUBLIC, 200),
-        ("sample-resource", 200),
-        ("http://127.0.0.1:8000", 200),
-        ("http://localhost:1234", 200),
-        ("http://[::1]:8000", 200),
-        ("https://127.0.0.1", 401),
-        ("http://127.0.0.1.example.com", 401),
-        ("http://[", 401),
-        ("https://api.example.com", 401),
-        ("Sample-Resource", 401),
-    ],
+    ("issuer", "status"), [(PUBLIC, 200), (f"{PUBLIC}/", 401), ("http://127.0.0.1:8000", 401), ("sample-resource", 401)]
 )
-def test_tokens_under_former_names_and_of_this_machine_stay_valid(
+def test_a_token_names_the_service_as_it_is_named_now(
     settings: Settings, connection: Connection, project: str, issuer: str, status: int
 ) -> None:
     token = issued_tokens.issue_token(connection, issuer, "someone", (f"manage_test:{project}",), 60)

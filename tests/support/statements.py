@@ -52,10 +52,6 @@ _TRUST = "SELECT public_jwk FROM signing_key"
 """Part of the statement that loads keys and revocations."""
 
 
-_SHARE = "max_parallel_workers"
-"""Part of the statement by which slow reads share the cores; whether one sends it depends on what others do then."""
-
-
 @contextmanager
 def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
     """Record the statements of this process until the end of the ``with``, without what is done at leisure.
@@ -68,7 +64,7 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
     def record(cursor: Any, query: Any, parameters: Any) -> None:
         text = query.as_string(cursor) if isinstance(query, sql.Composable) else query
         text = text if isinstance(text, str) else bytes(text).decode()
-        if (_TRUST in text and not trust) or _SHARE in text or current_thread().name == "leisure":
+        if (_TRUST in text and not trust) or current_thread().name == "leisure":
             return
         state = cursor.connection.info.transaction_status
         statements.append(Statement(text, parameters, state, _sender(sys._getframe(2))))
