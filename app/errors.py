@@ -277,7 +277,7 @@ def unsupported_media_type(expected: str) -> ApiError:
 
 
 def token_missing(realm: str, message: str) -> ApiError:
-    """401 with a challenge, which has no error code since no token was sent (RFC 6750, section 3.1)."""
+    """401 whose ``WWW-Authenticate`` has no ``error``, because no token was sent (RFC 6750, section 3.1)."""
     return ApiError([Fault("invalid_token", message)], {"WWW-Authenticate": f'Bearer realm="{realm}"'})
 
 

@@ -51,7 +51,7 @@ class Blueprint(SmorestBlueprint):
     """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
     Several decorators of a view pass their results in the order in which they stand. ``tests/http/test_upstream.py``
-    checks what :meth:`arguments` relies on.
+    checks what :meth:`arguments` relies on in flask-smorest.
     """
 
     def arguments(  # pyright: ignore[reportIncompatibleMethodOverride] -- keeps the view, and its type

@@ -15,7 +15,7 @@ EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)\n```", DO
 
 
 def test_the_examples_are_what_the_service_answers(app: Flask, api: Api, token_for: TokenFor) -> None:
-    resource, conflict, page, echo, faults = EXAMPLES
+    resource, page, echo, conflict, faults = EXAMPLES
     client = Api(app, api.project, token_for(f"manage_test:{api.project}", client_id="my-client"))
     created = client.create(resource["objectTypeProperty"], key=resource["key"])
     updated = client.update(created, {"action": "changeSomeProperty", "someProperty": resource["someProperty"]})

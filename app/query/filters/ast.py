@@ -80,7 +80,7 @@ class ParsedFacet:
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """The field that a path names, which may be a member of the elements of an array."""
+    """The field that a path names; if it is a member of the elements of an array, ``element_of`` is that array."""
 
     field: Field
     element_of: Field | None = None
