@@ -8,9 +8,9 @@ Example: of eight connections two are kept. Project A holds six, and its next re
 serve a request of project B at once. A connection that A returns goes to A again, unless B waits and holds fewer.
 
 Requests that may be slow (:attr:`Lane.SLOW`) hold only few connections at a time, so that other requests of all
-projects go on. More slow requests at once would not end sooner, because each uses a core of the database, or several. Even few can
-use all cores all the time, so a project rests after each slow request: as long as others have used connections during
-it, at most as long as the request took.
+projects go on. More slow requests at once would not end sooner, because each uses a core of the database, or several.
+Even few can use all cores all the time, so a project rests after each slow request: as long as others have used
+connections during it, at most as long as the request took.
 
 A waiting request holds no connection, and under gevent no thread. The wait and the number of waiting requests are
 bounded.

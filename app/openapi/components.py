@@ -346,8 +346,8 @@ scopes for each project. It follows the conventions of commercetools' HTTP API, 
 
 ### Two minutes
 
-1. **Authorize.** The first `make run` prints a client for the project `demo`, and each a token for it. Under *Authorize*, give the
-   client's id and secret as *clientCredentials*, or paste the token as *bearer*.
+1. **Authorize.** The first `make run` prints a client for the project `demo`, and each a token for it. Under
+   *Authorize*, give the client's id and secret as *clientCredentials*, or paste the token as *bearer*.
 2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
    list and as `/demo/resource/key=my-pet`.
 3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
