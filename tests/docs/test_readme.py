@@ -112,9 +112,7 @@ def block(mark: str) -> str:
 def test_the_first_requests_are_answered_as_readme_shows(port: int, database_url: str) -> None:
     script = README.text.partition("with curl 7.82 or newer:\n\n```sh\n")[2].partition("```")[0]
     script = (
-        script.replace("127.0.0.1:8000", f"127.0.0.1:{port}")
-        .replace("curl ", "curl -s ")
-        .replace("/demo/", "/readme/")
+        script.replace("127.0.0.1:8000", f"127.0.0.1:{port}").replace("curl ", "curl -s ").replace("/demo/", "/readme/")
     )
     script = script.replace(".venv/bin/sample-resource", f"'{sys.executable}' -m app.cli").replace(":demo", ":readme")
     ran = subprocess.run(
