@@ -35,6 +35,7 @@ def _ready(look: Callable[[], Health]) -> bytes:
 
 
 def _exposition(look: Callable[[], Health]) -> bytes:
+    metrics.ensure_folder()
     look()  # sets metrics that are known only when somebody looks
     return metrics.exposition()
 

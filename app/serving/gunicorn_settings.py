@@ -52,8 +52,6 @@ if _settings.metrics_are_on:
     except OSError as error:
         sys.exit(f"error: no folder for metrics can be made in TMPDIR, /dev/shm or /tmp: {error}")
 
-from prometheus_client.multiprocess import mark_process_dead  # noqa: E402 -- after the folder is shared
-
 from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
 
@@ -103,7 +101,7 @@ limit_request_fields = 100
 sendfile = False
 
 # Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
-# you need it, set both, so that workers do not restart together. Each that ends leaves its files of metrics.
+# you need it, set both, so that workers do not restart together. Their metrics are kept: see child_exit.
 max_requests = 0
 max_requests_jitter = 0
 
@@ -188,6 +186,18 @@ def prepare_to_listen(server: Any) -> None:
             sys.exit(f"error: {error}")
 
 
+def pre_fork(_server: Any, worker: Any) -> None:
+    """Make sure that the worker finds the folder for its metrics, and give it the counts of a worker that has ended."""
+    metrics.ensure_folder()
+    worker.predecessor = metrics.next_ended()
+
+
+def post_fork(_server: Any, worker: Any) -> None:
+    """Go on with those counts."""
+    if worker.predecessor is not None:
+        metrics.take_over(worker.predecessor)
+
+
 def when_ready(server: Any) -> None:
     """Get ready for requests, and for a stop."""
     begin_to_serve(server)
@@ -254,6 +264,5 @@ def worker_exit(_server: Any, worker: Any) -> None:
 
 
 def child_exit(_server: Any, worker: Any) -> None:
-    """Forget the gauges of a worker that has ended; its counts are kept."""
-    if _settings.metrics_are_on:
-        mark_process_dead(worker.pid)
+    """Keep the counts of a worker that has ended, and forget its gauges."""
+    metrics.mark_ended(worker.pid)

@@ -2,22 +2,25 @@
 
 :data:`metrics` is the one instance of a process. Under gunicorn the processes share their numbers in a folder (see
 ``shared_folder.py``) by prometheus_client's multi-process mode: each counts in files of its own, and any of them
-answers for all. The files of a worker that has ended stay and keep its counts.
+answers for all. The files of a worker that has ended keep its counts, and the next new worker goes on counting in them,
+so that the folder does not grow with every worker.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
 
+import contextlib
+import os
+import struct
 import time
 from functools import cache
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from weakref import ref
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from app.telemetry.shared_folder import shared_folder
+from app.telemetry.shared_folder import SharedFolder, shared_folder
 
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
@@ -66,11 +69,13 @@ class Metrics:
         been imported in the mode that fits, which :func:`app.telemetry.shared_folder.shared_folder` tells.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: SharedFolder | None = None) -> None:
         self.registry = CollectorRegistry()
         """The metrics of this process; :meth:`exposition` has those of all processes."""
         self._folder = folder
         self._pools: list[_WatchedPool] = []
+        self._ended: list[int] = []
+        """Ids of processes that have ended, in whose files none goes on yet."""
 
         common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
         timed: dict[str, Any] = {"labelnames": ("method", "route"), "buckets": _SECONDS, **common}
@@ -200,14 +205,48 @@ class Metrics:
             # psycopg leaves out statistics that are zero.
             counter.labels(name).inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
 
-    # All processes
+    # Processes
+
+    def ensure_folder(self) -> None:
+        """Make the shared folder again, if there is one and it was removed: before each fork, and before it is read."""
+        if self._folder is not None:
+            self._folder.ensure()
+
+    def mark_ended(self, pid: int) -> None:
+        """Remove the gauges of a process that has ended, and keep its counts. In gunicorn's master."""
+        if self._folder is not None:
+            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # declares no types
+            self._ended.append(pid)
+
+    def next_ended(self) -> int | None:
+        """An ended process whose counts the next new one takes over; None if there is none. In gunicorn's master."""
+        return self._ended.pop() if self._ended else None
+
+    def take_over(self, ended: int) -> None:
+        """Go on counting where a process has ended. In a new process, before it counts anything.
+
+        Its files get the name of this process: prometheus_client goes on in files that are there.
+        """
+        if self._folder is None:
+            return
+        for kind in ("counter", "histogram"):
+            own = self._folder.path / f"{kind}_{os.getpid()}.db"
+            if not own.exists():  # numbers of processes come again
+                with contextlib.suppress(FileNotFoundError):
+                    (self._folder.path / f"{kind}_{ended}.db").rename(own)
 
     def exposition(self) -> bytes:
         """All metrics of all processes in Prometheus' text format."""
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
+        self.ensure_folder()
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder))
+        MultiProcessCollector(registry, str(self._folder.path))
+        for _ in range(_LOOKS_AT_NEW_FILES):
+            # A process that begins makes its files and then gives them their size, or renames those of another one.
+            with contextlib.suppress(struct.error, FileNotFoundError):
+                return prometheus_client.generate_latest(registry)
+            time.sleep(_BETWEEN_LOOKS_S)
         return prometheus_client.generate_latest(registry)
 
 
@@ -219,6 +258,8 @@ class _WatchedPool:
         self.pool = ref(pool)
         self.before: dict[str, int] = {}
 
+
+_LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
 
 _POOL_STATISTICS = (
     ("requests_num", "pool_requests", "Connections asked for.", 1.0),

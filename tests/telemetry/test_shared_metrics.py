@@ -2,9 +2,12 @@
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPException
@@ -125,7 +128,7 @@ def test_no_scrape_shows_fewer_than_the_one_before_while_workers_come_and_go(ser
     assert min(seen) >= 100
 
 
-def test_gauges_are_those_of_running_workers(service: Service, parent: Path) -> None:
+def test_gauges_and_files_are_those_of_running_workers(service: Service, parent: Path) -> None:
     def all_have_their_pool() -> bool:
         for _ in range(10):
             service.get("/health/ready")
@@ -136,10 +139,46 @@ def test_gauges_are_those_of_running_workers(service: Service, parent: Path) -> 
     killed.kill()
     wait_until(lambda: len(service.workers) == 2 and killed not in service.workers)
     wait_until(all_have_their_pool)
-    running = {str(pid) for pid in (service.process.pid, *(worker.pid for worker in service.workers))}
+    assert processes_with_files(parent) <= {service.process.pid, *(worker.pid for worker in service.workers)}
+
+
+def processes_with_files(parent: Path) -> set[int]:
     (folder,) = folders(parent)
-    assert {file.stem.rpartition("_")[2] for file in folder.glob("gauge_*.db")} <= running
-    assert (folder / f"counter_{killed.pid}.db").exists()
+    return {int(found.group()) for file in folder.iterdir() if (found := re.search(r"\d+", file.name))}
+
+
+def test_the_folder_does_not_grow_with_the_workers_that_have_ended(service: Service, parent: Path) -> None:
+    """A worker that is killed again and again would fill it, and its place is in memory."""
+    for _ in range(20):
+        service.get("/health/live")
+    counted = value(service.scrape(), "http_requests_total", **LIVE)
+    for _ in range(5):
+        killed = service.workers[0]
+        killed.kill()
+        wait_until(lambda killed=killed: len(service.workers) == 2 and killed not in service.workers)
+        wait_until(lambda: service.get("/health/live") == 200)
+    wait_until(lambda: processes_with_files(parent) <= {service.process.pid, *(each.pid for each in service.workers)})
+    assert value(service.scrape(), "http_requests_total", **LIVE) >= counted + 5
+
+
+def test_scrapes_that_wait_for_a_process_that_begins_hold_nobody_up(
+    start: Callable[..., Service], parent: Path
+) -> None:
+    """Its file has no size yet, so they look again for a while, and let the worker serve others."""
+    service = start(WORKERS="1")
+    (folder,) = folders(parent)
+    beginning = folder / "counter_1.db"
+    beginning.touch()
+    with contextlib.ExitStack() as stack:
+        scrapes = [stack.enter_context(socket.create_connection(("127.0.0.1", service.metrics_port))) for _ in range(4)]
+        for scrape in scrapes:
+            scrape.settimeout(20)
+            scrape.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert service.get("/health/live") == 200
+        for scrape in scrapes:
+            assert scrape.recv(12) == b"HTTP/1.1 500"
+    os.truncate(beginning, 4096)
+    assert value(service.scrape(), "ready", check="database") == 1
 
 
 def test_only_the_separate_port_serves_metrics(service: Service) -> None:
@@ -172,23 +211,54 @@ def test_the_folder_is_removed_with_the_master(service: Service, parent: Path) -
     assert list(parent.iterdir()) == []
 
 
-def test_each_master_begins_at_zero_and_leaves_the_folders_of_others_alone(
-    start: Callable[..., Service], parent: Path
-) -> None:
+def test_the_folder_of_a_killed_master_is_removed_by_the_next(start: Callable[..., Service], parent: Path) -> None:
     killed = start()
-    for _ in range(50):
-        assert killed.get("/health/live") == 200
     (left,) = folders(parent)
+    neighbour = start()
     workers = killed.workers
     killed.stop(signal.SIGKILL)
     psutil.wait_procs(workers, timeout=20)
-    successor = start()
-    assert value(successor.scrape(), "http_requests_total", **LIVE) < 50
-    neighbour = start()
-    assert len(folders(parent)) == 3
-    assert neighbour.stop() == 0
     assert left in folders(parent)
-    assert successor.scrape()
+    successor = start()
+    assert left not in folders(parent)
+    assert len(folders(parent)) == 2
+    assert value(successor.scrape(), "http_requests_total", **LIVE) < 20
+    assert neighbour.scrape()
+
+
+def test_what_others_put_beside_the_folders_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another account's folder could be so deep that removing it fails, and a link could lead anywhere."""
+    names = ("sample-resource-metrics-link", "sample-resource-metrics-file", "sample-resource-metrics-foreign")
+    link, file, foreign = (tmp_path / name for name in names)
+    (tmp_path / "elsewhere").mkdir()
+    link.symlink_to(tmp_path / "elsewhere")
+    file.touch()
+    foreign.mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    make = "import os; uid = os.geteuid() + {}; os.geteuid = lambda: uid;" + (
+        " from app.telemetry.shared_folder import share_between_processes as share; print(share().path.name)"
+    )
+    for shift, stays in ((1, True), (0, False)):
+        made = subprocess.check_output([sys.executable, "-c", make.format(shift)], text=True).strip()
+        assert made.startswith("sample-resource-metrics-")
+        assert made not in names
+        assert foreign.exists() is stays
+    assert link.is_symlink()
+    assert file.exists()
+    assert (tmp_path / "elsewhere").is_dir()
+
+
+def test_a_folder_that_was_deleted_is_made_again(service: Service, parent: Path) -> None:
+    (folder,) = folders(parent)
+    shutil.rmtree(folder)
+    service.scrape()
+    shutil.rmtree(folder)
+    workers = service.workers
+    for worker in workers:
+        worker.kill()
+    wait_until(lambda: len(service.workers) == 2 and not set(workers) & set(service.workers))
+    wait_until(lambda: service.get("/health/live") == 200)
+    wait_until(lambda: value(service.scrape(), "http_requests_total", **LIVE) > 0)
 
 
 def test_a_reload_keeps_the_port_and_the_counts(service: Service, parent: Path) -> None:
