@@ -5,7 +5,9 @@ cannot use its name, the cluster lies in the store, and a pointer, which is a fi
 
 PostgreSQL does not run as root. Under root it runs as the owner of the cluster, which for a new one is a system account
 of the service's own. All else in the folder stays root's, and root works only in folders in which no other account can
-write: there nobody can put a link in the way of a file that root writes, or swap a folder that root hands over.
+write: there nobody can put a link in the way of a file that root writes, or swap a folder that root hands over. The
+folders above are not looked at: who can write there, as the owner of a checkout in which root runs ``make run`` can,
+can swap the data folder as a whole.
 
 One process at a time owns a data folder, by a lock that the kernel releases when that process ends in any way.
 """
@@ -91,8 +93,10 @@ class DataFolder:
         if not self.cluster.exists():
             return
         try:
-            found = (self.cluster / "PG_VERSION").read_text().strip()
-        except FileNotFoundError:
+            # Not through a link, by which the server's account could have root show another file.
+            with os.fdopen(self._open(self.cluster / "PG_VERSION", os.O_RDONLY), "rb") as file:
+                found = file.read(8).strip().decode("ascii", "replace")
+        except OSError:
             raise EmbeddedError(
                 f"{self.cluster} is not a PostgreSQL cluster; it is left as it is. Move it away."
             ) from None
@@ -304,8 +308,11 @@ def _account_for(home: Path) -> pwd.struct_passwd:
                 raise EmbeddedError(
                     f"{home / 'postgresql'} belongs to user id {owner}, which has no account here."
                 ) from None
-    # useradd looks for the name before it locks: of two at once, the second would change the user id.
-    with _locked(Path("/etc")):
+    with contextlib.suppress(KeyError):
+        return pwd.getpwnam(_OWN_ACCOUNT)
+    # useradd looks for the name before it locks: of two at once, the second would change the user id. Other accounts
+    # cannot open root's home, so they cannot hold its lock.
+    with _locked(Path(pwd.getpwuid(0).pw_dir)):
         try:
             return pwd.getpwnam(_OWN_ACCOUNT)
         except KeyError:

@@ -175,3 +175,19 @@ def test_a_range_is_read_in_its_own_order(
 
 def test_the_condition_on_the_project_comes_first() -> None:
     assert Selected().where.startswith("r.project_key = ")
+
+
+@pytest.mark.parametrize("mode", ["auto", "force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize("text", ["version = 9", 'someProperty = "none"', 'key = "none"', 'createdAt = "2001-01-01"'])
+def test_a_value_that_no_resource_has_is_not_searched_for_by_another_index(
+    connection: psycopg.Connection[Any], text: str, mode: str
+) -> None:
+    """A constant drops out of ORDER BY, so the planner could walk the primary key of a project of one version."""
+    connection.rollback()
+    connection.execute(f"SET LOCAL plan_cache_mode = {mode}".encode())
+    selected = reads.selected_by(where(text))
+    for _ in range(8):  # PostgreSQL tries a generic plan from the sixth on
+        before = read(connection)
+        assert not reads.exists(connection, "p", selected)
+        assert reads.page("p", where(text), Paging(sort=(SortTerm(SORTABLE[text.partition(" ")[0]]),))).read(connection)
+        assert read(connection) - before == 0

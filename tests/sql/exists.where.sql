@@ -1,7 +1,7 @@
 WITH found AS MATERIALIZED (
     SELECT
     FROM resource r
-    WHERE r.project_key = %(project_key)s AND r.key = %(where_0)s::text
+    WHERE r.project_key = %(project_key)s AND r.key >= %(where_0)s::text AND r.key <= %(where_0)s::text
     ORDER BY r.key ASC, r.id ASC
     LIMIT 1
 )

@@ -1,7 +1,7 @@
 WITH found AS MATERIALIZED (
     SELECT
     FROM resource r
-    WHERE r.project_key = %(project_key)s AND r.version = %(where_0)s::bigint
+    WHERE r.project_key = %(project_key)s AND r.version >= %(where_0)s::bigint AND r.version <= %(where_0)s::bigint
     ORDER BY r.version ASC, r.id ASC
     LIMIT 1
 )

@@ -1,6 +1,9 @@
 WITH
     found AS MATERIALIZED (
-        SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.key = %(where_0)s::text LIMIT 10000 + 1
+        SELECT r.id
+        FROM resource r
+        WHERE r.project_key = %(project_key)s AND r.key >= %(where_0)s::text AND r.key <= %(where_0)s::text
+        LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
 SELECT

@@ -13,7 +13,7 @@ SELECT
                         SELECT
                         FROM resource r
                         WHERE r.project_key = %(project_key)s AND r.created_at >= %(where_0)s::timestamptz
-                        ORDER BY r.created_at DESC, r.id DESC
+                        ORDER BY r.created_at DESC
                         LIMIT (SELECT 10000 + 1)
                     ) r
                 ) t (found)

@@ -2,7 +2,7 @@ WITH
     found AS MATERIALIZED (
         SELECT r.id
         FROM resource r
-        WHERE r.project_key = %(project_key)s AND r.key = %(filter_0_0)s::text
+        WHERE r.project_key = %(project_key)s AND r.key >= %(filter_0_0)s::text AND r.key <= %(filter_0_0)s::text
         LIMIT 10000 + 1
     ),
     counted AS MATERIALIZED (SELECT count(*) AS found FROM found)

@@ -5,7 +5,9 @@ WITH
             FROM (
                 SELECT r.key AS value
                 FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.version = %(facet_filter_1_0)s::bigint
+                WHERE r.project_key = %(project_key)s
+                    AND r.version >= %(facet_filter_1_0)s::bigint
+                    AND r.version <= %(facet_filter_1_0)s::bigint
             ) v
             GROUP BY v.value
         )
@@ -55,7 +57,9 @@ WITH
             FROM (
                 SELECT r.version AS value
                 FROM resource r
-                WHERE r.project_key = %(project_key)s AND r.key = %(facet_filter_0_0)s::text
+                WHERE r.project_key = %(project_key)s
+                    AND r.key >= %(facet_filter_0_0)s::text
+                    AND r.key <= %(facet_filter_0_0)s::text
             ) v
             GROUP BY v.value
         )

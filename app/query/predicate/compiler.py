@@ -6,11 +6,12 @@ and conditions on several values or on elements are a jsonpath; the GIN index of
 parameter with the values in it, because the operator that the index serves takes no variables.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isinf
-from typing import LiteralString, TypeGuard, assert_never
+from typing import Any, LiteralString, TypeGuard, assert_never, cast
 from uuid import UUID
 
 from app.errors import unreachable
@@ -86,7 +87,10 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     stretch = None
     if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
-        stretch = Stretch(condition.field, text.replace("::numeric", "::bigint"))
+        # A constant drops out of ORDER BY, and then PostgreSQL may walk the primary key for the id that is left.
+        column, is_equality, value = text.replace("::numeric", "::bigint").partition(" = ")
+        bounds: LiteralString = f"{column} >= {value} AND {column} <= {value}" if is_equality else column
+        stretch = Stretch(condition.field, bounds)
     return ClauseTerm(text, _is_about_documents(condition), _finds_few(condition, projection), stretch)
 
 
@@ -102,9 +106,20 @@ def _finds_few(condition: Condition, projection: Projection) -> bool:
         case HasElement(_, inner, negated):
             return not negated and _finds_few(inner, projection)
         case Contains():
-            return True
+            return _has_value(json.loads(condition.document))
         case _:
             assert_never(condition)
+
+
+def _has_value(document: Any) -> bool:
+    """Whether a document has a value other than empty arrays and objects, of which the GIN index has no entry."""
+    match document:
+        case dict():
+            return any(map(_has_value, cast("dict[str, Any]", document).values()))
+        case list():
+            return any(map(_has_value, cast("list[Any]", document)))
+        case _:
+            return True
 
 
 def _answers(index: Index, atom: Holds, projection: Projection) -> bool:

@@ -323,7 +323,9 @@ def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
     The LIMIT of the count is opaque to the planner. It then expects few rows to be counted, and walks the index instead
     of making a bitmap of the whole stretch.
     """
-    counted: LiteralString = f"WHERE {selected.where} ORDER BY {_order(terms)} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
+    counted: LiteralString = (
+        f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
+    )
     count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
     total = _total(count if selected.clauses else _ALL) if paging.with_total else _NO_TOTAL
     return (), _page_in_order(selected.where, terms, "r.*"), total
