@@ -54,7 +54,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
         _MOVED,
     ),
 }
-"""Errors of SQLSTATE XX000 by the C function that raises them (Citus 13.2)."""
+"""Errors of SQLSTATE XX000 by the C function that raises them (Citus 14.0)."""
 
 UNAVAILABLE_REASONS = (
     "queue_full",

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import cast
 
@@ -191,8 +192,8 @@ class Verifying:
 def revoke_earlier(connection: Connection, token: str, minutes: int = 10) -> None:
     issued_tokens.revoke_token(connection, part(token, 1)["jti"], part(token, 1)["exp"])
     connection.execute(
-        "UPDATE revoked_token SET revoked_at = revoked_at - make_interval(mins => %s) WHERE id = %s",
-        (minutes, part(token, 1)["jti"]),
+        "UPDATE revoked_token SET revoked_at = %s WHERE id = %s",
+        (datetime.now(UTC) - timedelta(minutes=minutes), part(token, 1)["jti"]),
     )
 
 

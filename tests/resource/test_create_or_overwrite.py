@@ -12,6 +12,7 @@ from app.database.connection import Connection
 from app.resource.model import Resource, Target, YoungestWithoutKey
 from app.resource.writing import store
 from tests.support.api import EXAMPLE, Api, send_concurrently
+from tests.support.fixtures import on_cluster
 from tests.support.waiting import wait_until
 
 NEW: dict[str, Any] = {"arrayOfIntExample": [5], "arrayOfStringExample": []}
@@ -77,8 +78,10 @@ def lock(connection: Connection, project: str, target: Target) -> Resource | Non
 
 
 def until_waiting(connection: Connection, waiting: Connection) -> None:
-    """Return when the session of a connection waits for a lock."""
+    """Return when the session of a connection waits for a lock, on a cluster that of a worker."""
     statement, session = "SELECT cardinality(pg_blocking_pids(%s)) > 0", waiting.info.backend_pid
+    if on_cluster():
+        statement = "SELECT %s IN (SELECT citus_pid_for_gpid(w.waiting_gpid) FROM citus_lock_waits w)"
     wait_until(lambda: connection.execute(statement, (session,)).fetchone() == (True,))
 
 

@@ -139,6 +139,7 @@ def test_a_large_page_is_that_of_its_parts(api: Api, connection: Connection) -> 
     assert "total" not in faceted.get_json()
 
 
+@pytest.mark.one_machine("The documents, and how often they were fetched, are on a worker.")
 def test_documents_are_not_read_before_it_is_decided(api: Api, connection: Connection) -> None:
     insert(connection, api.project, *[100] * 17)
     # What cannot be compressed is stored outside of its row.
