@@ -137,8 +137,9 @@ def fetch(url: str) -> bytes:
     """Fetch a key set and return the body of the response. Redirects are not followed.
 
     A thread does it, which is not waited for longer than the limit: looking a name up has no limit of its own, and that
-    of a socket begins anew with each byte. Certificates are verified by the system's authorities, or those that
-    OpenSSL's ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name.
+    of a socket begins anew with each byte. ``gevent.Timeout`` would end it only in processes that gevent has patched.
+    Certificates are verified by the system's authorities, or those that OpenSSL's ``SSL_CERT_FILE`` and
+    ``SSL_CERT_DIR`` name.
 
     :param url: https, or http on loopback; the settings are checked for that.
     :raises OSError: if the response is not 200, or not complete within :data:`FETCH_TIMEOUT_S`.
