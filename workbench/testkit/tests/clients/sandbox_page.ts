@@ -192,8 +192,8 @@ await page.getByRole("button", { name: "times", exact: true }).click(); // and t
 await page.getByRole("button", { name: "match", exact: true }).click();
 await checkAccessibility(page, "rules, members");
 await addRule.click();
-await page.locator(".rules").getByText("2. 503 · POST /resource").waitFor();
-await page.getByRole("button", { name: /^Remove rule 2/ }).click();
+await page.locator(".rules").getByText("1: 503 · POST /resource").waitFor();
+await page.getByRole("button", { name: /^Remove rule 1/ }).click();
 await page.locator(".rules li").nth(1).waitFor({ state: "detached" });
 await page.getByRole("switch", { name: /503 twice, then fine/ }).click();
 await page.getByRole("heading", { name: "No rules" }).waitFor();

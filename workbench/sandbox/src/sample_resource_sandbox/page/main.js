@@ -159,7 +159,7 @@ function Start({ known, onMake }) {
       <div class="row">
         <label>Key <input name="key" placeholder="made for you" pattern="[A-Za-z0-9_\\-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck=${false} /></label>
         <label>Resources <input type="number" min="0" max="10000" value=${resources} onInput=${(event) => setResources(event.target.value)} /></label>
-        <button class="primary">New project</button>
+        <button class="primary">Make a project</button>
       </div>
       <p class="soft">It is removed after an hour, with everything in it.</p>
     </form>
