@@ -24,7 +24,7 @@ from joserfc.jwk import ECKey
 from app import errors
 from app.identity.issued_tokens import RECENT_S, TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
-from app.identity.verification import CLOCK_DIFFERENCE_AT_MOST_S, VerifiedToken
+from app.identity.verification import VerifiedToken, claims_registry
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
@@ -43,10 +43,7 @@ def own_claims(issuer: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
 
     :param now: seconds since 1970; None: the real time.
     """
-    required: jwt.ClaimsOption = {"essential": True}
-    service: jwt.ClaimsOption = {"essential": True, "value": issuer}
-    options = dict.fromkeys(("exp", "client_id", "scope", "jti", "iat"), required) | {"iss": service, "aud": service}
-    return jwt.JWTClaimsRegistry(None if now is None else int(now), CLOCK_DIFFERENCE_AT_MOST_S, **options)
+    return claims_registry(issuer, issuer, now, further=("client_id", "scope", "jti", "iat"))
 
 
 @dataclass(frozen=True, slots=True)

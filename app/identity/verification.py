@@ -317,14 +317,18 @@ def _checked_client_id(client_id: Any) -> str:
     return client_id
 
 
-def claims_registry(issuer: str, audience: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
+def claims_registry(
+    issuer: str, audience: str, now: float | None = None, *, further: Sequence[str] = ()
+) -> jwt.JWTClaimsRegistry:
     """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry.
 
     :param now: seconds since 1970; None: the real time.
+    :param further: names of claims that it must have too.
     """
+    required: jwt.ClaimsOption = {"essential": True}
     options: dict[str, jwt.ClaimsOption] = {
+        **dict.fromkeys(("exp", *further), required),
         "iss": {"essential": True, "value": issuer},
         "aud": {"essential": True, "value": audience},
-        "exp": {"essential": True},
     }
     return jwt.JWTClaimsRegistry(None if now is None else int(now), CLOCK_DIFFERENCE_AT_MOST_S, **options)

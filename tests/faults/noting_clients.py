@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from tests.faults.history import Call, Outcome, State
+from tests.faults.service import Service
 
 KEYS = ("key-a", "key-b", "key-c", "key-d")
 
@@ -35,6 +36,19 @@ _OUTCOMES = {
     503: Outcome.UNKNOWN,
     None: Outcome.UNKNOWN,
 }
+
+
+def sending_to(service: Service, project: str) -> Send:
+    """Sends requests to a project of a service, with a token of their own."""
+    token = service.token(f"manage_test:{project}")
+
+    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
+        answer = service.request(method, f"/{project}/resource{path}", body, token, headers=headers)
+        if answer.refused:
+            return NOT_SENT
+        return answer.status, answer.json() if answer.status is not None else None
+
+    return send
 
 
 class NotingClients:

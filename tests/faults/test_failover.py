@@ -3,14 +3,13 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.faults.history import Outcome, faults, figures
 from tests.faults.load import Load
-from tests.faults.noting_clients import NOT_SENT, Answered, NotingClients
+from tests.faults.noting_clients import NotingClients, sending_to
 from tests.faults.postgres_pair import PostgresPair
 from tests.faults.reports import Report
 from tests.faults.service import Service
@@ -61,21 +60,13 @@ def test_a_promoted_standby_has_every_acknowledged_write(pair: PostgresPair, rep
 def test_a_history_over_switch_overs_is_one_of_calls_one_after_the_other(pair: PostgresPair, report: Report) -> None:
     """The steps of ``docs/high-availability.md``: a primary is lost and comes back, then the two change places."""
     service = Service(DATABASE_URL=pair.url)
-    project = f"p-{uuid4().hex[:20]}"
-    token = service.token(f"manage_test:{project}")
-
-    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
-        answer = service.request(method, f"/{project}/resource{path}", body, token, headers=headers)
-        if answer.refused:
-            return NOT_SENT
-        return answer.status, answer.json() if answer.status is not None else None
 
     def until_served() -> None:
         """Another project, so that the history has nothing of it."""
         probe, body = service.token("manage_test:probe"), {"key": "probe", "objectTypeProperty": {}}
         service.wait_until(lambda: service.request("PUT", "/probe/resource", body, probe).status in (200, 201))
 
-    clients = NotingClients(send, 24, pause_s=0.02)
+    clients = NotingClients(sending_to(service, f"p-{uuid4().hex[:20]}"), 24, pause_s=0.02)
     try:
         with clients.at_work():
             time.sleep(3)

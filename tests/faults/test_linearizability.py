@@ -14,7 +14,7 @@ import pytest
 from app.resource.reading import reads
 from app.resource.writing import store
 from tests.faults.history import Outcome, faults, figures
-from tests.faults.noting_clients import NOT_SENT, Answered, NotingClients
+from tests.faults.noting_clients import Answered, NotingClients, sending_to
 from tests.faults.reports import Report
 from tests.faults.service import Service
 from tests.support.api import Api
@@ -31,16 +31,7 @@ STALE_S = 0.02
 
 
 def test_a_history_under_faults_is_one_of_calls_one_after_the_other(service: Service, report: Report) -> None:
-    project = f"p-{uuid4().hex[:20]}"
-    token = service.token(f"manage_test:{project}")
-
-    def send(method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
-        answer = service.request(method, f"/{project}/resource{path}", body, token, headers=headers)
-        if answer.refused:
-            return NOT_SENT
-        return answer.status, answer.json() if answer.status is not None else None
-
-    clients = NotingClients(send, CLIENTS, pause_s=0.02)
+    clients = NotingClients(sending_to(service, f"p-{uuid4().hex[:20]}"), CLIENTS, pause_s=0.02)
     with clients.at_work():
         ends = time.monotonic() + LASTS_S
         # All of them, and then again from the beginning.
