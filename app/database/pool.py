@@ -203,7 +203,8 @@ class Database:
             try:
                 connection = self._own
                 if connection is not None and (connection.has_ended() or monotonic() > self._own_until):
-                    # It may not have been used for long, and no request would try again.
+                    # A request that finds a dead connection in the pool is tried again with another one. Nobody would
+                    # try again here, so a connection that has ended or is old is not used at all.
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)

@@ -72,7 +72,10 @@ class OutsideIssuer:
         return keys.get(kid)
 
     def find_key(self, kid: str | None) -> Key | None:
-        """The same, and if the id is unknown, after the keys have been fetched again."""
+        """The key with this id. If it is unknown, the key set is fetched again, unless that was tried a moment ago.
+
+        :raises ApiError: 503, while another request fetches the key set.
+        """
         key = self.known_key(kid)
         if key is not None or kid is None:
             return key

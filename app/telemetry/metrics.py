@@ -86,6 +86,7 @@ class Metrics:
             **timed,
         )
         sql = Histogram("http_request_sql_seconds", "SQL time of the requests that sent any.", **timed)
+        # A counter by its labels is looked up under a lock; a request finds it here without one.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)

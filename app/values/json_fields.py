@@ -211,13 +211,13 @@ class Member:
     """A field of an object.
 
     :param name: the key of its value in what is made of the object.
-    :param missing: the message for ``null`` if the field is required. None: it is optional, and ``null`` is as if
-        absent, because serializers in Java and C# send it for every unset field.
+    :param if_null: the message for ``null``, if the field is required. None: the field is optional, and ``null``
+        counts as absent, because serializers in Java and C# send ``null`` for every unset field.
     """
 
     name: str
     check: Check
-    missing: str | None = None
+    if_null: str | None = None
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
@@ -237,10 +237,11 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
                 kept[member.name] = member.check(item)
             except ValidationError as error:
                 refused[public] = error.messages
-        elif member.missing is not None:
-            refused[public] = [member.missing if public in given else MISSING]
+        elif member.if_null is not None:
+            refused[public] = [member.if_null if public in given else MISSING]
     if not given.keys() <= members.keys():
-        # null is as if absent here too: a client with one class for all update actions sends it for fields of others.
+        # null counts as absent here too: a client with one class for all update actions sends null for the fields of
+        # the other actions.
         unknown = islice((name for name in given if name not in members and given[name] is not None), FAULTS_AT_MOST)
         refused |= {name: [unknown_name(name, members, "field")] for name in unknown}
     if refused:
@@ -420,8 +421,8 @@ class StrictSchema(OwnLoad):
         for name, field in self.fields.items():
             if not isinstance(field, StrictField | NestedObject):
                 raise TypeError(f"{type(self).__name__}.{name} is neither a strict field nor a nested object.")
-            missing = str(field.error_messages["null"]) if field.required else None
-            self._members[field.data_key or name] = Member(name, field.check, missing)
+            if_null = str(field.error_messages["null"]) if field.required else None
+            self._members[field.data_key or name] = Member(name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
         """The result of a load, made from the loaded fields; subclasses return a frozen value."""

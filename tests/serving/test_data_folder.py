@@ -136,6 +136,11 @@ def test_a_store_in_which_others_can_write_is_refused(
     with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
         start(empty / "new\nline")
     assert list(store.iterdir()) == []
+    shutil.chown(store, "root")
+    start(empty / "new\nline").stop()
+    store.chmod(0o777)
+    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
+        start(empty / "new\nline")
 
 
 @as_root
