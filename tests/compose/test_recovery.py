@@ -40,7 +40,7 @@ def test_a_dropped_table_is_back_with_what_was_written_after_the_base_copy(stack
     on_database(stack, "SELECT pg_switch_wal()")
     archived = "SELECT count(*) FROM pg_stat_archiver WHERE last_archived_time > '{}' AND failed_count = 0"
     stack.wait_until(lambda: on_database(stack, archived.format(moment)) == "1", "the archive of the last segment")
-    assert stack.send("GET", "key=before").status == 500
+    assert stack.send("GET", "key=before").status == 503
 
     stack.run_documented(re.sub("TO='.*'", f"TO='{moment}'", RECOVERY))
     stack.wait_until(stack.is_ready, "the service on the recovered database")
