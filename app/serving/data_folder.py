@@ -215,6 +215,12 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     home = find_home(data_dir)
     if root:
         account = _account_for(home)
+        tried = processes.run_as((account.pw_uid, account.pw_gid), ["/bin/true"])
+        if tried.returncode != 0:
+            raise EmbeddedError(
+                f"PostgreSQL does not run as root, and root cannot start a program as {account.pw_name} here "
+                f"({tried.stderr.strip()}). Start the service as an ordinary user, or set DATABASE_URL."
+            )
     folder = DataFolder(data_dir, home, account)
     if home == data_dir and not _is_usable(folder):
         if folder.cluster.exists():

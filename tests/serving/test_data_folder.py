@@ -176,14 +176,26 @@ def test_the_data_of_another_user_are_refused(start: Callable[..., EmbeddedPostg
     assert "belongs to root, not to nobody. Start the service as its owner" in said
 
 
-def start_as(uid: int, data_dir: Path) -> str:
-    """What an attempt of another account says at its end."""
+@as_root
+def test_root_without_the_right_to_change_its_user_is_told_so(empty: Path) -> None:
+    """As in a container without capabilities."""
+    said = start_as(0, empty / "data", "setpriv", "--bounding-set=-setuid,-setgid")
+    assert "EmbeddedError: PostgreSQL does not run as root, and root cannot start a program as " in said
+    assert list((empty / "data").iterdir()) == []
+
+
+def start_as(uid: int, data_dir: Path, *prefix: str) -> str:
+    """What an attempt of another account says at its end.
+
+    :param prefix: a command that starts the one behind it.
+    """
+    become = f"os.setgroups([]); os.setgid({uid}); os.setuid({uid})" if uid else "pass"
     code = (
         "import os, sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E\n"
-        f"os.setgroups([]); os.setgid({uid}); os.setuid({uid}); E(pathlib.Path(sys.argv[1])).start()"
+        f"{become}; E(pathlib.Path(sys.argv[1])).start()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(data_dir)],
+        [*prefix, sys.executable, "-c", code, str(data_dir)],
         capture_output=True,
         text=True,
         timeout=30,
