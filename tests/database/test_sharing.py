@@ -120,7 +120,7 @@ def test_while_connections_work_one_that_is_refused_sends_nobody_away(
         with database.connection("a"), database.connection("b"):
             # Two wait for connections that cannot be opened, the others in the queue before.
             waiting = [pool.submit(use, database, project=f"{number}") for number in range(6)]
-            wait_until(lambda: len(vain_waits) >= 6 or any(future.done() for future in waiting), 60)
+            wait_until(lambda: len(vain_waits) >= 6 or any(future.done() for future in waiting))
             assert not any(future.done() for future in waiting)
         for future in waiting:
             future.result()
@@ -213,7 +213,7 @@ def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> 
     with opened(database_url, replace(settings, pool_size=5)) as database:
         database.open_ahead()
         assert sessions(database_url) >= 1
-        wait_until(lambda: sessions(database_url) >= 5, 30)
+        wait_until(lambda: sessions(database_url) >= 5)
         stats = database._opened().get_stats()
         assert stats["pool_size"] == stats["pool_max"] == 5
 
@@ -236,7 +236,7 @@ def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_i
             outage.setattr(PooledConnection, "connect", is_away)
             database.open_ahead()
             assert not is_served()
-        wait_until(is_served, 30)
+        wait_until(is_served)
 
 
 def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings) -> None:

@@ -50,7 +50,7 @@ def test_a_project_waits_for_no_other_and_for_itself_not_for_ever(start_gunicorn
             return connection
 
         of_one = [begin("project=a") for _ in range(20)]
-        wait_until(lambda: get(server.port, "/begun")[1] == "1", 30)
+        wait_until(lambda: get(server.port, "/begun")[1] == "1")
         # None of these 20 ends before the release, and only one has a thread.
         of_another = begin("project=b&brief=yes").getresponse()
         assert (of_another.status, of_another.read()) == (200, b"at once")

@@ -177,7 +177,7 @@ def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: P
             finally:
                 for process in family:
                     process.send_signal(signal.SIGCONT)
-            wait_until(lambda: ready(app)[0].status_code == 200, 10)
+            wait_until(lambda: ready(app)[0].status_code == 200)
 
 
 def test_readiness_is_503_with_the_number_of_missing_migrations(

@@ -45,7 +45,7 @@ def test_probes_are_answered_while_all_connections_work(start_gunicorn: StartGun
             refused = _answer(server, "/")
             return refused.startswith(b"HTTP/1.1 503 ")
 
-        wait_until(is_full, 5)
+        wait_until(is_full)
         assert b'"OverCapacity"' in refused
         assert b"\r\nRetry-After: " in refused
         assert _answer(server, "/health/live").startswith(b"HTTP/1.1 200 ")

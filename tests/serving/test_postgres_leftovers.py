@@ -25,7 +25,7 @@ def test_the_server_stops_when_its_owner_is_killed(folder: Path, start: Callable
     postmaster = int(owner.stdout.readline())
     owner.kill()
     owner.communicate()
-    wait_until(lambda: not is_running(postmaster), 10)
+    wait_until(lambda: not is_running(postmaster))
     assert ask(start().conninfo(), "SELECT 1") == 1
 
 
@@ -82,7 +82,7 @@ def test_a_busy_backend_of_a_killed_postmaster_does_not_block(
         server.process.kill()
         server.process.wait(5)
         assert ask(server.start(), "SELECT 1") == 1
-        wait_until(lambda: not is_running(busy), 30)
+        wait_until(lambda: not is_running(busy))
 
 
 def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:

@@ -95,20 +95,20 @@ def test_connections_that_say_nothing_do_not_hold_a_private_port(service: Probed
 def test_a_binary_upgrade_and_a_reload_keep_the_private_port(service: Probed) -> None:
     before = service.workers
     service.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: not any(worker.is_running() for worker in before), 30)
+    wait_until(lambda: not any(worker.is_running() for worker in before))
     assert service.ask("GET", "/health/live")[0] == 200
     old = service.workers
     service.process.send_signal(signal.SIGUSR2)
-    wait_until(lambda: len(service.workers) > 1, 30)
+    wait_until(lambda: len(service.workers) > 1)
     (successor,) = [child for child in service.workers if child not in old]
-    wait_until(lambda: len(successor.children()) == 1, 30)
+    wait_until(lambda: len(successor.children()) == 1)
     try:
         service.stop()
-        wait_until(lambda: get(service.private_port, "/health/ready") == (200, '{"status":"ready"}'), 30)
+        wait_until(lambda: get(service.private_port, "/health/ready") == (200, '{"status":"ready"}'))
         assert get(service.port, "/health/live")[0] == 200
     finally:
         successor.terminate()
-        wait_until(lambda: not successor.is_running(), 30)
+        wait_until(lambda: not successor.is_running())
 
 
 def test_of_several_addresses_of_a_name_the_port_is_on_the_one_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

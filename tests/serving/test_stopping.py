@@ -47,7 +47,7 @@ def test_a_reload_is_no_stop(start_gunicorn: StartGunicorn, database_url: str) -
         seen.add(readiness(server))
         return not psutil.pid_exists(before.pid)
 
-    wait_until(is_replaced, 30, lambda: "the worker after the reload")
+    wait_until(is_replaced, report=lambda: "the worker after the reload")
     assert 200 in seen
     assert 503 not in seen
 
@@ -68,7 +68,7 @@ def test_a_master_whose_place_another_has_taken_fails_no_readiness(
         def successors() -> list[psutil.Process]:
             return [each for each in server.workers if each not in workers and serves(each)]
 
-        wait_until(lambda: bool(successors()), 30, lambda: "the second master")
+        wait_until(lambda: bool(successors()), report=lambda: "the second master")
         (successor,) = successors()
         stack.callback(successor.wait, 20)
         stack.callback(successor.kill)
@@ -77,7 +77,7 @@ def test_a_master_whose_place_another_has_taken_fails_no_readiness(
         # Its worker listens as well, when it answers once the old workers are held.
         for worker in workers:
             worker.suspend()
-        wait_until(lambda: readiness(server) == 200, 30, lambda: "the second master")
+        wait_until(lambda: readiness(server) == 200, report=lambda: "the second master")
         for worker in workers:
             worker.resume()
         server.process.send_signal(signal.SIGTERM)

@@ -42,7 +42,7 @@ class Gunicorn:
             within_s=30,
         )
         # The first worker answers while the master still forks the others.
-        wait_until(lambda: len(self.workers) >= int(settings["WORKERS"]), 30)
+        wait_until(lambda: len(self.workers) >= int(settings["WORKERS"]))
 
     @property
     def workers(self) -> list[psutil.Process]:

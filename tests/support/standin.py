@@ -76,7 +76,7 @@ def prepare(url: str) -> str:
     """
     mark = os.environ.get("STANDIN_LOADED")
     if mark is not None:
-        wait_until(Path(mark).exists, 30)
+        wait_until(Path(mark).exists)
         # Without the wait for the end of this function, gunicorn would listen some milliseconds later.
         for _ in range(50):
             with socket.socket() as probe:

@@ -9,7 +9,9 @@ import psutil
 
 
 def wait_until(
-    holds: Callable[[], bool], within_s: float = 60.0, report: Callable[[], str] = lambda: "the condition does not hold"
+    holds: Callable[[], bool],
+    within_s: float = 120.0,
+    report: Callable[[], str] = lambda: "the condition does not hold",
 ) -> float:
     """Seconds until a condition holds. Connections that fail and processes that end meanwhile count as "not yet".
 

@@ -266,7 +266,7 @@ def test_a_reload_keeps_the_port_and_the_counts(service: Service, parent: Path) 
     for _ in range(50):
         service.get("/health/live")
     service.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(service.workers) == 2 and not workers & {worker.pid for worker in service.workers}, 20)
+    wait_until(lambda: len(service.workers) == 2 and not workers & {worker.pid for worker in service.workers})
     assert folders(parent) == before
     wait_until(lambda: value(service.scrape(), "http_requests_total", **LIVE) >= 50)
 

@@ -70,7 +70,7 @@ def spans_of(received: Collector, trace_id: str, number: int) -> dict[str, Recei
         spans = received.of_trace(trace_id)
         return [span for span in spans if "revoked_token" not in str(span.attributes.get("db.statement"))]
 
-    wait_until(lambda: len(found()) >= number, 10, lambda: str(received.spans))
+    wait_until(lambda: len(found()) >= number, report=lambda: str(received.spans))
     spans = found()
     assert len(spans) == number, spans
     return {"statement" if span.kind == "client" else span.name: span for span in spans}
@@ -113,7 +113,7 @@ def test_every_worker_sends_spans(server: Gunicorn, received: Collector, token_f
         thread.start()
     for thread in threads:
         thread.join()
-    wait_until(lambda: {span.trace_id for span in received.spans} >= set(traces), 10)
+    wait_until(lambda: {span.trace_id for span in received.spans} >= set(traces))
     assert {worker.pid for worker in server.workers} == workers
 
 
@@ -126,7 +126,7 @@ def test_a_request_without_header_begins_a_trace_that_its_log_line_names(
     def roots() -> list[ReceivedSpan]:
         return [span for span in received.spans if span.kind == "server"]
 
-    wait_until(lambda: len(roots()) >= 3, 10, lambda: str(received.spans))
+    wait_until(lambda: len(roots()) >= 3, report=lambda: str(received.spans))
     assert [root.parent_id for root in roots()] == ["", "", ""]
     assert {root.trace_id for root in roots()} == {line["trace_id"] for line in log_lines(log) if "status" in line}
 
