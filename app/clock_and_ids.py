@@ -28,7 +28,7 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """The id of a new resource, a UUIDv7.
+        """The id of a new resource, a UUIDv7: new rows then go to the end of the primary key's index.
 
         :param connection: the connection that will write the resource.
         """

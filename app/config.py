@@ -128,23 +128,27 @@ class Settings:
         "PREPARED_STATEMENTS",
         one_of("auto", "yes", "no"),
         "auto",
-        "yes, no, or auto: no behind a pooler; PgBouncer knows them since 1.21",
+        "yes, no, or auto: no behind a pooler, else yes; PgBouncer supports prepared statements since 1.21",
     )
     workers: int = setting(
-        "WORKERS", integer(1, 256), _default_workers(), "gunicorn processes; default: one a core, at most 4"
+        "WORKERS",
+        integer(1, 256),
+        _default_workers(),
+        "number of gunicorn processes; default: one for each core, at most 4",
     )
     threads: int = setting("THREADS", integer(1, 256), 8, "requests that use the database at once, in each process")
     pool_size: int | None = setting(
         "POOL_SIZE",
         integer(1, 1024),
         None,
-        "database connections of each process for requests, besides one of its own; default: THREADS",
+        "database connections of each process for requests; each process has one more for itself; default: THREADS",
     )
     slow_connections: int | None = setting(
         "SLOW_CONNECTIONS",
         integer(1, 1024),
         None,
-        "database connections of each process that searches and other slow reads may hold at once; default: an eighth",
+        "database connections of each process that searches and other slow reads may hold at once; default: an eighth"
+        " of POOL_SIZE",
     )
     pool_timeout_ms: int = setting(
         "POOL_TIMEOUT_MS",
@@ -156,13 +160,13 @@ class Settings:
         "QUEUE_TIMEOUT_MS",
         integer(1, 60_000),
         5_000,
-        "longest wait for a connection that others use while the database answers, then 503",
+        "longest wait for a free connection while the database answers, then 503",
     )
     connect_timeout_s: int = setting(
         "CONNECT_TIMEOUT_S", integer(1, 60), 3, "longest wait for a new connection to the database"
     )
     statement_timeout_ms: int = setting(
-        "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest SQL statement, then 503"
+        "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest time for an SQL statement, then 503"
     )
     lock_timeout_ms: int = setting(
         "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
@@ -181,7 +185,7 @@ class Settings:
         "PUBLIC_URL",
         public_url,
         None,
-        "the URL at which clients reach the service, behind a proxy the proxy's: https, or http in a private network;"
+        "the URL at which clients reach the service, which may be that of a proxy: https, or http in a private network;"
         " default: the address that gunicorn listens on",
     )
     token_issuer: str | None = setting(
@@ -192,23 +196,26 @@ class Settings:
         encryption_keys,
         None,
         "32 random bytes in base64 that encrypt the signing keys in the database; several, separated by commas: the"
-        " first encrypts, all decrypt; unset: the keys are stored as they are",
+        " first encrypts, all decrypt; unset: the keys are stored in plain text",
         secret=True,
     )
     auth_issuer: str | None = setting(
         "AUTH_ISSUER", text, None, "the iss claim of an outside issuer whose tokens are accepted too"
     )
     auth_audience: str | None = setting(
-        "AUTH_AUDIENCE", text, None, "what the aud claim of an outside issuer's tokens has to contain"
+        "AUTH_AUDIENCE", text, None, "the audience that the aud claim of an outside issuer's tokens has to contain"
     )
     auth_jwks_url: str | None = setting(
-        "AUTH_JWKS_URL", jwks_url, None, "where the outside issuer publishes its keys: https, or http on loopback"
+        "AUTH_JWKS_URL",
+        jwks_url,
+        None,
+        "the URL where the outside issuer publishes its keys: https, or http on loopback",
     )
     trusted_proxies: int = setting(
         "TRUSTED_PROXIES",
         integer(0, 16),
         0,
-        "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
+        "number of proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
     trusted_hosts: str | None = setting(
         "TRUSTED_HOSTS",

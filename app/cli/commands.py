@@ -57,7 +57,7 @@ def status(settings: Settings) -> None:
 @click.pass_obj
 @errors_in_one_line
 def projects(settings: Settings, sizes: bool) -> None:
-    """List the projects that have resources: key and number, with a tab between."""
+    """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
         for project_key, resources in consistency.projects(connection):
             if not sizes:

@@ -37,7 +37,7 @@ _PROJECT = click.option(
 @click.pass_obj
 @errors_in_one_line
 def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
-    """Load generated resources: the same for the same project, count and seed. All of them or none."""
+    """Load generated resources, all or none. The same project, count and seed give the same resources."""
     with open_connection(settings, limited=False) as connection:
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:

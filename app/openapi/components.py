@@ -21,7 +21,7 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
         "018cc251-f400-7000-8000-000000000001",
     ),
     "key": ("key", {"type": "string"}, "the key of a resource", "my-pet"),
-    "uri_parameter_one": ("uriParameterOne", TEXT, "any text, also an empty one", 'lastName = "Doe"'),
+    "uri_parameter_one": ("uriParameterOne", TEXT, "any text, also the empty text", 'lastName = "Doe"'),
     "uri_parameter_two": ("uriParameterTwo", {**TEXT, "minLength": 1}, "any text", "two"),
 }
 """Variables of URL rules: public name, schema, meaning, example."""
@@ -48,7 +48,7 @@ HEADERS: Mapping[str, Document] = {
         "example": "my-app/2f0c1b7e",
     },
     "Allow": {"description": "the methods that the URL has", "schema": {"type": "string"}},
-    "WWW-Authenticate": {"description": "what is missing", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "the challenge: the scheme, and what is wrong", "schema": {"type": "string"}},
     "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
 }
 """Response headers by name."""
@@ -62,20 +62,20 @@ _ENTITY_TAGS: Document = {
 
 REQUEST_HEADERS: Mapping[str, Document] = {
     "If-Match": {
-        "description": "entity tags of which the resource must have one, or `*`",
+        "description": "entity tags; the resource must have one of them, or exist for `*`",
         "schema": _ENTITY_TAGS,
     },
     "If-None-Match": {
-        "description": "entity tags of which the resource must have none, or `*`",
+        "description": "entity tags; the resource must have none of them, or not exist for `*`",
         "schema": _ENTITY_TAGS,
     },
     "Prefer": {
-        "description": "`code=...` chooses between the answers",
+        "description": "`code=...` chooses the status of the answer",
         "schema": {"type": "string"},
         "example": "code=200",
     },
     "X-Correlation-ID": {
-        "description": "comes back and stands in the log, if it is 8 to 256 letters, digits, `_`, `/` and `-`",
+        "description": "an id of 8 to 256 letters, digits, `_`, `/` and `-`, which the answer and the log line repeat",
         "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
     },
 }
@@ -192,7 +192,7 @@ SCHEMAS: Mapping[str, Document] = {
         "Projection",
         facets={
             "type": "object",
-            "description": "what each facet counted, by its name; there if a facet was asked for",
+            "description": "the result of each facet, by its name; absent if the request has no facet",
             "additionalProperties": _schema("FacetResult"),
         },
     ),
@@ -212,7 +212,7 @@ SCHEMAS: Mapping[str, Document] = {
         terms={
             "type": "array",
             "maxItems": FACET_TERMS_AT_MOST,
-            "description": "those that most resources have, the commonest first",
+            "description": "the values that most resources have, the most frequent first",
             "items": _counted(term={"type": ["string", "number"]}),
         },
     ),
@@ -221,9 +221,9 @@ SCHEMAS: Mapping[str, Document] = {
         ranges=_array_of(
             _counted(
                 **{"from": {"type": "number", "description": "the lower bound, which belongs to the range; 0 if open"}},
-                fromStr={**_TEXT, "description": "the same as text; empty if open"},
-                to={"type": "number", "description": "the upper bound, which does not; 0 if open"},
-                toStr={**_TEXT, "description": "the same as text; empty if open"},
+                fromStr={**_TEXT, "description": "the same bound as text; empty if open"},
+                to={"type": "number", "description": "the upper bound, which does not belong to the range; 0 if open"},
+                toStr={**_TEXT, "description": "the same bound as text; empty if open"},
                 total={"type": "number", "description": "the sum of the values"},
                 min={"type": "number"},
                 max={"type": "number"},
@@ -270,7 +270,7 @@ SCHEMAS: Mapping[str, Document] = {
     ),
     "TokenRequest": _object_of(
         {"grant_type": {**_TEXT, "const": "client_credentials"}},
-        scope={**_TEXT, "description": "separated by spaces; all that the client has if not given"},
+        scope={**_TEXT, "description": "scopes, separated by spaces; if not given, all scopes of the client"},
         **_CREDENTIALS,
     ),
     "Token": _object_of(
@@ -278,7 +278,7 @@ SCHEMAS: Mapping[str, Document] = {
             "access_token": _TEXT,
             "token_type": {**_TEXT, "const": "Bearer"},
             "expires_in": {"type": "integer", "description": "seconds"},
-            "scope": {**_TEXT, "description": "what was granted, separated by spaces"},
+            "scope": {**_TEXT, "description": "the granted scopes, separated by spaces"},
         }
     ),
     "TokenToExamine": _object_of(
@@ -335,7 +335,7 @@ TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
     "search": ("Search", "Full text, filters and facets over the current or the staged projection."),
     "echo": ("Echo", "Endpoints that store nothing and return what they received."),
-    "oauth": ("Authorization", "Access tokens: get, examine, revoke; the keys that verify them."),
+    "oauth": ("Authorization", "Get, examine and revoke access tokens; the keys that verify them."),
     "health": ("Service", "Health and metrics, for operators."),
 }
 """Tags by blueprint, in the order of the documentation page: name and meaning."""
@@ -346,20 +346,20 @@ scopes for each project. It follows the conventions of commercetools' HTTP API, 
 
 ### Two minutes
 
-1. **Authorize.** The first `make run` prints a client for the project `demo`, and each a token for it. Under
+1. **Authorize.** The first `make run` prints a client for the project `demo`, and each `make run` a token. Under
    *Authorize*, give the client's id and secret as *clientCredentials*, or paste the token as *bearer*.
-2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same again updates it. `GET` finds it in the
-   list and as `/demo/resource/key=my-pet`.
-3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, and
-   its variables as `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
-4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If somebody else was
-   faster, nothing changes, and the 409 says which version is the actual one.
-5. **Stage.** With `staged=true` a write changes the staged projection alone; the action `publish` makes it the current
-   one.
+2. **Create.** `POST /demo/resource` with a `key` creates a resource; the same request again updates it. `GET` finds
+   the resource in the list and as `/demo/resource/key=my-pet`.
+3. **Ask.** Lists take a predicate in `where`, such as `arrayOfStringExample contains any :words and version < 5`, with
+   its variables in `var.words=dog&var.words=bird`. Search takes words, as in `text.en=dogs`, filters and facets.
+4. **Update.** `POST /demo/resource/{id}` applies actions to the version that you have read. If another client was
+   faster, nothing changes, and the 409 has the actual version.
+5. **Stage.** With `staged=true` a write changes the staged projection only; the action `publish` copies it over the
+   current one.
 
-A fault has one form everywhere, `{"statusCode", "message", "errors": [...]}`, with an entry for each thing that is
-wrong and the path to it.
+Every error has the body `{"statusCode", "message", "errors": [...]}`, with an entry in `errors` for each invalid value
+and the path to the value.
 
-In a body, an optional field that is `null` is as if it were absent, although the schemas do not say so: answers never
-have a `null`, and one schema serves both.
+In a request body, `null` means that an optional field is absent. The schemas do not show this, because one schema
+describes requests and answers, and answers never have a `null`.
 """

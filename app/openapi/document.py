@@ -69,7 +69,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         "required": [*REQUIRED_SERVER_FIELDS, "hasStagedChanges"],
         "properties": {
             **flat,
-            "hasStagedChanges": {"type": "boolean", "description": "the two projections differ"},
+            "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
             "someProperty": STORABLE_TEXT,
         },
     }

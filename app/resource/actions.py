@@ -34,7 +34,7 @@ class DoSomeThing:
     """Changes no field, but raises the version."""
 
     ACTION: ClassVar[str] = "doSomeThing"
-    MEANING: ClassVar[str] = "Changes no field; the version rises all the same."
+    MEANING: ClassVar[str] = "Changes no field, but raises the version."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
 
     def apply(self, resource: Resource) -> Resource:
@@ -46,7 +46,7 @@ class ChangeSomeProperty:
     """Sets someProperty in both projections, or only in the staged one."""
 
     ACTION: ClassVar[str] = "changeSomeProperty"
-    MEANING: ClassVar[str] = "Sets someProperty; with staged=true in the staged projection only."
+    MEANING: ClassVar[str] = "Sets someProperty, with `staged: true` in the staged projection only."
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {
         "some_property": Text(required=True, data_key="someProperty"),
         "staged": Boolean(),

@@ -103,7 +103,7 @@ class Where(Parameter):
             read_text,
             FILLED_TEXT_SCHEMA,
             repeatable=True,
-            meaning="a predicate of the query language; several are joined by and",
+            meaning="a predicate of the query language; several predicates are joined by and",
             example=['arrayOfStringExample contains any ("dog", "bird")'],
         )
 
@@ -132,7 +132,7 @@ _read_limit = partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST)
 _read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 
 
-_WHOLE_NUMBERS = "The interface declares a float; whole numbers are accepted, 20.0 too, and a fraction is a 400."
+_WHOLE_NUMBERS = "The interface declares a float: whole numbers such as 20.0 are accepted, and a fraction is a 400."
 
 
 class PagingSchema(QuerySchema):
@@ -142,14 +142,14 @@ class PagingSchema(QuerySchema):
         read_sort_term,
         {"type": "string", "pattern": _SORT_PATTERN},
         repeatable=True,
-        meaning="`field [asc|desc]`, applied in the given order",
+        meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
     # No default is published: the interface declares both as float, and generated clients would send 20.0.
     limit = Parameter(
         _read_limit,
         {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
-        meaning=f"results in the page; {DEFAULT_LIMIT} if not given. {_WHOLE_NUMBERS}",
+        meaning=f"most results in the page; {DEFAULT_LIMIT} if not given. {_WHOLE_NUMBERS}",
         example=5,
     )
     offset = Parameter(
@@ -170,7 +170,7 @@ class ConditionsSchema(PagingSchema):
     variables = ParameterFamily(
         r"var[.][a-zA-Z0-9]+",
         data_key=_VARIABLES,
-        meaning="a value of the variable `:name` of the predicates; repeated, a list",
+        meaning="the value of the variable `:name` in predicates; a repeated parameter is a list",
         example={"var.word": "dog"},
     )
 
@@ -204,7 +204,7 @@ class SortedListSchema(ConditionsSchema):
 
 
 def _has_it(parameter: str) -> str:
-    return f"{' or '.join(looked_at_by(parameter))} has it"
+    return f"{' or '.join(looked_at_by(parameter))} has this value"
 
 
 class FilteredListSchema(ConditionsSchema):
@@ -257,7 +257,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfString",
-        meaning=f"{SEARCHED} has at least one of them",
+        meaning=f"{SEARCHED} has at least one of these texts",
         example=["dog", "cat"],
     )
     more_strings = Parameter(
@@ -266,7 +266,7 @@ class FilteredListSchema(ConditionsSchema):
         repeatable=True,
         may_be_empty=True,
         data_key="arrayOfStringWithDescription",
-        meaning=f"{SEARCHED} has at least one of them",
+        meaning=f"{SEARCHED} has at least one of these texts",
         example=["bird", "fish"],
     )
 
@@ -327,7 +327,7 @@ class StagedSchema(QuerySchema):
     staged = Parameter(
         read_boolean,
         BOOLEAN_SCHEMA | {"default": False},
-        meaning="true writes the staged projection only, the current one stays",
+        meaning="true: the write changes the staged projection only",
         example=False,
     )
 
@@ -342,7 +342,7 @@ class VersionSchema(QuerySchema):
     version = Parameter(
         read_number,
         NUMBER_SCHEMA | {"examples": [1]},
-        meaning="the expected version; if it differs from the actual one, 409",
+        meaning="the expected version; if it is not the actual version, the answer is 409",
     )
 
     def make(self, values: dict[str, Any]) -> ExpectedVersion | None:

@@ -115,7 +115,7 @@ class ResourceDraft:
 EXPECTED_VERSION = {
     "type": "integer",
     "format": "int64",
-    "description": "the version that the client expects; any other number is a conflict, too",
+    "description": "the version that the client expects; any other number, also with a fraction, is a conflict",
 }
 """How the OpenAPI document describes ``version`` in a body. The service takes any number, as the interface says."""
 

@@ -19,7 +19,7 @@ blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/r
 
 
 def _echo(status: int, *media_types: str) -> Answer:
-    return Answer(status, "EchoedObjectType", "what arrived", ("Preference-Applied",), media_types)
+    return Answer(status, "EchoedObjectType", "the values that arrived", ("Preference-Applied",), media_types)
 
 
 @blueprint.route(
@@ -47,8 +47,8 @@ class AllOptions(Endpoint):
     ) -> Response:
         """Echo path, query and body (4.9).
 
-        Keeps nothing: every value that arrived stands in the array of its type. `Prefer: code=201` and the like choose
-        between the statuses, `Accept` between JSON and a form; JSON is the answer unless the form is preferred.
+        Stores nothing, and answers every value that arrived in the array of its type. `Prefer: code=201` chooses the
+        status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
         paths, prefers_form = (uri_parameter_one, uri_parameter_two), _prefers_form()
 
@@ -77,8 +77,8 @@ class DescriptionWithLinks(Endpoint):
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
-        Keeps nothing: every value that arrived stands in the array of its type. With `Prefer: code=202` the answer is
-        the body's `lastModifiedAt`, else its `createdAt`, in six formats.
+        Stores nothing, and answers every value that arrived in the array of its type. With `Prefer: code=202` the
+        answer is the body's `lastModifiedAt`, else its `createdAt`, in six formats.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))

@@ -63,7 +63,7 @@ class Live(Endpoint):
     def get(self) -> Response:
         """Answer 200 as long as the process can.
 
-        Says nothing about the database: if this fails, a restart helps.
+        Does not check the database: if this probe fails, restart the process.
         """
         return json_answer(_live())
 
@@ -77,9 +77,9 @@ class Ready(Endpoint):
     def get(self) -> Response:
         """Answer 200 if the database answers, else 503.
 
-        Warnings tell what needs somebody although requests are served: the disk of the database is full, or its
-        write-ahead log is not archived.
-        Nothing has to be restarted when it fails: service resumes by itself with the database.
+        `warnings` names problems that an operator has to solve although requests are served: the disk of the database
+        is full, or its write-ahead log is not archived. If this probe fails, do not restart the process: it serves
+        again as soon as the database answers.
         """
         return json_answer(_ready(readiness().health))
 

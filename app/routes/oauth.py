@@ -40,8 +40,8 @@ class Token(Endpoint):
     def post(self) -> Response:
         """Issue an access token for client credentials.
 
-        The client shows who it is by HTTP Basic or by form fields (RFC 6749). Without `scope` the token has all scopes
-        of the client. A client that asks for more scopes than it has gets no token.
+        The client sends its credentials by HTTP Basic or as form fields (RFC 6749). Without `scope` the token has all
+        scopes of the client. A client that asks for more scopes than it has gets no token.
         """
         return _uncached(authorization_server().grant(request))
 
@@ -60,8 +60,9 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        Answers the client of the token, and clients of its projects (RFC 7662). Of an invalid token, and of a token for
-        projects of others, the answer says only that it is not active.
+        The client that the token was issued to may ask, and so may a client that has scopes for all projects of the
+        token (RFC 7662). To any other client, and for an invalid token, the answer is only that the token is not
+        active.
         """
         return _uncached(authorization_server().introspect(request))
 
@@ -80,7 +81,7 @@ class Revocation(Endpoint):
     def post(self) -> Response:
         """Revoke one of the client's own tokens.
 
-        In force everywhere within 5 seconds (RFC 7009). A token that is not valid anyway is no error.
+        Every process refuses the token within 5 seconds (RFC 7009). To revoke a token that is not valid is no error.
         """
         return _uncached(authorization_server().revoke(request))
 
@@ -94,7 +95,7 @@ class KeySet(Endpoint):
     def get(self) -> Response:
         """Answer the key set.
 
-        The public keys of the service's own tokens (RFC 7517), also the one that signs next.
+        The public keys that verify the service's own tokens (RFC 7517), including the key that will sign next.
         """
         answer = json_answer(authorization_server().key_set())
         answer.headers["Cache-Control"] = "public, max-age=30"
@@ -110,7 +111,7 @@ class Metadata(Endpoint):
     def get(self) -> Response:
         """Answer the metadata.
 
-        Where the endpoints are and what they can do (RFC 8414).
+        The URLs and capabilities of the OAuth endpoints (RFC 8414).
         """
         if not request.host:
             # werkzeug returns an empty host for a malformed Host header (RFC 9112, section 3.2).

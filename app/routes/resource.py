@@ -69,8 +69,9 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        Each parameter is a condition on the array of its own type, and all of them hold for every result. A result is
-        the resource's ObjectType without its wrapper, beside `id`, `key`, `version` and the two times.
+        Each of the interface's parameters is a condition on the array of its own type, and every result fulfils all
+        conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`, `version` and the two
+        times.
         """
         return _page_answer(project_key, reads.flat_page(project_key, query.condition, query.paging))
 
@@ -78,13 +79,13 @@ class Collection(Endpoint):
     @operation(
         "checkResources",
         Answer(200, None, "at least one resource matches"),
-        Answer(404, None, "none does"),
+        Answer(404, None, "no resource matches"),
     )
     @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:
         """Check whether any resource matches (4.5).
 
-        Takes what the list takes, and answers with the status alone.
+        Takes the parameters of the list (4.1), and answers with a status and no body.
         """
         selected = reads.selected_by(query.condition)
         found = reading_database().read(
@@ -100,9 +101,10 @@ class Collection(Endpoint):
     def post(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or update a resource (4.6).
 
-        The body's `id`, else its `key`, says which resource is meant; without both a new one is created. The fields of
-        `objectTypeProperty` that are sent replace the stored ones. Fields that are absent or `null` stay. A
-        `version` is not compared where a resource is created; with `If-Match` none is (412).
+        Updates the resource with the body's `id`, else with its `key`. Without both, or with an unknown `key`, it
+        creates a resource; an unknown `id` is 404. The sent fields of `objectTypeProperty` replace the stored fields;
+        fields that are absent or `null` stay. A create does not compare `version`. With `If-Match` nothing is created
+        (412).
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -116,10 +118,10 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        The body's `id`, else its `key`, says which resource is meant. Without both it is the project's youngest one
-        without a key (the one with the greatest `id`), else a new one. The whole `objectTypeProperty` is replaced. A
-        `version` is not compared where a resource is created, so that after a DELETE the same PUT creates it anew; with
-        `If-Match` none is created (412).
+        Overwrites the resource with the body's `id`, else with its `key`, else the project's youngest resource without
+        a key (the one with the greatest `id`). The whole `objectTypeProperty` is replaced. If there is no such
+        resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after a DELETE
+        the same PUT creates the resource anew. With `If-Match` nothing is created (412).
         """
         conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -133,8 +135,8 @@ class Collection(Endpoint):
     def patch(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Overwrite a resource (4.7).
 
-        As PUT, but creates nothing: an unknown resource is 404, also without `id` and `key` in a project that has no
-        resource without a key. A `version` is compared where it is sent.
+        Overwrites like PUT, but creates nothing: if PUT would create a resource, PATCH is 404. A `version` is compared
+        if it is sent.
         """
         conditions = conditions.expecting(draft.version)
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
@@ -151,8 +153,8 @@ class ItemByKey(Endpoint):
     def get(self, query: None, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
-        The path segment begins with `key=`. Shows the current projection. The three alternatives of the interface are
-        the resource (200), 304 without a body if the client has this version already, and the error 404.
+        The path segment begins with `key=`. The answer shows the current projection. The three alternatives of the
+        interface are the resource (200), 304 without a body if the client has this version already, and the error 404.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_key(connection, project_key, key)
@@ -171,7 +173,7 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources with sorted query parameters (4.12).
 
-        Whole resources that all predicates hold for, in the order that `sort` gives, ties by `id`.
+        Answers whole resources that match all predicates, in the order of `sort` and then of `id`.
         """
         return sorted_list(project_key, query)
 
@@ -195,7 +197,7 @@ class Item(Endpoint):
     def get(self, query: None, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
 
-        Shows the current projection. The two query parameters make no difference.
+        The answer shows the current projection. The two query parameters make no difference.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_id(connection, project_key, resource_id)
@@ -213,8 +215,8 @@ class Item(Endpoint):
     ) -> Response:
         """Update a resource by actions (4.10).
 
-        The actions apply in their order, all or none, and raise the version by one. If `version` is not the actual
-        one, nothing changes and the answer is 409, whose `currentVersion` says what it is.
+        The actions apply in their order, all or none, and together raise the version by one. If `version` is not the
+        actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
         """
         conditions = conditions.expecting(update.version)
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
@@ -234,7 +236,8 @@ class Item(Endpoint):
     ) -> Response:
         """Delete a resource (4.11).
 
-        Answers the resource as it was. With `version` or `If-Match` only if it has not changed since.
+        Answers the resource as it was before. With `version` or `If-Match` a resource that has changed since is not
+        deleted.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return resource_answer(deleted)

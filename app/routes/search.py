@@ -48,7 +48,8 @@ class SearchByQuery(Endpoint):
     def get(self, query: Search, project_key: str) -> Response:
         """Search resources (4.4).
 
-        Texts, filters and facets over one of the two projections. Without `sort`, what matches best comes first.
+        Searches one of the two projections by texts and filters, and counts facets. Without `sort` the best matches
+        come first.
         """
         return json_answer(_found(project_key, query))
 
@@ -63,7 +64,7 @@ class SearchByForm(Endpoint):
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 
-        As the other search, with the parameters in a form. A repeatable one may stand in the query string too. Either
+        Searches like 4.4, with the parameters in a form. A repeatable parameter may be in the query string too. Either
         scope is enough for both projections.
         """
         return json_answer(_found(project_key, query))

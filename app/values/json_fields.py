@@ -379,7 +379,7 @@ class ReadOnly(StrictField):
     """A field that only the server sets: accepted, so that an answer can be sent back, and ignored."""
 
     def __init__(self, **arguments: Any) -> None:
-        metadata = {"description": "made by the server, accepted and ignored"}
+        metadata = {"description": "made by the server; ignored in a request"}
         super().__init__(lambda value: value, "", metadata=metadata, **arguments)
 
 

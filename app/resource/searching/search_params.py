@@ -108,7 +108,7 @@ class SearchSchema(PagingSchema):
     texts = ParameterFamily(
         r"text.[a-z]{2}(-[A-Z]{2})?",
         data_key=_TEXTS,
-        meaning="words in this language that arrayOfStringExample and someProperty have, all of them",
+        meaning="words in this language; arrayOfStringExample and someProperty together have all of them",
         read=read_words,
         schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
         example={"text.en": "dogs"},
@@ -116,7 +116,7 @@ class SearchSchema(PagingSchema):
     fuzzy = Parameter(
         read_boolean,
         BOOLEAN_SCHEMA,
-        meaning="a word also matches within a few edits, the more the longer it is",
+        meaning="true: a word also matches similar words; a longer word allows more edits",
         example=True,
     )
     fuzzy_level = Parameter(
@@ -142,7 +142,7 @@ class SearchSchema(PagingSchema):
     facet_filter = Expressions(
         read_filters,
         data_key="filter.facets",
-        meaning="a filter that narrows what facets count, but for facets on its own field",
+        meaning="a filter that narrows what facets count, except for facets on its own field",
         example=['arrayOfStringExample:"dog"'],
     )
     query_filter = Expressions(
@@ -154,7 +154,7 @@ class SearchSchema(PagingSchema):
     facet = Expressions(
         read_facets,
         data_key="facet",
-        meaning="what to count: `path`, `path:values` or `path:range(a to b)`, each with `as name` if wanted",
+        meaning="what to count: `path`, `path:values` or `path:range(a to b)`, each optionally with `as name`",
         example=["arrayOfStringExample"],
     )
 
