@@ -110,5 +110,5 @@ def test_the_clients_meet_each_fault_as_the_page_says(sandbox: Service, failing:
     assert faults.TABLE.findall(page) == [found]
 
 
-def test_the_gates_of_the_page_let_their_clients_pass(sandbox: Service, working: Clients) -> None:
+def test_gates_let_clients_without_mistakes_pass(sandbox: Service, working: Clients) -> None:
     faults.judge(sandbox, working)
