@@ -32,8 +32,7 @@ from gevent import monkey
 _allocate_lock: Any = monkey.get_original("_thread", "allocate_lock")
 
 QUEUE_LENGTH = 500
-"""The most waiting requests of one project in each process. A burst of 800 connections to two processes stays below it.
-"""
+"""The most waiting requests of one project in each process. A burst of 800 connections to two processes stays below."""
 
 
 class Lane(Enum):

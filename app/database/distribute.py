@@ -20,8 +20,7 @@ DISTRIBUTED = (
     "unindexed_text",
     "resource_count",
 )
-"""Tables with rows of projects. Each of their keys contains ``project_key``. All are colocated with the first of them.
-"""
+"""Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
 
 REFERENCE = (
     "api_client",
@@ -30,8 +29,7 @@ REFERENCE = (
     "removed_client",
     "migration",
 )
-"""Tables that become reference tables. ``migration`` is one of them, because readiness probes read it on every machine.
-"""
+"""Tables that become reference tables; ``migration``, too, because readiness probes read it on every machine."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
 """The extensions that the migrations create. Each worker also needs them."""

@@ -54,8 +54,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
         _MOVED,
     ),
 }
-"""The reason and the message of temporary errors with SQLSTATE XX000, by the C function that raises them (Citus 14.0).
-"""
+"""The reason and the message of temporary errors with SQLSTATE XX000, by the raising C function of Citus 14.0."""
 
 UNAVAILABLE_REASONS = (
     "queue_full",

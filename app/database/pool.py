@@ -85,8 +85,7 @@ class Database:
         self._lock = Lock()
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
-        """Called for each request with the seconds that it has waited, its lane, and the error that refused it or None.
-        """
+        """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
         """Returns the connection for writes to a project that an extension treats in a special way; None for other
         projects."""
@@ -136,7 +135,7 @@ class Database:
             raise
 
     def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
-        """Wait for the admission of a request, report it to :attr:`note_admission`, and return the seconds of the wait."""
+        """Wait for the admission of a request, report to :attr:`note_admission`, and return the seconds of the wait."""
         note = self.note_admission
         if note is None:
             return self._admission.enter(project, lane, timeout_s)

@@ -39,8 +39,7 @@ class SqlUsage:
         self.count = 0
         """The number of statements."""
         self.seconds = 0.0
-        """The time from sending each statement until its whole result has arrived, without the wait for a connection.
-        """
+        """The time from sending each statement until its result has arrived, without the wait for a connection."""
 
 
 _usage: ContextVar[SqlUsage | None] = ContextVar("sql_usage", default=None)

@@ -27,8 +27,7 @@ from app.telemetry.metrics import metrics
 ANSWERED_WITHIN_S = 0.5
 
 _PROBES = "/health/ready"
-"""The name under which probes ask for a connection. No project can have this name, and requests for tokens use another.
-"""
+"""The name under which probes ask for a connection. No project can have it, and requests for tokens use another."""
 
 _log = logging.getLogger("app.database")
 
