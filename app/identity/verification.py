@@ -318,7 +318,7 @@ def _checked_time(expires_at: float) -> float:
 
 
 def _checked_client_id(client_id: Any) -> str:
-    """Return the client's id if it can be stored, because it becomes ``createdBy`` and ``lastModifiedBy`` of resources."""
+    """Return the client's id if it can be stored as ``createdBy`` and ``lastModifiedBy`` of resources."""
     if not isinstance(client_id, str) or not 0 < len(client_id) <= CLIENT_ID_AT_MOST or unstorable_character(client_id):
         raise InvalidToken("it names no client, or one that cannot be stored")
     return client_id
