@@ -87,7 +87,7 @@ class Database:
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
-        """Returns the connection for writes to a project that an extension treats in a special way; None for other
+        """Returns the connection for writes to a project that an extension handles itself; None for other
         projects."""
         self.leisure = Leisure(self._connection_at_leisure)
         """The background work that requests add."""
