@@ -1,4 +1,4 @@
-"""The bodies and queries of the sandbox's routes, but for those of rules."""
+"""The schemas of the bodies and queries of the sandbox's routes, except those of rules."""
 
 import re
 from functools import partial
@@ -65,7 +65,7 @@ class ClockOrderSchema(StrictSchema):
     offsetSeconds = number("how far it is ahead of real time, in place of now", -(2**53), 2**53)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse two times, and one that no clock can show."""
+        """Refuse an order with two times, or with a time that no clock can show."""
         if "now" in data and "offsetSeconds" in data:
             raise ValidationError({"offsetSeconds": ["Either now or offsetSeconds is expected, not both."]})
         ProjectClock().changed(data)
@@ -81,7 +81,7 @@ class IdsOrderSchema(StrictSchema):
 
 
 def _check_scope(value: Any) -> list[tuple[str, str | None]]:
-    """Scopes, separated by blanks: each a name, and the project if one is given."""
+    """The check for scopes, separated by blanks. It returns the name and the project, or None, of each."""
     found: list[tuple[str, str | None]] = []
     for scope in check_text(value).split():
         name, colon, project_key = scope.partition(":")
@@ -117,7 +117,7 @@ class NewProjectSchema(StrictSchema):
     ids = NestedObject(IdsOrderSchema)
 
     def make(self, data: dict[str, Any]) -> NewProject:
-        """The order, as a whole."""
+        """Make the order for a new project."""
         if "copyOf" in data and data.get("resources"):
             raise ValidationError({"resources": ["Either resources or copyOf is expected, not both."]})
         scopes: list[tuple[str, str | None]] = data.get("scope", [(name, None) for name in SCOPE_NAMES])
@@ -152,11 +152,9 @@ class ResetOrderSchema(StrictSchema):
 
 
 class Expectation:
-    """A request that a test expects.
+    """A request that a test expects, and how often.
 
-    :param at_least: so often.
-    :param at_most: None: any number.
-    :param after: only requests with higher numbers.
+    :param data: the checked body.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -165,12 +163,13 @@ class Expectation:
         self.at_most: int | None = times if isinstance(times, int) else times.get("atMost")
         self.within_ms: int = data.get("withinMs", 0)
         self.settle_ms: int = max(data.get("settleMs", 0), 0 if self.at_most else self.within_ms)
-        """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
+        """The time for which the expectation has to stay met, in case too many requests come. For requests that must
+        not come, it is the whole time of waiting."""
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
         self.match = Match(data)
         self.order = data
-        """As it was sent."""
+        """The checked body."""
 
 
 _count = between(0, 1_000_000)
@@ -205,7 +204,7 @@ class ExpectationSchema(MatchSchema):
     settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> Expectation:
-        """The expectation."""
+        """Make the expectation."""
         return Expectation(data)
 
 
@@ -261,7 +260,7 @@ class ReportQuerySchema(QuerySchema):
     )
 
     def make(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what would be asked for in vain."""
+        """Refuse ``of`` without ``min``, because it would have no effect."""
         if "of" in values and "min" not in values:
             raise ValidationError("It needs min.", "of")
         return values
