@@ -28,7 +28,10 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """Make the id of a new resource, a UUIDv7. :param connection: the connection that will write the resource."""
+        """Make the id of a new resource, a UUIDv7.
+
+        :param connection: the connection that will write the resource.
+        """
         ...
 
     def token_id(self) -> str:

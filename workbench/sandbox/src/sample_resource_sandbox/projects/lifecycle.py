@@ -112,8 +112,9 @@ class Projects:
 
     @contextmanager
     def writing(self, project: SandboxProject, lane: Lane = Lane.FAST) -> Generator[Connection]:
-        """Yield a connection for writes to a project, under the shared lock of the project. :raises ApiError: 401 if
-        the project has been removed, 503 if it is being replaced for too long.
+        """Yield a connection for writes to a project, under the shared lock of the project.
+
+        :raises ApiError: 401 if the project has been removed, 503 if it is being replaced for too long.
         """
         with project.lock.shared():
             if project.is_removed:
@@ -430,7 +431,10 @@ class Projects:
         return [each for each in found if each is not None]
 
     def described_one(self, project_key: str) -> dict[str, Any]:
-        """One project in the form of an answer. :raises ApiError: 404."""
+        """One project in the form of an answer.
+
+        :raises ApiError: 404.
+        """
         project = self.get(project_key)
         with self._database.connection(project_key) as connection:
             found = describe(connection, project)

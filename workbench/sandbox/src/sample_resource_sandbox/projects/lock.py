@@ -25,8 +25,9 @@ class ProjectLock:
 
     @contextmanager
     def shared(self) -> Generator[None]:
-        """Hold the lock for a write, together with other writes. :raises Unavailable: if the project is being replaced
-        for too long.
+        """Hold the lock for a write, together with other writes.
+
+        :raises Unavailable: if the project is being replaced for too long.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):
