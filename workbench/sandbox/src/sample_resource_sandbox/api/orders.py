@@ -58,7 +58,7 @@ def _check_time(value: Any) -> str:
 
 
 class ClockOrderSchema(StrictSchema):
-    """An order to a clock; an empty object is real time."""
+    """An order to a project's clock. An empty object sets it to real time."""
 
     now = text("the time that it shows now", check=_check_time, format="date-time")
     runs = boolean("false: it stands still; true if not given")
@@ -73,7 +73,7 @@ class ClockOrderSchema(StrictSchema):
 
 
 class IdsOrderSchema(StrictSchema):
-    """With a seed, ids are a reproducible sequence; an empty object is chance."""
+    """An order about the ids of new resources: a repeatable sequence with a seed, random ids with an empty object."""
 
     seed = StrictField(
         check_int64, "JSON Number without a fraction expected.", metadata={"type": "integer", "format": "int64"}
@@ -139,11 +139,11 @@ class NewProjectSchema(StrictSchema):
 
 
 class TokenOrderSchema(StrictSchema):
-    """Nothing: the token has all scopes of the project's client."""
+    """The body of an order for a token, which has no members. The token has all scopes of the project's client."""
 
 
 class ResetOrderSchema(StrictSchema):
-    """What a reset keeps."""
+    """An order to reset a project, with what the reset keeps."""
 
     keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
 
@@ -218,7 +218,7 @@ def _read_method(found: str) -> str:
 
 
 class NarrowingSchema(QuerySchema):
-    """Which entries of a journal are wanted."""
+    """Parameters that choose entries of a journal."""
 
     status = Parameter(
         partial(read_integer, minimum=100, maximum=599), {"type": "integer"}, meaning="only with this status",
@@ -240,7 +240,7 @@ def _read_finding(found: str) -> str:
 
 
 class ReportQuerySchema(QuerySchema):
-    """What a report leaves out, and what its gate asks for."""
+    """Parameters of a report: the findings to leave out, and the conditions of its gate."""
 
     allow = Parameter(
         _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
@@ -267,7 +267,7 @@ class ReportQuerySchema(QuerySchema):
 
 
 class PageSchema(NarrowingSchema):
-    """The same, and how many of them."""
+    """Parameters that choose entries of a journal, and a page of them."""
 
     limit = Parameter(
         partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST),
