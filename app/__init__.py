@@ -1,4 +1,4 @@
-"""The sample resource service: one HTTP interface on PostgreSQL."""
+"""The sample resource service: an HTTP interface on PostgreSQL."""
 
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 def create_app(settings: "Settings | None" = None) -> "Flask":
     """Make the WSGI application.
 
-    :param settings: read from the environment if not given.
-    :raises InvalidSetting: for a setting that does not fit, or without ``DATABASE_URL``: only ``sample-resource serve``
-        starts a database of its own.
+    :param settings: by default they are read from the environment.
+    :raises InvalidSetting: for an invalid setting, or without ``DATABASE_URL``. Only ``sample-resource serve`` starts a
+        database of its own.
     """
-    # Not with the package: what supervises the service would hold all of it in its memory, and never use it.
+    # Imported here and not with the package, because the supervisor imports the package and never needs the
+    # application.
     from app import application
 
     return application.create_app(settings)

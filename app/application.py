@@ -1,4 +1,4 @@
-"""The WSGI application: here the parts of the service are made and joined, and nowhere else."""
+"""Makes the WSGI application. Only this module makes the parts of the service and joins them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _NoSessions(SessionInterface):
-    """One empty session for all requests: the service keeps nothing between them."""
+    """Gives all requests one empty session, because the service has no sessions."""
 
     _none = NullSession()
 
@@ -40,7 +40,7 @@ class _NoSessions(SessionInterface):
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """Make it; see :func:`app.create_app`."""
+    """Make the WSGI application; see :func:`app.create_app`."""
     settings = settled(settings or Settings.from_environment())
     if settings.database_url is None:
         raise InvalidSetting(
@@ -94,18 +94,19 @@ def create_app(settings: Settings | None = None) -> Flask:
                 each.note_admission = tracing.note_admission
 
     host_check = () if settings.base_domain is None else (HostCheck(settings).check,)
-    # In this order, before the view. A hook that raises ends the request; its error is answered like a view's.
+    # The hooks before the view, in this order. An exception in a hook ends the request, and is answered as one in a
+    # view.
     before_the_view: tuple[_Hook, ...] = (
-        request_log.start,  # correlation id, clock and count of SQL statements: every answer has them
-        *tracing_hooks,  # which span the request is, for its log line and its statements
-        *host_check,  # a host that is not served learns nothing else
+        request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
+        *tracing_hooks,  # the span of the request, for its log line and its statements
+        *host_check,  # a request to a refused host gets no other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
-        extension.before,  # for those who had the right to the request
+        extension.before,  # only for authorised requests
     )
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
-        request_log.finish,  # counts and logs the answer, also one that a hook or an error made
-        *cors_hooks(app, settings),  # lets pages of other origins read it, whoever made it
+        request_log.finish,  # counts and logs every answer, even of a hook or an error
+        *cors_hooks(app, settings),  # lets pages of other origins read any answer
     )
     _install(app, before_the_view, after_the_view)
 
@@ -117,7 +118,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
-    """The spans, if a collector is named; otherwise nothing of OpenTelemetry is imported.
+    """The recorder of spans, if a collector is configured; None without one, and then OpenTelemetry is not imported.
 
     :raises InvalidSetting: if the extra ``otel`` is not installed.
     """
@@ -143,7 +144,7 @@ _AfterHook = Callable[[Request, Response], Response]
 
 
 def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Sequence[_AfterHook]) -> None:
-    """Have Flask call the hooks with the request, in this order, by two functions: each that it calls takes time."""
+    """Register the hooks with Flask, in this order, by two functions, because each registered function costs time."""
     proxy: Any = request
 
     def before() -> Any:
@@ -165,10 +166,10 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:
-    """The WSGI application with what looks at a request before Flask does, the outermost first."""
+    """The WSGI application of Flask, wrapped into the middleware."""
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
-        # Only the headers that docs/security.md tells the proxy to set: the client could have sent the others.
+        # Only the headers that docs/security.md tells the proxy to set, because a client could send the others itself.
         proxies = settings.trusted_proxies
         inner = ProxyFix(PathPrefix(inner), x_for=proxies, x_proto=proxies, x_host=proxies, x_prefix=proxies)
     return RawPath(inner)

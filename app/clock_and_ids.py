@@ -1,7 +1,7 @@
-"""The clock and the source of ids of a request.
+"""The clock of a request, and the source of the ids that it makes.
 
-The service asks a :class:`ClockAndIds` for every time that it compares or stores and for every id that it makes, so
-that tests of clients can run with another clock. Requests get :class:`RealClockAndIds`, unless an extension has others.
+The service gets every time that it compares or stores, and every id that it makes, from a :class:`ClockAndIds`, so that
+tests of clients can run with another clock. This is :class:`RealClockAndIds`, unless an extension replaces it.
 """
 
 import re
@@ -20,42 +20,42 @@ class ClockAndIds(Protocol):
     """A clock and a source of ids."""
 
     def time(self) -> float:
-        """Now, in seconds since 1970, for the validity of tokens."""
+        """The present time in seconds since 1970, for the validity of tokens."""
         ...
 
     def write_time(self) -> datetime | None:
-        """The time of a write; None for the clock of the database, which all processes share."""
+        """The time of a write; None if the database has to take its own time, which all processes share."""
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """The id of a new resource, a UUIDv7: new rows then go to the end of the primary key's index.
+        """Make the id of a new resource, a UUIDv7: new rows then go to the end of the primary key's index.
 
         :param connection: the connection that will write the resource.
         """
         ...
 
     def token_id(self) -> str:
-        """The id of a new token."""
+        """Make the id of a new token."""
         ...
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether a token with this id counts, beside everything else that its verification asks."""
+        """Whether a token with this id is accepted, besides the other conditions of its verification."""
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """A real time from which on no token is accepted that expires at a time of this clock."""
+        """The real time after which no token is accepted any more that expires at ``expires_at`` by this clock."""
         ...
 
 
 class Clocks(Protocol):
-    """The clock and ids of each project and of each API client."""
+    """The clocks and sources of ids of all projects and all API clients."""
 
     def of_project(self, project_key: str) -> ClockAndIds:
-        """The clock and ids of requests to a project."""
+        """The clock and the source of ids for requests to a project."""
         ...
 
     def of_client(self, client_id: str) -> ClockAndIds:
-        """The clock by which the tokens of a client are issued and expire, and the ids that they get."""
+        """The clock by which the tokens of a client are issued and expire, and the source of their ids."""
         ...
 
 
@@ -63,12 +63,12 @@ _PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
 
 
 def project_token_id(epoch: int) -> str:
-    """A random id for a token of a project with a clock of its own, which no other token can have.
+    """A random id for a token of a project that has a clock of its own. Other tokens have ids of another form.
 
-    Such a token counts by the clock of its project only. The service refuses it after the project was removed, however
-    far ahead the project's clock was.
+    Such a token is valid only by the clock of its project. When the project has been removed, the service recognises
+    the id and refuses the token, however far ahead the clock was.
 
-    :param epoch: the project's epoch of tokens.
+    :param epoch: the project's epoch, a number that the id contains.
     """
     return f"e{epoch}-{uuid4()}"
 
@@ -77,27 +77,27 @@ class RealClockAndIds:
     """Real time and random ids."""
 
     def time(self) -> float:
-        """The time of this machine."""
+        """The present time of this machine, in seconds since 1970."""
         return time.time()
 
     def write_time(self) -> datetime | None:
-        """The database's time."""
+        """None, because the database takes its own time."""
         return None
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- signature of ClockAndIds
-        """A random id; ids of one process rise."""
+        """Make a UUIDv7. The ids that one process makes rise."""
         return uuid7()
 
     def token_id(self) -> str:
-        """A random id."""
+        """Make a random id."""
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether the token is of no project with a clock of its own: the clock of a removed project is gone, too."""
+        """Whether the token belongs to no project with a clock of its own. Those of a removed project are refused."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:
-        """The same time."""
+        """Return ``expires_at``, because this is the real clock."""
         return expires_at
 
 
@@ -105,14 +105,14 @@ REAL_CLOCK_AND_IDS = RealClockAndIds()
 
 
 class RealClocks:
-    """Real time and random ids for everybody."""
+    """Real time and random ids for all projects and clients."""
 
     def of_project(self, project_key: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
-        """The real one."""
+        """Real time and random ids."""
         return REAL_CLOCK_AND_IDS
 
     def of_client(self, client_id: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
-        """The real one."""
+        """Real time and random ids."""
         return REAL_CLOCK_AND_IDS
 
 

@@ -1,8 +1,8 @@
-"""The settings of the service, which are read from the environment and checked once, at the start.
+"""The settings of the service. They are read from the environment and checked once, at the start.
 
-A setting is a field of :class:`Settings` whose metadata contain its environment variable, its meaning and its limits.
-A secret may also be in a file, which the variable with the ending ``_FILE`` names.
-A test compares the table in ``docs/reference.md`` with these fields.
+A setting is a field of :class:`Settings` whose metadata contain its environment variable, its meaning and its limits. A
+secret may also be in a file, which the environment variable with the suffix ``_FILE`` names. A test compares the table
+in ``docs/reference.md`` with these fields.
 """
 
 import math
@@ -37,9 +37,9 @@ from app.setting_values import (
 
 
 class InvalidSetting(ValueError):
-    """An environment variable has a value that its setting does not allow.
+    """The error for an environment variable whose value its setting does not allow.
 
-    :param value: shown in the message; None if it is a secret or if the variable is not set.
+    :param value: the value for the message; None if it is a secret or if the variable is not set.
     """
 
     def __init__(self, variable: str, value: str | None, reason: str) -> None:
@@ -49,12 +49,12 @@ class InvalidSetting(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OutsideIssuerSettings:
-    """An issuer besides the service itself whose tokens are accepted."""
+    """The settings of an outside issuer, whose tokens the service accepts besides its own."""
 
     issuer: str
     """The ``iss`` claim of its tokens."""
     audience: str
-    """What the ``aud`` claim has to contain: the issuer's name for this service."""
+    """The value that the ``aud`` claim has to contain: the issuer's name for this service."""
     jwks_url: str
     """The URL of its key set (RFC 7517)."""
 
@@ -72,14 +72,14 @@ def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: s
 
 
 def file_variable(variable: str) -> str:
-    """The variable that names a file with the value of a secret setting."""
+    """The name of the environment variable for a file with the value of a secret setting."""
     return f"{variable}_FILE"
 
 
 def _secret(source: Mapping[str, str], variable: str) -> str:
-    """The value of a secret setting: of its variable, or the content of the file that ``<variable>_FILE`` names.
+    """Read the value of a secret setting from its variable, or from the file that ``<variable>_FILE`` names.
 
-    The end of line at the end of the file does not count.
+    Ends of line at the end of the file are removed.
 
     :raises InvalidSetting: if both variables are set, or if the file cannot be read.
     """
@@ -96,13 +96,14 @@ def _secret(source: Mapping[str, str], variable: str) -> str:
 
 
 def _default_workers() -> int:
-    """One process for each core, and at most four: with more, the database is the bottleneck."""
+    """The default number of gunicorn processes: one for each core, but at most four, because with more the database is
+    the bottleneck."""
     return max(1, min(4, os.cpu_count() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings; a default of None means unset."""
+    """All settings of the service. A default of None means that the setting is not set."""
 
     port: int = setting("PORT", integer(1, 65535), 8000, "TCP port that gunicorn listens on")
     bind: str = setting("BIND", text, "127.0.0.1", "address that gunicorn listens on")
@@ -254,7 +255,7 @@ class Settings:
         "the URL that takes spans by OTLP over HTTP, such as http://collector:4318; needs the extra otel",
     )
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
-    """The environment that these were read from: an extension reads its own settings there."""
+    """The environment from which the settings were read. An extension reads its own settings from it."""
 
     def __post_init__(self) -> None:
         outside = {
@@ -273,27 +274,29 @@ class Settings:
 
     @property
     def listen_host(self) -> str:
-        """The host of ``BIND``, an IPv6 address without brackets, as sockets take it."""
+        """The host of ``BIND`` in the form for sockets: an IPv6 address has no brackets."""
         return self.bind.strip("[]")
 
     @property
     def listen_address(self) -> str:
-        """``host:port`` that gunicorn listens on, an IPv6 address in brackets."""
+        """The address on which gunicorn listens, as ``host:port``. An IPv6 address is in brackets."""
         return address_of(self.listen_host, self.port)
 
     @property
     def slow(self) -> int:
-        """The connections of each process that slow reads may hold at once."""
+        """The most connections of a process that slow reads may hold at once."""
         return self.slow_connections or max(1, self.connections // 8)
 
     @property
     def longest_request_s(self) -> int:
-        """Seconds until a request is answered: its wait for a connection, its longest statement, and one more."""
+        """The most seconds until a request is answered: the waits for a connection and for one statement, and a second
+        more."""
         return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
 
     @property
     def base_url(self) -> str:
-        """``PUBLIC_URL``, else the address that gunicorn listens on as a URL; without a slash at its end."""
+        """The URL of the service, without a slash at its end: ``PUBLIC_URL``, else the address on which gunicorn
+        listens."""
         if self.public_url is not None:
             return self.public_url
         host = "127.0.0.1" if self.listen_host in EVERY_ADDRESS else self.listen_host
@@ -301,8 +304,10 @@ class Settings:
 
     @property
     def authorization_url(self) -> str:
-        """The base of the addresses in the authorization server's metadata: ``PUBLIC_URL``, else ``TOKEN_ISSUER`` if it
-        is a URL, else the address that gunicorn listens on."""
+        """The base URL of the endpoints in the metadata of the authorization server.
+
+        It is ``PUBLIC_URL``, else ``TOKEN_ISSUER`` if that is a URL, else the address on which gunicorn listens.
+        """
         if self.public_url is None and self.issuer.startswith(("https://", "http://")):
             return self.issuer.rstrip("/")
         return self.base_url
@@ -319,7 +324,7 @@ class Settings:
 
     @property
     def key_encryption_keys(self) -> tuple[bytes, ...]:
-        """The decoded keys of ``KEY_ENCRYPTION_KEY``; the first encrypts, all decrypt."""
+        """The decoded keys of ``KEY_ENCRYPTION_KEY``. The first key encrypts, and all decrypt."""
         return tuple(decoded(part) for part in listed(self.key_encryption_key))
 
     @property
@@ -329,7 +334,7 @@ class Settings:
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins in ``CORS_ORIGINS``: ``*`` alone if all are allowed, nothing if none is."""
+        """The origins in ``CORS_ORIGINS``: only ``*`` if all origins are allowed, none if no origin is."""
         return () if self.cors_origins == NO_ORIGIN else listed(self.cors_origins)
 
     @property
@@ -341,19 +346,19 @@ class Settings:
 
     @property
     def metrics_are_on(self) -> bool:
-        """Whether an endpoint for metrics is configured, on the public port or on its own."""
+        """Whether an endpoint for metrics is configured, on the public port or on a private port."""
         return self.metrics_bind is not None or self.metrics_token is not None
 
     @property
     def private_addresses(self) -> dict[str, tuple[str, int]]:
-        """Host and port of each of ``HEALTH_BIND`` and ``METRICS_BIND`` that is set."""
+        """The host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, if they are set."""
         given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
         parts = {variable: urlsplit(f"//{value}") for variable, value in given.items() if value is not None}
         return {variable: (part.hostname or "", part.port or 0) for variable, part in parts.items()}
 
     @property
     def prepare_threshold(self) -> int | None:
-        """After how many executions a connection prepares a statement; None: never."""
+        """The number of executions after which a connection prepares a statement; None for never."""
         prepared = self.prepared_statements == "yes" or (
             self.prepared_statements == "auto" and self.database_pooler is None
         )
@@ -361,19 +366,19 @@ class Settings:
 
     @property
     def connections(self) -> int:
-        """Maximum number of connections in the pool of one process."""
+        """The most connections in the pool of one process."""
         return self.pool_size or self.threads
 
     @property
     def connections_at_most(self) -> int:
-        """Connections of one process: its pool, and its own, by which it learns of keys and revocations."""
+        """The most connections of one process: its pool, and one connection that reads keys and revocations."""
         return self.connections + 1
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
-        """Read all settings; an empty variable counts as unset.
+        """Read all settings from environment variables. An empty variable counts as not set.
 
-        :param environment: ``os.environ`` by default.
+        :param environment: the variables; by default ``os.environ``.
         :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
         """
         source = dict(os.environ if environment is None else environment)
@@ -384,9 +389,9 @@ AnySettings = TypeVar("AnySettings")
 
 
 def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: Any) -> AnySettings:
-    """Read the settings that a class declares; an empty variable counts as unset.
+    """Read the settings that a class declares, and make an instance. An empty variable counts as not set.
 
-    :param others: what else the class is made with.
+    :param others: values of fields that are no settings.
     :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
     """
     for item in fields(cast("Any", cls)):

@@ -1,7 +1,7 @@
-"""The error catalogue: every error code with its status and meaning, and the one body that all errors share.
+"""The error catalogue: every error code with its status and meaning, and the body of error answers.
 
-Code raises :class:`ApiError`, mostly through the functions below; nothing else builds an error body. The codes of 400,
-401, 403 and 409 are those of the platform, because real clients map codes to classes and fail on unknown ones.
+Code raises :class:`ApiError`, mostly through the functions of this module. Nothing else builds an error body. The codes
+of 400, 401, 403 and 409 are those of the platform, because its clients map codes to classes and fail on unknown codes.
 """
 
 import json
@@ -45,12 +45,12 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
     )
 }
-"""Every code, by its name."""
+"""The catalogue: the row of each error code, by the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a request: an entry of ``errors`` in the body."""
+    """One fault of a request: an entry of ``errors`` in the body of the answer."""
 
     code: str
     message: str
@@ -58,17 +58,18 @@ class Fault:
 
 
 FAULTS_AT_MOST = 50
-"""Faults that one answer lists at most, so that a request with a thousand of them does not get a huge answer. Where
-finding one takes long, checks stop there too."""
+"""The most faults that one answer lists, so that a request with a thousand faults does not get a huge answer. Checks
+that take long stop after so many faults."""
 
 
 class ApiError(Exception):
     """The error answer to a request, with one or more faults of the same HTTP status.
 
-    :param faults: at least one; all of the same status. Those beyond :data:`FAULTS_AT_MOST` are left out.
+    :param faults: at least one fault; the codes of all have one status. Faults beyond :data:`FAULTS_AT_MOST` are left
+        out.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
-    :param status: if it is not that of the first fault's code.
-    :param description: of an OAuth code, for a person who reads the answer; None: the message of the first fault.
+    :param status: the status, if it is not that of the first fault's code.
+    :param description: the ``error_description`` of an OAuth code, for a person; None: the message of the first fault.
     """
 
     def __init__(
@@ -87,7 +88,8 @@ class ApiError(Exception):
         self.description = description or faults[0].message
 
     def payload(self) -> dict[str, Any]:
-        """The body: ``statusCode``, ``message``, ``errors``, and for OAuth codes ``error``, ``error_description``."""
+        """The body as a dictionary: ``statusCode``, ``message``, ``errors``; for OAuth codes ``error``,
+        ``error_description``, too."""
         first = self.faults[0]
         body: dict[str, Any] = {
             "statusCode": self.status,
@@ -100,9 +102,10 @@ class ApiError(Exception):
         return body
 
     def body(self) -> bytes:
-        """The payload as JSON in ASCII.
+        """The body as JSON in ASCII.
 
-        A refused value may contain lone surrogates, which UTF-8 cannot encode, so all beyond ASCII is escaped.
+        Characters beyond ASCII are escaped, because a refused value may contain lone surrogates, which UTF-8 cannot
+        encode.
         """
         return json.dumps(self.payload(), separators=(",", ":"), allow_nan=False).encode("ascii")
 
@@ -120,21 +123,21 @@ _OAUTH_CODES = frozenset(
 )
 
 
-# Faults, which checks collect until all are known
+# Functions that make faults, which checks collect
 
 
 def parameter_fault(name: str, reason: str) -> Fault:
-    """A query, form or path parameter or a header with a malformed value."""
+    """The fault of a query, form or path parameter, or of a header, with a malformed value."""
     return Fault("InvalidInput", f"Malformed parameter: {name}: {reason}")
 
 
 def facet_path_not_found(path: str, hint: str = "") -> Fault:
-    """A facet on a path that resources do not have."""
+    """The fault of a facet on a path that resources do not have."""
     return Fault("SearchFacetPathNotFound", f"Facet path {path} not found.{hint}")
 
 
 def shape_fault(detail: str) -> Fault:
-    """A body with a wrong structure; ``detail`` is ``path -> to -> field: reason``."""
+    """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``."""
     return Fault(
         "InvalidJsonInput",
         "Request body does not contain valid JSON.",
@@ -143,7 +146,7 @@ def shape_fault(detail: str) -> Fault:
 
 
 def value_fault(path: str, value: Any, reason: str) -> Fault:
-    """A field of the right type with a value that is not accepted."""
+    """The fault of a field of the right type whose value is not accepted."""
     return Fault(
         "InvalidField",
         f"The value '{quoted(value)}' is not valid for field '{path}'. {reason}",
@@ -152,21 +155,21 @@ def value_fault(path: str, value: Any, reason: str) -> Fault:
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON in ASCII, cut after 200 characters, for the text of a message."""
+    """A value as JSON in ASCII for a message, cut to at most 200 characters."""
     return shortened(json.dumps(_presentable(value), ensure_ascii=True))
 
 
 def shortened(text: str) -> str:
-    """A text, cut after 200 characters, for the text of a message."""
+    """A text for a message, cut to at most 200 characters."""
     return text if len(text) <= 200 else text[:197] + "..."
 
 
 _LONGEST_ECHO = 1000
-"""Characters of a refused text, id or key, or items of a refused array, that an error repeats at most."""
+"""The most characters of a refused text, id or key, and the most items of a refused array, that an error repeats."""
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value as JSON can represent it, shortened to :data:`_LONGEST_ECHO`."""
+    """A refused value in a form that JSON can represent, cut to :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not (-1.8e308 < value < 1.8e308):
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
@@ -177,21 +180,21 @@ def _presentable(value: Any) -> Any:
     return value
 
 
-# Errors, which callers raise
+# Functions that make errors, which their callers raise
 
 
 def invalid_parameter(name: str, reason: str) -> ApiError:
-    """400 for a parameter or header."""
+    """The error 400 for a malformed parameter or header."""
     return ApiError([parameter_fault(name, reason)])
 
 
 def invalid_input(message: str) -> ApiError:
-    """400 for a request that is ambiguous or malformed as a whole."""
+    """The error 400 for a request that is ambiguous or malformed as a whole."""
     return ApiError([Fault("InvalidInput", message)])
 
 
 def duplicate_field(field_name: str, value: Any) -> ApiError:
-    """400: another resource of the project has this value."""
+    """The error 400 for a value that another resource of the project has."""
     return ApiError(
         [
             Fault(
@@ -204,27 +207,27 @@ def duplicate_field(field_name: str, value: Any) -> ApiError:
 
 
 def not_found_by_id(resource_id: str) -> ApiError:
-    """404 for an id that no resource of the project has, or that is not a UUID."""
+    """The error 404 for an id that no resource of the project has, or that is not a UUID."""
     return ApiError([Fault("ResourceNotFound", f"The Resource with ID '{resource_id[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_by_key(key: str) -> ApiError:
-    """404 for a key that no resource of the project has."""
+    """The error 404 for a key that no resource of the project has."""
     return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key[:_LONGEST_ECHO]}' was not found.")])
 
 
 def not_found_in_project(project_key: str) -> ApiError:
-    """404 for a body without id and key if the project has no resource without a key."""
+    """The error 404 for a body without id and key, if the project has no resource without a key."""
     return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource without a key.")])
 
 
 def unknown_url(path: str) -> ApiError:
-    """404 for a path without an endpoint."""
+    """The error 404 for a path without an endpoint."""
     return ApiError([Fault("ResourceNotFound", f"URI not found: {path}")])
 
 
 def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
-    """405 with ``Allow`` (RFC 9110, section 15.5.6)."""
+    """The error 405 for a method that the URL does not have, with ``Allow`` (RFC 9110, section 15.5.6)."""
     listed = ", ".join(sorted(allowed))
     return ApiError(
         [Fault("MethodNotAllowed", f"The method {method} is not allowed here. Allowed: {listed}.")],
@@ -233,7 +236,7 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
 
 
 def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
-    """409 with ``currentVersion`` (interface 4.10 and 7)."""
+    """The error 409 for a version that is not the actual one, with ``currentVersion`` (interface 4.10 and 7)."""
     return ApiError(
         [
             Fault(
@@ -246,45 +249,45 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
 
 
 def precondition_failed(header: str) -> ApiError:
-    """412 (RFC 9110, section 13.2.1)."""
+    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1)."""
     return ApiError([Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")])
 
 
 def target_too_long() -> ApiError:
-    """414 (RFC 9110, section 15.5.15). The platform has no code of its own for it."""
+    """The error 414 for a too long request target (RFC 9110, section 15.5.15). The platform has no code for it."""
     return ApiError([Fault("InvalidInput", "The request target is too long.")], status=414)
 
 
 def headers_too_large() -> ApiError:
-    """431 (RFC 6585, section 5)."""
+    """The error 431 for headers that are too large (RFC 6585, section 5)."""
     return ApiError([Fault("RequestRejected", "The request headers are too large.")])
 
 
 def content_too_large(limit: int) -> ApiError:
-    """413 with the limit in bytes."""
+    """The error 413 for a body that is too large, with the limit in bytes."""
     return ApiError([Fault("ContentTooLarge", f"Content too large. At most {limit} bytes are accepted.")])
 
 
 def unsupported_content_encoding() -> ApiError:
-    """415 for a body that is encoded, naming what is accepted (RFC 9110, section 12.5.3)."""
+    """The error 415 for a body with a Content-Encoding, with ``Accept-Encoding`` (RFC 9110, section 12.5.3)."""
     fault = Fault("UnsupportedMediaType", "The request body must be sent as it is, without a Content-Encoding.")
     return ApiError([fault], {"Accept-Encoding": "identity"})
 
 
 def unsupported_media_type(expected: str) -> ApiError:
-    """415 with the media type that the endpoint takes."""
+    """The error 415 for a body of another media type, with the media type that the endpoint accepts."""
     return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}.")])
 
 
 def token_missing(realm: str, message: str) -> ApiError:
-    """401 whose ``WWW-Authenticate`` has no ``error``, because no token was sent (RFC 6750, section 3.1)."""
+    """The error 401 for a missing token. Its ``WWW-Authenticate`` has no ``error`` (RFC 6750, section 3.1)."""
     return ApiError([Fault("invalid_token", message)], {"WWW-Authenticate": f'Bearer realm="{realm}"'})
 
 
 def token_refused(realm: str, reason: str) -> ApiError:
-    """401 with a challenge for a token that is not valid (RFC 6750, section 3.1).
+    """The error 401 for an invalid token, with ``WWW-Authenticate`` (RFC 6750, section 3.1).
 
-    :param reason: what is wrong with it, in ASCII without quotes.
+    :param reason: the fault of the token, in ASCII without quotes.
     """
     description = f"The access token is not valid: {reason}."
     challenge = f'Bearer realm="{realm}", error="invalid_token", error_description="{description}"'
@@ -292,9 +295,10 @@ def token_refused(realm: str, reason: str) -> ApiError:
 
 
 def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]) -> ApiError:
-    """403 naming the scopes of which one is missing, without their project (RFC 6750, section 3.1).
+    """The error 403 for a token without an accepted scope (RFC 6750, section 3.1).
 
-    :param granted: the scopes of the token, which the description names.
+    :param scopes: the names of the accepted scopes, without the project.
+    :param granted: the scopes of the token, for the description.
     """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
     needed = " or ".join(f"{scope}:{realm}" for scope in scopes)
@@ -309,12 +313,13 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
 
 
 def oauth_error(code: str, message: str) -> ApiError:
-    """400 of an OAuth endpoint, with a code of RFC 6749, section 5.2."""
+    """The error 400 of an OAuth endpoint, with a code of RFC 6749, section 5.2."""
     return ApiError([Fault(code, message)])
 
 
 def invalid_client() -> ApiError:
-    """401 for missing or wrong client credentials; does not say which part was wrong (RFC 6749, section 5.2)."""
+    """The error 401 for missing or wrong client credentials. It does not say which part is wrong (RFC 6749, section
+    5.2)."""
     message = "Please provide valid client credentials using HTTP Basic Authentication."
     return ApiError(
         [Fault("invalid_client", message)],
@@ -323,12 +328,12 @@ def invalid_client() -> ApiError:
 
 
 def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
-    """503 with ``Retry-After`` in seconds (RFC 9110, section 10.2.3)."""
+    """The error 503 for a service that is busy or has no database, with ``Retry-After`` (RFC 9110, section 10.2.3)."""
     return ApiError([Fault("OverCapacity", message)], {"Retry-After": str(retry_after_s)})
 
 
 def general() -> ApiError:
-    """500 without the cause, which the log has under the same correlation id."""
+    """The error 500 for a fault of the service. Only the log has the cause, under the correlation id of the answer."""
     return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
 
 
@@ -342,7 +347,7 @@ def raise_if_any(faults: Sequence[Fault]) -> None:
 
 
 def unreachable(what: str) -> NoReturn:
-    """Raise for a state that the surrounding code rules out.
+    """Raise an error for a state that the surrounding code rules out.
 
     :raises AssertionError: always.
     """

@@ -1,8 +1,8 @@
-"""What an extension may add to the service: the one seam. Each member adds nothing unless it is overridden.
+"""The interface by which an extension adds to the service. A member that an extension does not override adds nothing.
 
 There is one extension, the sandbox of ``sample-resource-sandbox``. The service finds it by the entry point
-``sample_resource.extension`` of the installed distributions, which names a subclass of :class:`ExtensionPackage`. The
-switch ``SANDBOX`` and the name of the distribution stand here and nowhere else in the service.
+``sample_resource.extension`` of an installed distribution, which names a subclass of :class:`ExtensionPackage`. In the
+service, only this module names the switch ``SANDBOX`` and the distribution.
 """
 
 import logging
@@ -36,35 +36,35 @@ _log = logging.getLogger("app.extension")
 
 
 class NotedConnections(Protocol):
-    """Told by the worker of each connection and each request on it."""
+    """Records connections: the worker calls it for each connection and for each request."""
 
     def listen(self, listeners: Sequence[Any]) -> None:
-        """The worker accepts connections at these sockets."""
+        """Called when the worker begins to accept connections, with its sockets."""
         ...
 
     def opened(self, client: Any) -> object:
-        """A connection was accepted."""
+        """Called when a connection was accepted."""
         ...
 
     def begin_request(self, client: Any, head: bytes) -> None:
-        """A request was read from it; its header lines are as they were sent."""
+        """Called when a request was read, with its header lines as they were sent."""
         ...
 
     def closed(self, client: Any) -> None:
-        """The connection has ended."""
+        """Called when a connection has ended."""
         ...
 
     def stop(self) -> None:
-        """The worker is about to end."""
+        """Called when the worker is about to end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
-    """A further document on the page of the API.
+    """An OpenAPI document of an extension, which the documentation page can show.
 
-    :param name: of the document in the address of the page.
-    :param path: of the document.
+    :param name: the name of the document in the URL of the page.
+    :param path: the path of the document.
     """
 
     name: str
@@ -74,10 +74,10 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True)
 class WhenOff:
-    """What browsers see of an extension that is switched off: a card on the page at the root, and a page.
+    """The card on the page at the root, and the page, that browsers get for an extension that is switched off.
 
-    :param path: of the page, which is that of the extension's own page.
-    :param text: HTML, a paragraph of both.
+    :param path: the path of the page, which is that of the extension's own page.
+    :param text: HTML, a paragraph of the card and of the page.
     """
 
     path: str
@@ -86,84 +86,86 @@ class WhenOff:
 
 
 class Extension:
-    """An extension of one application."""
+    """An extension of one application. The members of this class add nothing."""
 
     clocks: "Clocks | None" = None
-    """Clock and ids of each project; None: real time and random ids."""
+    """The clocks and sources of ids of projects and clients; None for real time and random ids."""
     connections: NotedConnections | None = None
     warning: str | None = None
-    """What those who start the service have to know."""
+    """A warning for the person who starts the service."""
     page: tuple[str, str] | None = None
-    """Path and title of its page, for the header of all pages."""
+    """The path and title of the extension's page, for the header of all pages."""
     card: str = ""
-    """What leads to it on the page at the root: HTML, an item of the list there. ``{root}`` is what paths follow."""
+    """The card on the page at the root that links to the extension: an HTML list item. ``{root}`` stands for the prefix
+    of paths."""
     document: DocumentPage | None = None
     threads: Sequence[str] = ()
-    """The names of its threads, for metrics."""
+    """The names of the extension's threads, for metrics."""
     counted: Mapping[str, tuple[str, str, Sequence[str]]] = {}
-    """Its counters by name: what they count, the name of their label, and the values of it."""
+    """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
-        """Called behind the gate, before the view; an answer ends the request."""
+        """Called for each authorised request before the view. An answer ends the request."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- likewise
-        """Called with each answer."""
+        """Called with each answer. Returns the answer that is sent."""
         return answer
 
     def writing(self, project: str, lane: "Lane") -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
-        """A connection for writes to a project that needs care; None for any other."""
+        """The connection for writes to a project that the extension handles itself; None for other projects."""
         return None
 
     def install(self, app: "Flask") -> None:
-        """Register its routes, behind all others."""
+        """Register the extension's routes, after those of the service."""
 
     def start(self) -> None:
-        """Begin what it does beside requests; after the fork."""
+        """Start the extension's work beside requests. Called in each worker, after the fork."""
 
     def stop(self) -> None:
-        """End that."""
+        """End the extension's work beside requests. Called when a worker ends."""
 
 
 class ExtensionPackage:
-    """What an installed package adds to the service, before there is an application."""
+    """An installed package with an extension. Its members are used before there is an application, and to make one."""
 
     unusable: str | None = None
-    """Why nothing is added, which is said to those who ask for the extension; None: it can be used."""
+    """The reason why the package cannot be used, for those who switch the extension on; None if it can be used."""
     commands: Mapping[str, str] = {}
-    """Its commands, and the module of each, which has them in its ``COMMANDS``. None takes the service's settings: they
-    run beside an application's tests."""
+    """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. They do not use the
+    settings of the service, because they run beside the tests of an application."""
     distributed_tables: Sequence[str] = ()
-    """Its tables whose keys contain ``project_key``, which Citus distributes as those of the service."""
+    """The package's tables whose keys contain ``project_key``. Citus distributes them like those of the service."""
     local_tables: Sequence[str] = ()
-    """Its tables that stay on one machine."""
+    """The package's tables that are not distributed."""
     migrations: tuple[Path, ...] = ()
-    """Folders with the migrations that make its tables."""
+    """The folders with the migrations that create the package's tables."""
     when_off: WhenOff | None = None
-    """What browsers see of it while it is switched off."""
+    """The card and the page that browsers get while the extension is switched off."""
 
     def settled(self, settings: Settings) -> Settings:
-        """The settings as the extension needs them.
+        """Return the settings as the extension needs them.
 
-        :raises InvalidSetting: for those that it cannot have.
+        :raises InvalidSetting: for settings with which the extension cannot work.
         """
         return settings
 
     def banner(self, settings: Settings) -> tuple[list[str], list[str]]:  # noqa: ARG002 -- for those that override it
-        """What ``serve`` prints: among the addresses, and as warnings."""
+        """The lines that ``serve`` prints for the extension: addresses, and warnings."""
         return [], []
 
     def extension(self, settings: Settings, database: "Database") -> Extension:  # noqa: ARG002 -- likewise
-        """The extension of an application.
+        """Make the extension of an application.
 
-        :raises InvalidSetting: for settings that it cannot have.
+        :raises InvalidSetting: for settings with which the extension cannot work.
         """
         return Extension()
 
 
 @cache
 def installed_package() -> ExtensionPackage:
-    """The installed package, or one that adds nothing and says why in ``unusable``."""
+    """The installed package of the extension. If none can be used, a package that adds nothing, with the reason in
+    ``unusable``."""
     package = ExtensionPackage()
     try:
         found = list(entry_points(group=_ENTRY_POINTS))
@@ -177,7 +179,7 @@ def installed_package() -> ExtensionPackage:
 
 
 def cannot_be_loaded(error: BaseException) -> str:
-    """What is said of that which needs the package, after the error of its import."""
+    """The reason that a package is unusable, for an error of its import, as the end of a sentence."""
     return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
 
 
@@ -198,16 +200,16 @@ def _distribution(found: EntryPoint) -> str:
 
 
 def warn_if_unusable() -> None:
-    """Log why an installed package is not used, which its switch would say."""
+    """Log why an installed package is unusable, because otherwise only switching the extension on would tell."""
     reason = installed_package().unusable
     if reason not in (None, _NOT_INSTALLED):
         _log.warning("no extension is loaded: it %s", reason)
 
 
 def package_of(settings: Settings) -> ExtensionPackage:
-    """The package if these settings switch it on, else one that adds nothing.
+    """The installed package if the settings switch its extension on, else a package that adds nothing.
 
-    :raises InvalidSetting: if the switch has another value, or is on and no package can be used.
+    :raises InvalidSetting: if the switch is neither on nor off, or if it is on and no package can be used.
     """
     switch = settings.environment.get(_SWITCH) or "off"
     if switch not in ("off", "on"):
@@ -221,8 +223,8 @@ def package_of(settings: Settings) -> ExtensionPackage:
 
 
 def settled(settings: Settings) -> Settings:
-    """The settings as the extension needs them.
+    """Return the settings as the installed extension needs them.
 
-    :raises InvalidSetting: for those that it cannot have, and as :func:`package_of` does.
+    :raises InvalidSetting: for settings with which the extension cannot work, and as :func:`package_of`.
     """
     return package_of(settings).settled(settings)

@@ -1,4 +1,4 @@
-"""The values of settings: each function reads the text of an environment variable, or refuses it with a ValueError."""
+"""Parsers of the values of settings: each reads the text of an environment variable, or raises a ValueError."""
 
 import base64
 import ipaddress
@@ -27,7 +27,7 @@ def text(text: str) -> str:
 
 
 HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-"""A part of a host name between two dots (RFC 1123, section 2.1), as a regular expression."""
+"""The pattern of a part of a host name between two dots (RFC 1123, section 2.1)."""
 
 
 def domain(text: str) -> str:
@@ -48,7 +48,7 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 
 def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
-    """The parts of a URL, and its host; empty if it has none.
+    """Split a URL, and return its parts and its host, which is empty if the URL has none.
 
     :raises ValueError: if host or port are malformed.
     """
@@ -65,7 +65,7 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> str:
-    """Origins as browsers write them (RFC 6454, section 6.2): a scheme, a host, and a port that is not the default."""
+    """Check origins in the form of browsers (RFC 6454, section 6.2): scheme, host, and any port but the default."""
     if text in (ANY_ORIGIN, NO_ORIGIN):
         return text
     for origin in listed(text):
@@ -81,7 +81,7 @@ def origins(text: str) -> str:
 
 
 def jwks_url(text: str) -> str:
-    """A URL whose answer cannot be forged on the network: https, or http on this machine."""
+    """Check a URL whose answer cannot be forged on the network: https, or http on this machine."""
     parts, host = _split_url(text)
     if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
         raise ValueError("a URL without user name and fragment is expected")
@@ -91,7 +91,7 @@ def jwks_url(text: str) -> str:
 
 
 def public_url(text: str) -> str:
-    """A URL that addresses can be joined to: https, or http in a network of one's own."""
+    """Check a URL to which paths can be appended: https, or http in a private network."""
     parts, host = _split_url(text, ", as in https://api.example.com")
     if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
         raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
@@ -111,7 +111,7 @@ _NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host in a URL is the machine itself."""
+    """Whether a host in a URL is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -119,7 +119,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is this machine or one of a private network, where names often have no dot."""
+    """Whether a host is this machine or in a private network, in which names often have no dot."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
@@ -138,7 +138,7 @@ def encryption_keys(text: str) -> str:
 
 
 def decoded(text: str) -> bytes:
-    """Decode base64 of either alphabet, with or without padding; ``b""`` if the text is not base64."""
+    """Decode base64 of either alphabet, with or without padding. The result is ``b""`` if the text is not base64."""
     unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
     try:
         return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
@@ -168,7 +168,7 @@ def address(text: str) -> str:
 
 
 EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound
-"""Values of ``BIND`` that mean every address of the machine."""
+"""The values of ``BIND`` that mean all addresses of the machine."""
 
 
 def address_of(host: str, port: int) -> str:

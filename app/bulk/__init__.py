@@ -1,1 +1,1 @@
-"""Many resources at once: generated, exported, imported."""
+"""Bulk operations on resources: generating, exporting, importing, and checking derived data."""

@@ -1,9 +1,8 @@
-"""Comparison of the data that is derived from resources with the resources.
+"""Compares the data that are derived from resources with the resources.
 
-That is their number, and the dictionary of their words.
-
-Triggers and the writes of the service keep them. They can differ after data were changed past them: by a restore of
-data alone, by SQL with triggers switched off, by a table that is no longer distributed.
+Derived are the number of a project's resources, which triggers keep, and the dictionary of its words, which the writes
+of the service keep. They can be wrong after changes without triggers or without the service: a restore of data only,
+SQL with triggers switched off, or a table that is no longer distributed.
 """
 
 import time
@@ -51,18 +50,19 @@ _MISSING_WORDS: LiteralString = f"""
 
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
-    """The projects that have resources, with their numbers as they are kept, in the order of their keys."""
+    """The keys of the projects that have resources, each with the kept number of its resources, in the order of the
+    keys."""
     with unlimited(connection):
         return connection.execute(_KEPT_COUNTS).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found for one project.
+    """The result of a check of one project.
 
-    :param resources: how many it has.
-    :param kept: how many are kept as their number; None if it is not kept, and pages count them.
-    :param missing_words: words of its resources that a search does not find.
+    :param resources: the number of its resources.
+    :param kept: the kept number of its resources; None if it is not kept, and pages count the resources.
+    :param missing_words: the number of words of its resources that a search does not find.
     """
 
     project_key: str
@@ -72,15 +72,15 @@ class Finding:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether the derived data agree with the resources."""
+        """Whether the derived data of the project are right."""
         return self.missing_words == 0 and self.kept in (None, self.resources)
 
 
 def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
-    """Check all projects, one after the other; requests go on meanwhile.
+    """Check all projects, one after the other, and yield a finding for each. Requests can go on.
 
     :param connection: in autocommit mode.
-    :param repair: whether to correct what differs; the finding is what was there before.
+    :param repair: whether to correct wrong data. A finding shows the state before its repair.
     """
     with unlimited(connection):
         projects = connection.execute(_PROJECTS).fetchall()
@@ -90,8 +90,8 @@ def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
 
 def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding:
     of_project = {"project_key": project_key}
-    # One snapshot: concurrent writes change both numbers alike, and their difference stays. Two repairs at
-    # once would correct it twice; of them one fails here.
+    # In one snapshot, because a concurrent write changes both numbers equally, and so not their difference. Two repairs
+    # at the same time would add the difference twice; with REPEATABLE READ the second one fails.
     with _one_snapshot(connection):
         row = connection.execute(_COUNTS, of_project).fetchone()
         resources, kept = row or (0, None)
@@ -107,9 +107,9 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
 
 
 def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:
-    """Remove the words that no resource has any more, of all projects, and yield each project with their number.
+    """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then it waits until no connection remembers these words, and adds those that were written meanwhile.
+    Then wait until no connection remembers removed words, and add the words of resources that were written meanwhile.
 
     :param connection: in autocommit mode.
     """

@@ -1,4 +1,4 @@
-"""Generated resources for tests and demonstrations; the same project, count and seed always give the same ones."""
+"""Generates resources for tests and demonstrations. Equal project, count and seed always give equal resources."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -13,10 +13,10 @@ from app.resource.model import ResourceRow
 from app.resource.object_type import ObjectType
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
-"""Shortly before the first resource's ``createdAt``."""
+"""The time from which the ``createdAt`` of the resources is counted."""
 
 VOCABULARY_SIZE = 20_000
-"""Generated words in addition to the real ones; their frequencies are distributed as in a language."""
+"""The number of generated words, besides the real words."""
 
 _REAL_WORDS = (  # noqa: SIM905 -- fifty words are easier to read as one text
     "dog cat bird horse fish red green blue yellow black white small large round square wooden metal glass cotton "
@@ -33,9 +33,9 @@ _SYLLABLES = tuple(
 
 
 def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
-    """Generate resources, oldest first, with one minute between them on average.
+    """Generate resources, the oldest first, with one minute between them on average.
 
-    Each field is drawn from a stream of its own, so that a new one changes no other.
+    Each field has a random generator of its own, so that a new field does not change the values of the others.
     """
 
     def stream(name: str) -> Random:
@@ -51,7 +51,8 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
 
 @cache
 def _vocabulary() -> list[str]:
-    """The same words for every project and seed. Real ones come first, because the first are the most frequent."""
+    """The vocabulary, which is equal for every project and seed. It begins with the real words, because the first words
+    are the most frequent."""
     random = Random("vocabulary")  # noqa: S311 -- for test data, not for secrets
     words: dict[str, None] = dict.fromkeys(_REAL_WORDS)
     while len(words) < len(_REAL_WORDS) + VOCABULARY_SIZE:
@@ -60,7 +61,7 @@ def _vocabulary() -> list[str]:
 
 
 def _word(random: Random) -> str:
-    """A random word whose rank is log-uniform, so that its frequency is proportional to one over its rank (Zipf)."""
+    """A random word. Its rank is log-uniform, so that its frequency is proportional to one over its rank (Zipf)."""
     words = _vocabulary()
     return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 

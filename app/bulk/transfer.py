@@ -1,11 +1,12 @@
-"""Export and import of resources as lines of JSON (NDJSON), streamed: memory grows with the bytes of the
-largest resource, and not with their number.
+"""Exports and imports resources as lines of JSON (NDJSON).
+
+Lines are streamed: memory grows with the bytes of the largest resource, and not with the number of resources.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
-import can be repeated, for example after an interruption: a line without an id gets one derived from its text and
-line number, and lines whose id exists already are skipped.
+import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text
+and line number, and lines whose id already exists are skipped.
 
-The last line of an export counts the others, so an import notices a truncated file.
+The last line of an export contains the number of the others, so an import notices a truncated file.
 """
 
 import re
@@ -41,31 +42,34 @@ from app.values.patterns import CLIENT_ID_AT_MOST
 from app.values.strict_json import InvalidJson, decode, encode
 
 LINES_AT_ONCE = 500
-"""Lines that are inserted in one round trip, unless their bytes are a batch before; an interruption loses at most this
-many."""
+"""The most lines of one step, which are inserted in one transaction. An interruption loses at most one step. A step may
+also end earlier, at the most bytes of a batch."""
 
 VERSION_AT_MOST = 2**53 - 1
-"""A resource with this version can still be written some 10^18 times, and every client can send its version back."""
+"""The largest version that is imported. Every client can send such a version back, because doubles represent it
+exactly, and the resource can still be written some 10^18 times."""
 
 LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
-"""Bytes; a longer line is refused without being read as JSON. JSON writes a byte of a text as six at most."""
+"""The most bytes of a line. A longer line is refused without decoding it. JSON writes one byte of a text as at most
+six."""
 
 
 # Export
 
 
 def export_lines(connection: Connection, project_key: str) -> Generator[str]:
-    """The project's resources ordered by id, each as a line without a line end; :func:`last_line` has to follow."""
+    """Yield the resources of a project, ordered by id, each as a line without a line end. :func:`last_line` has to
+    follow."""
     for stored in bulk_store.export(connection, project_key, limited=False):
         yield _line(stored)
 
 
 _EXPORTED = "exportedResources"
-"""The only member of the last line."""
+"""The name of the only member of the last line."""
 
 
 def last_line(resources: int) -> str:
-    """The line after an export of so many resources."""
+    """The last line of an export with a number of resources."""
     return encode({_EXPORTED: resources})
 
 
@@ -125,7 +129,7 @@ class _ReferenceSchema(StrictSchema):
 
 
 class _LineSchema(_ProjectionSchema):
-    """A line of an export; only ``objectTypeProperty`` is required."""
+    """The schema of a line of an export. Only ``objectTypeProperty`` is required."""
 
     id = StrictField(_check_id, STRING_EXPECTED)
     version = StrictField(integer_check(1, VERSION_AT_MOST, "int64"), NUMBER_EXPECTED)
@@ -135,7 +139,7 @@ class _LineSchema(_ProjectionSchema):
     created_by = NestedObject(_ReferenceSchema, data_key="createdBy")
     last_modified_by = NestedObject(_ReferenceSchema, data_key="lastModifiedBy")
     unnamed = ReadOnly()
-    """Exports of 0.2.0 may have it. It has no meaning any more."""
+    """Exports of 0.2.0 may have this member, which has no meaning any more."""
     staged = NestedObject(_ProjectionSchema)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +152,7 @@ LINE_SCHEMA = _LineSchema()
 
 @dataclass(frozen=True, slots=True)
 class RefusedLine:
-    """A line that was not imported, and why."""
+    """The number of a line that was not imported, and the reason."""
 
     number: int
     reason: str
@@ -156,19 +160,19 @@ class RefusedLine:
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """What was done with the lines so far; blank lines are not counted."""
+    """The numbers of lines that an import has handled so far. Blank lines are not counted."""
 
     read: int = 0
     imported: int = 0
     present: int = 0
-    """Skipped, because the id exists already."""
+    """The lines that were skipped, because their id already exists."""
     refused: int = 0
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""
     since_count: int = 0
-    """Lines since the last count, or since the beginning."""
+    """The lines since the last count, or since the beginning."""
     ends_with_count: bool = False
-    """Whether the last line that was read is a count."""
+    """Whether the last line so far is a count."""
 
 
 def import_lines(
@@ -176,8 +180,8 @@ def import_lines(
 ) -> Generator[ImportProgress]:
     """Import lines, each checked as the API checks a body, and yield the progress after each step.
 
-    A step is a transaction of at most :data:`LINES_AT_ONCE` lines, and of a batch of bytes
-    (:func:`app.resource.bulk_store.batches`), so an interruption leaves all lines of a step or none.
+    A step is a transaction of at most :data:`LINES_AT_ONCE` lines and the bytes of one batch
+    (:func:`app.resource.bulk_store.batches`). So after an interruption all lines of a step are imported, or none.
 
     :param client_id: the author of resources whose lines do not name one.
     """
@@ -265,14 +269,14 @@ def lines_of(source: BinaryIO) -> Generator[bytes]:
 
 
 def _conflict_of(resource: ResourceRow) -> str:
-    """What kept a resource from being inserted whose id is free."""
+    """The reason why a resource was not inserted although its id is free."""
     if resource.key is not None:
         return str(errors.duplicate_field("key", resource.key))
     return "A resource with its id was created and deleted by others meanwhile."
 
 
 class _LineRefused(Exception):
-    """A line is not imported; the message says why."""
+    """The error for a line that is not imported. The message says why."""
 
 
 def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRow:
@@ -312,6 +316,6 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
 
 
 def _derived_id(number: int, line: bytes) -> UUID:
-    """A UUIDv8 (RFC 9562, section 5.8) from the line's text and number, so that repeating an import gives the same."""
+    """A UUIDv8 (RFC 9562, section 5.8) made of a line's text and number, so that a repeated import makes it again."""
     digest = int.from_bytes(sha256(b"%d\n%s" % (number, line.strip())).digest()[:16])
     return UUID(int=digest & ~(0xF << 76) & ~(0b11 << 62) | 0x8 << 76 | 0b10 << 62)

@@ -1,8 +1,8 @@
 """The command line: ``sample-resource``.
 
-Only ``serve`` is defined here, and this module imports little: its process supervises the service and stays in memory
-as long as that runs. With the modules of all commands it would take 65 MiB instead of 16, and start 0.3 s later. So
-each other command is imported when it is called, or listed by ``--help``.
+Only ``serve`` is defined here, and this module imports little, because the process of ``serve`` supervises the service
+and stays in memory as long as the service runs. With the modules of all commands it would take 65 MiB instead of 16,
+and start 0.3 s later. So another command is imported only when it is called, or listed by ``--help``.
 """
 
 import os
@@ -29,11 +29,12 @@ _COMMANDS: Mapping[str, str] = {
     "seed": "app.cli.data_commands",
     "token": "app.cli.identity_commands",
 }
-"""The modules of the other commands. Each has them in its ``COMMANDS``."""
+"""The module of each other command. A module lists its commands in ``COMMANDS``."""
 
 
 class _LazyGroup(click.Group):
-    """The commands of this module, and those elsewhere, which are imported on demand as click's documentation shows."""
+    """A group with the commands of this module and of others, which are imported on demand, as click's documentation
+    shows."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
@@ -54,7 +55,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say with an unknown command that more of them come with a package which is not there."""
+        """Resolve a command. If it is unknown and the package of the extension is unusable, the error says so."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -73,12 +74,12 @@ def _imported(name: str, module: str) -> click.Command:
 @click.pass_context
 def main(context: click.Context) -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
-    if context.invoked_subcommand not in ("serve", *_COMMANDS):  # a command of an extension
+    if context.invoked_subcommand not in ("serve", *_COMMANDS):  # these are commands of an extension
         return
     try:
         context.obj = settled(Settings.from_environment())
     except InvalidSetting as error:
-        click.echo(f"error: {error}", err=True)  # as gunicorn without this command says it
+        click.echo(f"error: {error}", err=True)  # in the words of gunicorn without this command
         context.exit(1)
 
 
@@ -94,13 +95,13 @@ def serve(settings: Settings) -> None:
 def prepare_in_subprocess(url: str) -> str:
     """Prepare a database (:mod:`app.cli.preparation`) in a process of its own, and return the text that it prints.
 
-    The supervisor would never free the memory of the modules that this needs.
+    The supervisor itself would never free the memory of the modules that the preparation needs.
 
     :raises ServeError: if the preparation fails.
     """
     from app.serving import ServeError, processes
 
-    # This process has read the file of DATABASE_URL_FILE, if it is set; both together would be refused.
+    # Without DATABASE_URL_FILE, whose file this process has read, because both variables together would be refused.
     others = {name: value for name, value in os.environ.items() if name != file_variable("DATABASE_URL")}
     done = subprocess.run(  # noqa: S603 -- our own module
         processes.own_module("app.cli", "prepare"),

@@ -1,4 +1,4 @@
-"""``python -m app.cli``: the command line of a checkout that is not installed."""
+"""Runs the command line by ``python -m app.cli``, in a checkout that is not installed."""
 
 from app.cli import main
 

@@ -1,6 +1,6 @@
-"""Commands for the database and the OpenAPI document.
+"""The commands for the database and the OpenAPI document.
 
-Those for clients, keys and tokens are in :mod:`app.cli.identity_commands`, those for resources in
+The commands for clients, keys and tokens are in :mod:`app.cli.identity_commands`, the commands for resources in
 :mod:`app.cli.data_commands`.
 """
 

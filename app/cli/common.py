@@ -1,4 +1,4 @@
-"""What commands have in common: connections, parameter types, errors in one line, and output as lines of JSON."""
+"""Helpers of all commands: connections, parameter types, errors in one line, and output as lines of JSON."""
 
 import json
 import re
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 class ScopesParameter(click.ParamType[tuple[str, ...]]):
-    """Scopes, separated by spaces."""
+    """The type of an option whose value is scopes, separated by spaces."""
 
     name = "scopes"
 
@@ -44,7 +44,7 @@ class ScopesParameter(click.ParamType[tuple[str, ...]]):
 
 
 class ProjectKeyParameter(click.ParamType[str]):
-    """The key of a project, as in paths."""
+    """The type of an option whose value is the key of a project."""
 
     name = "project"
 
@@ -56,9 +56,10 @@ class ProjectKeyParameter(click.ParamType[str]):
 
 @contextmanager
 def database_url(settings: Settings) -> Generator[str]:
-    """The database that a command uses: DATABASE_URL, or the embedded one, which is started for the command if need be.
+    """Yield the URL of a command's database: DATABASE_URL, or the embedded PostgreSQL, which is started if it does not
+    run.
 
-    :raises EmbeddedError: if the embedded one cannot be started.
+    :raises EmbeddedError: if the embedded PostgreSQL cannot be started.
     """
     if settings.database_url is not None:
         yield settings.database_url
@@ -69,9 +70,10 @@ def database_url(settings: Settings) -> Generator[str]:
 
 @contextmanager
 def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Connection]:
-    """A connection to that database.
+    """Open a connection to the database of a command.
 
-    :param limited: whether the time limits of requests apply; commands that read or write a whole project need more.
+    :param limited: whether the time limits of requests apply. Commands that read or write a whole project need more
+        time.
     """
     with database_url(settings) as url, connect(url, settings, limited=limited) as connection:
         yield connection
@@ -84,7 +86,7 @@ _ON_A_CLUSTER = (
 
 
 def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Print one line instead of a traceback if the database is away, not migrated or too old, or lacks an entry."""
+    """Make a command print one line instead of a traceback for errors of the database and for missing entries."""
 
     @wraps(command)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
@@ -93,7 +95,7 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
         except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
         except psycopg.errors.ConnectionFailure as error:
-            # Told by the server, not by libpq: Citus, whose coordinator cannot reach a worker.
+            # The server reports this, and not libpq: the coordinator of Citus cannot reach a worker.
             reason = error.diag.message_primary or "no reason is given"
             raise click.ClickException(
                 f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
@@ -110,6 +112,6 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
 
 
 def echo_json_line(**fields: Any) -> None:
-    """Print the fields that are not None as one line of JSON; times as ISO 8601 in seconds."""
+    """Print the fields that are not None as one line of JSON, with times in ISO 8601 in seconds."""
     known = {name: value for name, value in fields.items() if value is not None}
     click.echo(json.dumps(known, default=lambda time: time.isoformat(timespec="seconds")))

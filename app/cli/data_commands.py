@@ -1,4 +1,4 @@
-"""Commands for the resources of a project: ``seed``, ``export`` and ``import``."""
+"""The commands for the resources of a project: ``seed``, ``export`` and ``import``."""
 
 import sys
 from collections.abc import Generator, Iterable
@@ -20,10 +20,10 @@ _AUTHOR = "command-line"
 """The author of imported resources whose lines do not name one."""
 
 _SHOWN_EVERY = 10_000
-"""Items between two lines of progress, if standard error is not a terminal."""
+"""The number of items between two lines of progress, if standard error is not a terminal."""
 
 _TIDIED_FROM = 1_000
-"""Loaded resources from which the tables are vacuumed at once, which takes some seconds for a million resources."""
+"""The number of loaded resources from which the command vacuums the tables, which takes some seconds for a million."""
 
 _PROJECT = click.option(
     "--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key."
@@ -42,7 +42,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:
             if bulk_store.existing_ids(connection, project_key, first):
-                # Not left to COPY: where tables are distributed, its error has no SQLSTATE that says so.
+                # COPY would also find it, but on distributed tables its error does not have this SQLSTATE.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, number)
             with unlimited(connection):
@@ -111,7 +111,7 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
 
 
 def _with_progress(what: str, items: Iterable[Item], count: int | None = None) -> Generator[Item]:
-    """Yield the items, and show progress on standard error: a bar on a terminal, else a line now and then."""
+    """Yield the items, and show progress on standard error: a bar on a terminal, else a line for many items."""
     if sys.stderr.isatty():
         with click.progressbar(items, length=count, label=what, file=sys.stderr, update_min_steps=500) as bar:
             yield from bar

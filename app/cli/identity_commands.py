@@ -1,4 +1,4 @@
-"""Commands for API clients, signing keys and access tokens."""
+"""The commands for API clients, signing keys and access tokens."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 
 _COMMAND_LINE = "command-line"
-"""The client id in tokens that no client has asked for."""
+"""The client id in the tokens of the command ``token``."""
 
 _SCOPES = click.option(
     "--scope", "scopes", type=ScopesParameter(), required=True, help='For example "manage_test:p view_test:p".'
@@ -166,7 +166,7 @@ def revoke_token(settings: Settings) -> None:
 
     Within 5 seconds no process accepts it any more.
     """
-    # They need much of the service, and the other commands need not wait for that.
+    # Imported here, because these modules import much of the service, and the other commands need not wait for them.
     from app.identity.own_issuer import OwnIssuer
     from app.identity.verification import InvalidToken, TokenVerifier
 

@@ -1,4 +1,4 @@
-"""What ``serve`` does before it starts gunicorn: migrations, a signing key, and the demo client."""
+"""The preparation of ``serve`` before gunicorn listens: migrations, a signing key, and the demo client."""
 
 import click
 
@@ -12,10 +12,10 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import SCOPE_NAMES, TOKEN_LIFETIME_S
 
 DEMO_PROJECT = "demo"
-"""The project that the demo client, and the token in the command that ``serve`` prints, give access to."""
+"""The project to which the demo client, and the token that ``serve`` prints, have access."""
 
 DEMO_CLIENT = "demo"
-"""The name of the demo client, which the token that ``serve`` prints belongs to."""
+"""The name of the demo client, for which ``serve`` prints a token."""
 
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 
@@ -24,7 +24,7 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 @click.pass_obj
 @errors_in_one_line
 def print_prepared(settings: Settings) -> None:
-    """Prepare the database as 'serve' does before it starts gunicorn, and print how to try the service."""
+    """Prepare the database as 'serve' does before gunicorn listens, and print how to try the service."""
     with database_url(settings) as url:
         click.echo(prepare(url, settings))
 
@@ -35,12 +35,12 @@ COMMANDS = (print_prepared,)
 def prepare(url: str, settings: Settings) -> str:
     """Prepare a database for the service, and return the text that ``serve`` prints.
 
-    Applies the missing migrations, and creates a signing key if there is none. A demo client is created if the
-    database has no client yet; only then is its secret part of the text. A token of the demo client is part of the
-    text as long as that client is not revoked. Repeating it does no harm.
+    It applies the missing migrations, and creates a signing key if there is none. If the database has no client yet, it
+    creates the demo client, and the text contains the client's secret. The text contains a token of the demo client as
+    long as this client is not revoked. It can be repeated.
 
-    :raises UnsupportedServer: if the server is too old.
-    :raises KeyUnreadable: if the signing key is encrypted and the encryption key in the settings does not fit.
+    :raises UnsupportedServer: if the database cannot be migrated, for example because its server is too old.
+    :raises KeyUnreadable: if the signing key is encrypted and no encryption key in the settings decrypts it.
     """
     package = package_of(settings)
     migrate.upgrade(url, package.migrations)

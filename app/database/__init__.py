@@ -1,1 +1,1 @@
-"""The database: connections and their pool, a replica for reads, migrations, readiness, distribution."""
+"""The database: its connections and pool, a replica for reads, migrations, readiness, and distribution with Citus."""

@@ -1,19 +1,21 @@
 """Admission: which request gets the next free database connection of a process.
 
-Projects share the connections. The next free connection goes to the project that holds the fewest, among equals to the
-project that has waited longest. Some connections are kept for projects that hold none. Otherwise stuck statements of
-one project, at a locked row or a frozen node, would hold all connections until their time limit ends them.
+Projects share the connections. The next free connection goes to the waiting project that holds the fewest connections;
+among projects that hold equally many, to the one that has waited longest. Some connections are reserved for projects
+that hold none. Otherwise stuck statements of one project, at a locked row or a frozen node, would hold all connections
+until their time limit ends them.
 
-Example: of eight connections two are kept. Project A holds six, and its next request waits, though two are free: these
-serve a request of project B at once. A connection that A returns goes to A again, unless B waits and holds fewer.
+Example: of eight connections two are reserved. Project A holds six, so its next request waits although two connections
+are free. A request of project B gets one of the two at once. When A returns a connection, the connection goes to A's
+waiting request, unless a request of B also waits and B holds fewer.
 
-Requests that may be slow (:attr:`Lane.SLOW`) hold only few connections at a time, so that other requests of all
+Requests that may be slow (:attr:`Lane.SLOW`) hold only a few connections at a time, so that fast requests of all
 projects go on. More slow requests at once would not end sooner, because each uses a core of the database, or several.
-Even few can use all cores all the time, so a project rests after each slow request: as long as others have used
-connections during it, at most as long as the request took.
+Even a few can use all cores all the time. So after each slow request its project rests before the next one: as long as
+fast requests of other projects held connections during the slow request, but not longer than that request took.
 
-A waiting request holds no connection, and under gevent no thread. The wait and the number of waiting requests are
-bounded.
+A waiting request holds no connection, and under gevent no thread. The waiting time and the number of waiting requests
+are limited.
 """
 
 from collections import deque
@@ -25,53 +27,54 @@ from typing import Any
 
 from gevent import monkey
 
-# The lock of the system, which costs a twentieth of gevent's. No greenlet can be switched to while it is held, since
-# nothing waits meanwhile; between threads it is an ordinary lock.
+# The lock of the operating system, which costs a twentieth of gevent's. It is safe between greenlets, because the code
+# that holds it never waits and so never switches greenlets. Between threads it is an ordinary lock.
 _allocate_lock: Any = monkey.get_original("_thread", "allocate_lock")
 
 QUEUE_LENGTH = 500
-"""Requests of one project that wait at most, in each process: more than a burst of 800 connections to two processes."""
+"""The most waiting requests of one project in each process. A burst of 800 connections to two processes stays below."""
 
 
 class Lane(Enum):
-    """How long the statements of a request may take, by what it asks."""
+    """The class of a request by the time that its statements may take."""
 
     FAST = "fast"
-    """Reads by id and key, writes, and pages and existence checks that an index answers."""
+    """Reads by id and key, writes, and pages and existence checks whose conditions an index serves."""
     SLOW = "slow"
-    """Searches with texts or facets, conditions and orders that no index answers, and far pages."""
+    """Searches with texts or facets, conditions and orders that no index serves, and pages with a large offset."""
 
 
 class QueueFull(Exception):
-    """The project has its largest number of waiting requests."""
+    """The error for a request whose project already has the most waiting requests."""
 
 
 class QueueTimeout(Exception):
-    """No connection became free in time."""
+    """The error for a request for which no connection became free in time."""
 
 
 class QueueClosed(Exception):
-    """The database is away, so waiting is useless."""
+    """The error for a request that stops waiting, because the database is away."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """A request that waits."""
+    """A waiting request."""
 
     number: int
-    """In the order of arrival."""
+    """Numbers the waiting requests in the order of their arrival."""
     woken: Event = field(default_factory=Event)
     admitted: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class _SlowRequest:
-    """A slow request that holds a connection."""
+    """A request of the slow lane that holds a connection."""
 
     since: float
-    """By the monotonic clock."""
+    """The time of its admission, by the monotonic clock."""
     others_s: float = 0.0
-    """How long fast requests of other projects have held connections meanwhile, in seconds of one connection."""
+    """The time for which fast requests of other projects have held connections since then. Two connections held for one
+    second are two seconds."""
 
 
 _Queues = dict[Lane, deque[_Waiter]]
@@ -80,9 +83,10 @@ _Queues = dict[Lane, deque[_Waiter]]
 class Admission:
     """Admits requests to a number of connections.
 
-    :param connections: how many there are. One is kept for projects that hold none, of eight or more a quarter; a
-        single one is not kept.
-    :param slow: how many of them slow requests may hold; at most three quarters of those that are not kept.
+    :param connections: the number of connections. Of eight or more, a quarter is reserved for projects that hold none;
+        of two to seven, one.
+    :param slow: the most connections that slow requests may hold; lowered to three quarters of those that are not
+        reserved.
     """
 
     def __init__(self, connections: int, slow: int) -> None:
@@ -92,22 +96,22 @@ class Admission:
         self._slow_at_most = max(1, min(slow, for_one_project - max(1, for_one_project // 4)))
         self._held = 0
         self._held_by: dict[str, int] = {}
-        """By project; projects without connections are not in it."""
+        """The number of held connections by project, without projects that hold none."""
         self._queues: dict[str, _Queues] = {}
-        """By project; projects without waiting requests are not in it."""
+        """The waiting requests by project, without projects that have none."""
         self._slow: dict[str, deque[_SlowRequest]] = {}
-        """By project, the oldest first; projects without slow requests are not in it."""
+        """The slow requests that hold a connection, by project, the oldest first."""
         self._elapsed_to = 0.0
-        """Up to when ``others_s`` is known."""
+        """The time up to which ``others_s`` of all slow requests is computed."""
         self._resting: dict[str, int] = {}
-        """By project, how many places for slow requests it leaves empty for now, if any."""
+        """The number of rests that a resting project has not ended. It may have so many slow requests fewer."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0
         self._lock = _allocate_lock()
 
     def stats(self) -> dict[str, int]:
-        """Requests that have waited or wait, by the names of psycopg's pool, which does not see them."""
+        """The statistics of waiting requests, under the names that psycopg's pool has for its own queue."""
         with self._lock:
             return {
                 "requests_waiting": sum(len(queue) for queues in self._queues.values() for queue in queues.values()),
@@ -118,16 +122,16 @@ class Admission:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all connections are held and requests wait for one."""
+        """Whether all connections are held and requests are waiting."""
         return bool(self._queues) and self._held >= self._connections
 
     def enter(self, project: str, lane: Lane, timeout_s: float) -> float:
-        """Wait until the request is admitted; :meth:`leave` has to follow.
+        """Wait until a request is admitted. The caller has to call :meth:`leave` at the end of the request.
 
-        :return: the seconds that it has waited; 0.0 if it did not have to.
-        :raises QueueFull: if as many requests of the project wait as may.
-        :raises QueueTimeout: if it is not admitted in time.
-        :raises QueueClosed: if :meth:`send_away` was called meanwhile.
+        :return: the seconds that the request has waited; 0.0 if it was admitted at once.
+        :raises QueueFull: if :data:`QUEUE_LENGTH` requests of the project are waiting.
+        :raises QueueTimeout: if the request is not admitted within ``timeout_s``.
+        :raises QueueClosed: if :meth:`send_away` was called during the wait.
         """
         with self._lock:
             if self._is_free_for(project, lane):
@@ -155,7 +159,7 @@ class Admission:
             raise QueueTimeout
 
     def leave(self, project: str, lane: Lane) -> None:
-        """Give the place back, and admit whoever is next."""
+        """End an admitted request, and admit the next waiting request."""
         rest_s = 0.0
         with self._lock:
             if self._slow:
@@ -171,13 +175,13 @@ class Admission:
             if self._queues:
                 self._admit()
         if rest_s:
-            # Not under the lock: starting a thread switches greenlets.
+            # Not while the lock is held, because starting a thread switches greenlets.
             rest = Timer(rest_s, self._end_rest, (project,))
             rest.daemon = True
             rest.start()
 
     def send_away(self) -> None:
-        """Let all requests that wait fail, since the database is away."""
+        """Make all waiting requests fail, because the database is away."""
         with self._lock:
             for queues in self._queues.values():
                 for queue in queues.values():
@@ -187,7 +191,7 @@ class Admission:
 
     @property
     def _held_slow(self) -> int:
-        """How many slow requests hold a connection."""
+        """The number of slow requests that hold a connection."""
         return sum(map(len, self._slow.values()))
 
     def _is_free_for(self, project: str, lane: Lane) -> bool:
@@ -208,7 +212,7 @@ class Admission:
             self._slow.setdefault(project, deque()).append(_SlowRequest(self._elapsed_to))
 
     def _elapse(self) -> None:
-        """Add up what has been held since the last change, before the next one."""
+        """Add the time since the last change to ``others_s`` of each slow request. To be called before each change."""
         now = monotonic()
         elapsed_s = now - self._elapsed_to
         fast = self._held - self._held_slow
@@ -219,9 +223,9 @@ class Admission:
         self._elapsed_to = now
 
     def _end_slow(self, project: str) -> float:
-        """End a slow request, whose place may have to be left empty for a while.
+        """End the oldest slow request of a project, and begin the project's rest.
 
-        :return: the seconds after which :meth:`_end_rest` has to be called; 0.0 if the place is free at once.
+        :return: the seconds of the rest, after which :meth:`_end_rest` has to be called; 0.0 if there is no rest.
         """
         requests = self._slow[project]
         request = requests.popleft()
@@ -242,7 +246,7 @@ class Admission:
             self._admit()
 
     def _admit(self) -> None:
-        """Admit requests as long as places are free for them."""
+        """Admit waiting requests as long as connections are free for them."""
         while True:
             heads = [
                 (self._held_by.get(project, 0), queue[0].number, project, lane)

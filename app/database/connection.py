@@ -1,4 +1,4 @@
-"""Connections: how they are opened, and the time limits that PostgreSQL enforces for them.
+"""Opens connections, with the time limits of their statements.
 
 Commands import this module and not :mod:`app.database.pooled_connection`, which needs gevent.
 """
@@ -19,28 +19,29 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _APPLICATION_NAME = "sample-resource"
 
 _ANSWER_GRACE_S = 0.25
-"""Added to the server's limit of a statement for the limit of a connection: the server's error needs time to arrive."""
+"""The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive."""
 
 
 class LimitedConnection(Connection):
-    """A connection with a time limit of its own for each statement.
+    """A connection that enforces a time limit for each statement on the side of the client.
 
-    PostgreSQL enforces the limits of :func:`conninfo_with_timeouts`. A server that is stopped, replaced, or cut off
-    from the network enforces nothing, nor does a server that a proxy has lost without telling its clients.
-    When this limit is reached, the connection is closed, and it is unknown whether the statement was carried out.
+    PostgreSQL enforces the limits of :func:`conninfo_with_timeouts`, but not if it is stopped, replaced or cut off from
+    the network, nor if a proxy has lost it without closing the client's connection. When the client's limit is reached,
+    the connection is closed, and it is unknown whether the statement was executed.
     """
 
     statement_limit_s = math.inf
 
     def configure(self, settings: Settings) -> None:
-        """Set the limit of a statement, a little longer than PostgreSQL's own."""
+        """Set the time limit of a statement, a little longer than PostgreSQL's limit."""
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators, which does a statement's network traffic, to its end.
+        """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: of a wait for notifications, whose end is no fault; the limit then does not apply.
-        :raises OperationalError: if it takes longer than ``statement_limit_s``; the connection is closed then.
+        :param timeout: given for a wait for notifications, which may end without one. Then the limit does not apply.
+        :raises OperationalError: if a statement takes longer than ``statement_limit_s``, after the connection is
+            closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)
@@ -52,22 +53,22 @@ class LimitedConnection(Connection):
             raise
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
-        """Wait as psycopg does."""
+        """Run a generator as psycopg does. Subclasses may wait in another way."""
         return super().wait(gen, interval, limit_s)
 
 
 NO_LIMITS: LiteralString = """
     SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true),
         set_config('idle_in_transaction_session_timeout', '0', true)"""
-"""Until the end of the transaction, the time limits of the session do not apply."""
+"""The statement that lifts the time limits of the session until the end of the transaction."""
 
 
 @contextmanager
 def unlimited(connection: Connection) -> Generator[None]:
-    """A transaction of a command, which may take as long as it takes.
+    """A transaction without time limits, for commands.
 
-    Behind a pooler the time limits are those of the account, so they apply to commands too, which ask for none. A
-    setting of the transaction reaches no other client of the pooler.
+    Behind a pooler the time limits are set for the database role, so they would apply to commands, too. They are lifted
+    for the transaction only, so that no other client of the pooler loses its limits.
     """
     with connection.transaction():
         connection.execute(NO_LIMITS)
@@ -77,7 +78,7 @@ def unlimited(connection: Connection) -> Generator[None]:
 def check_conninfo(variable: str, url: str) -> None:
     """Check that libpq can parse a connection string, without connecting.
 
-    :raises InvalidSetting: if it cannot. The message does not have libpq's words, which can contain the password.
+    :raises InvalidSetting: if libpq cannot parse it. libpq's message is left out, because it can contain the password.
     """
     try:
         conninfo_to_dict(url)
@@ -106,15 +107,16 @@ def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     """The connection string with the time limits of requests.
 
-    A pooler in transaction mode refuses ``options``, since the settings of one client would then apply to others.
-    Behind a pooler the limits have to be set for the account (``ALTER ROLE ... SET``).
+    A pooler in transaction mode refuses ``options``, because the settings of one client would apply to others. Behind a
+    pooler an operator has to set the limits for the database role (``ALTER ROLE ... SET``).
     """
     limits = {} if settings.database_pooler else {"options": _server_limits(settings)}
     return make_conninfo(
         url,
         connect_timeout=settings.connect_timeout_s,
         application_name=_APPLICATION_NAME,
-        # Detect a server that vanished without closing the connection in seconds; the system's defaults take hours.
+        # Detect within seconds that a server vanished without closing the connection. The defaults of the system take
+        # hours.
         keepalives_idle=5,
         keepalives_interval=2,
         keepalives_count=3,

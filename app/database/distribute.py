@@ -1,8 +1,8 @@
-"""Distributing a migrated database over the machines of a Citus cluster.
+"""Distributes the tables of a migrated database over the machines of a Citus cluster.
 
-Tables of projects are distributed by ``project_key`` and colocated, so that all rows of a project are on one machine.
-Tables of the service itself become reference tables, which Citus copies to all machines. Each statement of the service
-therefore finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
+Tables with rows of projects are distributed by ``project_key`` and colocated, so that all rows of a project are on one
+machine. The other tables of the service become reference tables, which Citus copies to all machines. So each statement
+of the service finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
 """
 
 from collections.abc import Collection, Generator, Sequence
@@ -20,7 +20,7 @@ DISTRIBUTED = (
     "unindexed_text",
     "resource_count",
 )
-"""Tables of projects, all of whose keys contain ``project_key``. The others are colocated with the first."""
+"""Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
 
 REFERENCE = (
     "api_client",
@@ -29,10 +29,10 @@ REFERENCE = (
     "removed_client",
     "migration",
 )
-"""Tables of the service, and the list of applied migrations, which each machine is asked for by readiness probes."""
+"""Tables that become reference tables; ``migration``, too, because readiness probes read it on every machine."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
-"""Extensions that the migrations create and that each worker needs too."""
+"""The extensions that the migrations create. Each worker also needs them."""
 
 _COLUMN = "project_key"
 
@@ -43,7 +43,7 @@ _IS_AVAILABLE: LiteralString = "SELECT FROM pg_available_extensions WHERE name =
 
 _HAS_WORKERS: LiteralString = "SELECT FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary'"
 
-# Without the tables of extensions, and without shards, which are parts of other tables.
+# The tables of the schema, without those of extensions and without shards, which are parts of other tables.
 _TABLES: LiteralString = """
 SELECT c.relname FROM pg_class c
 WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
@@ -51,7 +51,7 @@ WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespac
     AND NOT EXISTS (
         SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"""
 
-# Without the functions of extensions and of triggers.
+# The functions of the schema, without those of extensions and of triggers.
 _FUNCTIONS: LiteralString = """
 SELECT p.oid::regprocedure::text FROM pg_proc p
 WHERE p.pronamespace = current_schema()::regnamespace AND p.prorettype <> 'trigger'::regtype
@@ -82,7 +82,7 @@ SELECT create_distributed_table(%(table)s, %(column)s, colocate_with => %(coloca
 
 _CREATE_DISTRIBUTED_FUNCTION: LiteralString = "SELECT create_distributed_function(%(function)s)"
 
-# Citus distributes no table with triggers. Where the number of a project's resources is not kept, it is counted.
+# Citus distributes no table with triggers. Without the triggers that keep it, a list counts the resources of a project.
 _DROP_TRIGGERS: LiteralString = """
 DROP TRIGGER IF EXISTS count_inserted ON resource;
 DROP TRIGGER IF EXISTS count_deleted ON resource;
@@ -95,12 +95,12 @@ _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distribu
 
 
 class CannotDistribute(Exception):
-    """The database cannot be distributed; the message says what to do about it."""
+    """The error for a database that cannot be distributed. The message says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done with a table, a function or an extension."""
+    """A table, a function or an extension, and what was done with it."""
 
     name: str
     done: str
@@ -113,23 +113,23 @@ class _Placement:
     column: str | None
     """The column that the table is distributed by; None for a reference table."""
     colocation_id: int
-    """The same for tables whose rows are on the same machines."""
+    """A number that colocated tables share."""
 
 
 def distribute(
     connection: Connection, shards: int, more: Sequence[str] = (), others: Collection[str] = ()
 ) -> Generator[Step]:
-    """Distribute the tables that are not distributed yet, one by one.
+    """Distribute the tables that are not yet distributed, one after the other.
 
-    It is safe to repeat, and to resume after an interruption. Writes to a table wait while its rows are copied.
+    It can be repeated, also after an interruption. Writes to a table wait while its rows are copied.
 
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
-    :param shards: into how many parts the tables of projects are split.
-    :param more: further tables of projects.
-    :param others: further tables, which stay as they are.
-    :raises CannotDistribute: if Citus, workers or migrations are missing, if a table is in none of the lists above, or
-        if one is distributed in another way already.
+    :param shards: the number of parts into which the tables of projects are split.
+    :param more: tables of extensions with rows of projects.
+    :param others: tables of extensions that are not distributed.
+    :raises CannotDistribute: if Citus, workers or migrations are missing, if the schema has a table that is in none of
+        these lists, or if a table is already distributed in another way.
     """
     _raise_if_not_prepared(connection)
     tables = service_tables(connection)
@@ -157,7 +157,7 @@ def distribute(
             yield Step(table, f"is distributed by {_COLUMN} now")
         else:
             _raise_if_misplaced(table, placements[table], _placements(connection)[first])
-            # An earlier run may have ended between the two.
+            # An earlier run may have distributed the table and ended before it truncated the local copy.
             _truncate_local_copy(connection, table)
             yield Step(table, f"was distributed by {_COLUMN} already")
 
@@ -185,19 +185,21 @@ def _raise_if_not_prepared(connection: Connection) -> None:
 
 
 def service_tables(connection: Connection) -> set[str]:
-    """The tables that the migrations made; the database needs the extension citus, which tells shards apart."""
+    """The names of the tables that the migrations created. The database needs the extension citus, which identifies
+    shards."""
     return {row[0] for row in connection.execute(_TABLES).fetchall()}
 
 
 def _create_on_workers(connection: Connection) -> Generator[Step]:
     """Create on the workers the extensions and functions that statements use there.
 
-    Citus copies objects that are created while it has workers, or that a table depends on. It does not know objects
-    that only statements use, and keeps objects that are older than the cluster on the coordinator.
+    Citus copies objects that are created while it has workers, and objects on which a distributed table depends. It
+    does not copy other objects that are older than the cluster, such as functions that only statements call.
     """
     for extension in EXTENSIONS:
         if connection.execute(_EXTENSION_IS_EVERYWHERE, {"name": extension}).fetchone() is None:
-            # Does nothing here, where the extension exists, but Citus creates it on the workers.
+            # The extension exists on the coordinator, so the statement changes nothing there, but Citus creates it on
+            # the workers.
             connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(extension)))
             yield Step(extension, "is on the workers now")
     for (function,) in connection.execute(_FUNCTIONS).fetchall():
@@ -222,9 +224,10 @@ def _distribute_table(connection: Connection, table: str, colocate_with: str | N
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
-    """Free the space of the rows that are still on the coordinator, where no statement sees them any more.
+    """Free the space of a distributed table's old rows on the coordinator, which statements no longer see.
 
-    If there are none, nothing is locked: truncating waits for every statement on the table, and all later ones for it.
+    If there are no such rows, the table is not locked. Truncating waits for all running statements on the table, and
+    later statements wait for it.
     """
     if connection.execute(_LOCAL_SIZE, {"table": table}).fetchone() != (0,):
         connection.execute(_TRUNCATE_LOCAL_COPY, {"table": table})

@@ -1,8 +1,8 @@
-"""Errors of the driver and of the pool as answers: 503 with ``Retry-After``.
+"""Translates temporary errors of the driver and of the pool to answers: 503 with ``Retry-After``.
 
-Errors are told apart by SQLSTATE and exception class, never by the text of a message, which depends on the server's
-version and language. Citus raises some temporary errors as internal ones, which have only the name of the C function in
-which they were raised to tell them by.
+Errors are identified by SQLSTATE and exception class, never by the text of a message, which depends on the server's
+version and language. Citus raises some temporary errors with the SQLSTATE of an internal error; they are identified by
+the C function that raised them.
 """
 
 from time import monotonic
@@ -22,7 +22,7 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
     "40P01": ("collision", _COLLISION),  # deadlock_detected
     "40001": ("collision", _COLLISION),  # serialization_failure
-    # Citus: an intermediate result was not found, since a shard has moved or a worker was lost
+    # Citus: an intermediate result was not found, because a shard has moved or a worker was lost
     "CIINF": _MOVED,
     "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
     # read_only_sql_transaction: a standby
@@ -31,7 +31,7 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "42703": _NOT_MIGRATED,  # undefined_column
     "53100": ("disk_full", "The database has no room left."),
 }
-"""Temporary errors: the reason and the message of each. :func:`error_for` adds whole classes of SQLSTATEs."""
+"""The reason and the message of temporary errors, by SQLSTATE. :func:`error_for` adds whole classes of SQLSTATEs."""
 
 _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
     # A worker was lost within a transaction, or while it committed.
@@ -54,7 +54,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
         _MOVED,
     ),
 }
-"""Errors of SQLSTATE XX000 by the C function that raises them (Citus 14.0)."""
+"""The reason and the message of temporary errors with SQLSTATE XX000, by the raising C function of Citus 14.0."""
 
 UNAVAILABLE_REASONS = (
     "queue_full",
@@ -63,22 +63,22 @@ UNAVAILABLE_REASONS = (
     "away",
     *dict.fromkeys(reason for reason, _ in _UNAVAILABLE_BY_SQLSTATE.values()),
 )
-"""All values of the label ``reason``. They are known in advance, so that every series can start at 0."""
+"""All values of the metric's label ``reason``. They are listed, so that every series can start at 0."""
 
 
 _REMEMBERED_FOR_S = 60.0
 
 _met_at: dict[str, float] = {}
-"""When this process last met each reason, by the monotonic clock."""
+"""The time of the last error with each reason in this process, by the monotonic clock."""
 
 
 def disk_fault() -> str | None:
-    """What is wrong with the disk of the database, as far as this process knows; None: nothing."""
+    """The fault of the database's disk; None if this process has not met a full disk lately."""
     return _lately("disk_full", "The database had no room for a write")
 
 
 def read_only_fault() -> str | None:
-    """That the database takes no writes, as far as this process knows; None: it does."""
+    """The fault of a read-only database; None if it has not refused a write of this process lately."""
     return _lately("read_only", "The database was read-only for a write")
 
 
@@ -89,7 +89,8 @@ def _lately(reason: str, said: str) -> str | None:
 
 
 class Unavailable(errors.ApiError):
-    """503: the database cannot do this at the moment. Each instance is counted by its reason.
+    """The error 503 for a request that the database cannot serve at the moment. Each instance is counted in the
+    metrics.
 
     :param reason: one of :data:`UNAVAILABLE_REASONS`.
     """
@@ -103,20 +104,20 @@ class Unavailable(errors.ApiError):
 
     @property
     def is_collision(self) -> bool:
-        """Whether another write, or replication, has cancelled the statement; it would have its way if sent again."""
+        """Whether another write, or replication, has cancelled the statement, so that a retry may succeed."""
         return self.reason == "collision"
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the session accepts no writes."""
+        """Whether the session of the connection is read-only."""
         return self.reason == "read_only"
 
     @property
     def may_succeed_elsewhere(self) -> bool:
-        """Whether another copy of the data may answer.
+        """Whether the primary may answer a query that the replica has not answered.
 
-        It may if this one is away or has not received the newest migrations yet, or if the query was cancelled because
-        it conflicted with replication.
+        It may if the replica is away or has not yet received the newest migrations, or if the query was cancelled
+        because of a conflict with replication.
         """
         return self.reason in ("away", "collision", "not_migrated")
 
@@ -127,22 +128,22 @@ def away() -> Unavailable:
 
 
 def queue_full() -> Unavailable:
-    """The error for a request whose project has as many requests waiting as it may."""
+    """The error for a request whose project already has the most waiting requests."""
     return Unavailable("queue_full", "Too many requests of this project are waiting.")
 
 
 def queue_timeout() -> Unavailable:
-    """The error for a request that has waited too long for a connection that others use."""
+    """The error for a request that has waited too long for a connection."""
     return Unavailable("queue_timeout", "The service is busy: no database connection became free in time.")
 
 
 def client_gone() -> Unavailable:
-    """The error for a request whose client hung up while it waited; nobody reads it."""
+    """The error for a request whose client hung up while the request waited. Nobody reads the answer."""
     return Unavailable("client_gone", "The client has closed the connection.")
 
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:
-    """The answer to a temporary error of the driver; None for any other error, which is a bug and becomes a 500."""
+    """The error 503 for a temporary error of the driver; None for any other error, which is a bug and becomes a 500."""
     state = driver_error.sqlstate
     if state is None:
         # libpq gives no SQLSTATE if the connection is lost or cannot be made.

@@ -1,9 +1,8 @@
 """The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
 
-An extension has files of its own in another folder. Their names begin with its name, and they follow the service's.
-
-The lock is PostgreSQL's advisory lock of a transaction: it ends with its connection, and it works through a pooler in
-transaction mode.
+An extension has migrations in a folder of its own. Their names begin with the name of the extension, and they are
+applied after those of the service. The lock between processes is an advisory lock of a transaction: it ends with its
+connection, and it works through a pooler in transaction mode.
 """
 
 import logging
@@ -24,29 +23,30 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
 
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
-"""The wheel has the files inside of ``app``, the checkout beside it."""
+"""The folder of the migrations: inside of ``app`` in the wheel, beside ``app`` in a checkout."""
 
 OLDEST_SERVER = 15
-"""The oldest major version of PostgreSQL that has everything that the statements use."""
+"""The oldest major version of PostgreSQL that is supported. Older versions lack features that the statements use."""
 
 LOCK_ATTEMPTS = 30
-"""How often a migration asks for a lock. Each time it waits as long as its file says, and requests wait behind it."""
+"""The most attempts of a migration to get its locks. In each attempt it waits as long as its file says, and requests
+wait behind it."""
 
 _PAUSE_S = 2.0
-"""Between two attempts, so that the requests that waited behind the migration are answered."""
+"""The pause between two attempts, in which the requests that waited behind the migration are answered."""
 
 _INVALID_INDEXES: LiteralString = """
 SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname"""
 
 _LOCK_ID = 0x5265736F75726365
-""""Resource" in ASCII. Any number will do that no other advisory lock in the database has."""
+"""The number of the advisory lock: "Resource" in ASCII. Any number that no other advisory lock has would do."""
 
 _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 _IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
-# Versions before 0.3.0 noted their migrations there, whose tables are others.
+# Versions before 0.3.0 noted their migrations in this table. Their other tables differ from today's.
 _HAS_FORMER_SCHEMA: LiteralString = "SELECT to_regclass('_yoyo_migration') IS NOT NULL"
 
 _APPLIED: LiteralString = "SELECT id FROM migration"
@@ -62,16 +62,18 @@ _log = logging.getLogger("app.database")
 
 
 class MigrationFailed(Exception):
-    """A migration failed, and left no trace; those before it are applied. The message names the statement."""
+    """The error for a migration that failed. It has changed nothing; the migrations before it are applied. The message
+    names the statement."""
 
 
 class UnsupportedServer(Exception):
-    """The database cannot be migrated: its server, its encoding or its schema, or it is a worker of a Citus cluster."""
+    """The error for a database that cannot be migrated: because of its server, encoding or schema, or because it is a
+    worker of a Citus cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """A migration and whether it is applied."""
+    """The id of a migration, and whether it is applied."""
 
     id: str
     applied: bool
@@ -79,9 +81,9 @@ class MigrationStatus:
 
 @cache
 def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
-    """The migrations that this version of the service needs, by their ids, in the order in which they are applied.
+    """The files of the migrations that this version of the service needs, by their ids, in the order of application.
 
-    A database may have more: those of a newer version do not break this one.
+    A database may have more migrations: those of a newer version do not break this version.
 
     :param more: folders of extensions.
     """
@@ -90,9 +92,9 @@ def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
 
 
 def applied_migrations(connection: Connection) -> frozenset[str]:
-    """The migrations that were applied, also those of a newer version of the service.
+    """The ids of the applied migrations, including those of a newer version of the service.
 
-    :param connection: a transaction that it has goes on if the table is missing.
+    :param connection: it may be in a transaction, which can continue even if the table of migrations is missing.
     """
     try:
         with connection.transaction():
@@ -102,13 +104,14 @@ def applied_migrations(connection: Connection) -> frozenset[str]:
 
 
 def missing_migrations(connection: Connection, more: tuple[Path, ...] = ()) -> list[str]:
-    """The migrations that this version of the service needs and the database lacks, in order."""
+    """The ids of the migrations that this version of the service needs and the database lacks, in the order of
+    application."""
     applied = applied_migrations(connection)
     return [name for name in migration_files(more) if name not in applied]
 
 
 def status(url: str, more: tuple[Path, ...] = ()) -> list[MigrationStatus]:
-    """All migrations in the order in which they are applied."""
+    """All migrations that this version needs, in the order of application, each with whether it is applied."""
     with psycopg.connect(_without_load_balancing(url)) as connection:
         applied = applied_migrations(connection)
     return [MigrationStatus(name, name in applied) for name in migration_files(more)]
@@ -121,10 +124,10 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     migration runs in a transaction of its own, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the database has not the encoding
-        UTF8 or was made by a version before 0.3.0, or if migrations are missing and the server is a worker of a Citus
-        cluster; it changes nothing.
-    :raises MigrationFailed: if a statement fails, or gets no lock in :data:`LOCK_ATTEMPTS`.
+    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
+        UTF8, if the database was made by a version before 0.3.0, or if migrations are missing and the server is a
+        worker of a Citus cluster. Then nothing is changed.
+    :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
@@ -145,7 +148,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 
 
 def _apply(url: str, missing: Mapping[str, Path]) -> None:
-    # Without prepared statements, which a pooler may not support.
+    # No prepared statements, because a pooler may not support them.
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
         connection.execute(_CREATE_TABLE)
         _raise_if_index_invalid(connection)
@@ -154,9 +157,11 @@ def _apply(url: str, missing: Mapping[str, Path]) -> None:
 
 
 def _raise_if_index_invalid(connection: Connection) -> None:
-    """Refuse to migrate beside an index that was built by hand and not to its end: CREATE ... IF NOT EXISTS takes it.
+    """Refuse to migrate if an index is invalid, because CREATE INDEX IF NOT EXISTS would accept it as existing.
 
-    :raises MigrationFailed: if there is one.
+    Such an index is left when CREATE INDEX CONCURRENTLY, started by hand, fails or still runs.
+
+    :raises MigrationFailed: if there is an invalid index.
     """
     invalid = [name for (name,) in connection.execute(_INVALID_INDEXES)]
     if invalid:
@@ -167,7 +172,7 @@ def _raise_if_index_invalid(connection: Connection) -> None:
 
 
 def _apply_one(connection: Connection, name: str, path: Path) -> None:
-    """Apply a migration in a transaction. While others hold a lock that it needs, it is tried again after a pause.
+    """Apply a migration in a transaction. If another transaction holds a lock that it needs, try again after a pause.
 
     :raises MigrationFailed: see :func:`upgrade`.
     """
@@ -181,7 +186,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
                     connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})
             return
-        except (LockNotAvailable, DeadlockDetected):  # a deadlock is with writers, whose locks it needs
+        except (LockNotAvailable, DeadlockDetected):  # a deadlock with writers, whose locks the migration needs
             _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
             if attempt == LOCK_ATTEMPTS:
                 raise MigrationFailed(
@@ -198,9 +203,10 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 
 
 def statements(text: str) -> Generator[tuple[int, str]]:
-    """The statements of a migration file, each with the number of its first line.
+    """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes; a test checks the files.
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes. A test checks that the files keep
+    to this.
     """
     first, lines = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
@@ -217,9 +223,9 @@ def statements(text: str) -> Generator[tuple[int, str]]:
 
 
 def _without_load_balancing(url: str) -> str:
-    """The connection string without ``load_balance_hosts``: of several hosts, the first that answers is taken.
+    """The connection string without ``load_balance_hosts``, so that libpq uses the first of several hosts that answers.
 
-    With Citus that is the coordinator, if it is named first.
+    With Citus the first host has to be the coordinator.
     """
     parameters = conninfo_to_dict(url)
     parameters.pop("load_balance_hosts", None)
@@ -227,7 +233,7 @@ def _without_load_balancing(url: str) -> str:
 
 
 def _raise_if_worker(connection: Connection) -> None:
-    """Refuse to migrate a worker of a Citus cluster: its tables are shards that the coordinator has made."""
+    """Refuse to migrate a worker of a Citus cluster, because its tables are shards that the coordinator creates."""
     try:
         with connection.transaction():
             is_worker = connection.execute(_IS_WORKER).fetchone() == (True,)
@@ -241,16 +247,16 @@ def _raise_if_worker(connection: Connection) -> None:
 
 
 def raise_if_unsupported(server_version: int, encoding: str | None) -> None:
-    """Check the server and the database.
+    """Check that the version of the server and the encoding of the database are supported.
 
-    :param server_version: as libpq gives it: 150018 is 15.18.
-    :param encoding: of the database, as PostgreSQL names it; None if it is not known.
+    :param server_version: as libpq returns it: 150018 is 15.18.
+    :param encoding: the encoding of the database, as PostgreSQL names it; None if it is unknown.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, or the encoding is not UTF8.
     """
     major = server_version // 10_000
     if major < OLDEST_SERVER:
         raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
-    if encoding not in (None, "UTF8"):  # a pooler may not tell
+    if encoding not in (None, "UTF8"):  # a pooler may not report it
         raise UnsupportedServer(
             f"The database has the encoding {encoding}; UTF8 is needed. Make it by: "
             "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."

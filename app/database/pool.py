@@ -1,9 +1,9 @@
 """The pool of database connections of each process, and the checkout of a connection for a statement.
 
-A request is first admitted (:mod:`app.database.admission`), then it takes a connection, which is always free,
-unless connections are being opened, or cannot be opened because the database is away.
+A request is first admitted (:mod:`app.database.admission`), then it takes a connection. An admitted request finds a
+free connection, unless connections are still being opened, or cannot be opened because the database is away.
 
-The pool is opened on first use and not when the application is made: gunicorn forks after that, and a libpq
+The pool is opened on first use and not when the application is made, because gunicorn forks after that, and a libpq
 connection must not be used on both sides of a fork. Connections are in autocommit mode, so a read is one statement
 without BEGIN and COMMIT around it, and so is a write of one statement.
 """
@@ -30,27 +30,29 @@ from app.telemetry.metrics import metrics
 _OPENED_AT_ONCE = 2
 
 _RECONNECT_TIMEOUT_S = 5.0
-"""How long the pool goes on trying to connect, ever less often; after that the next request makes it try again."""
+"""The time for which the pool tries to connect, with growing pauses. After it, the next request makes the pool try
+again."""
 
 _READ_ONLY_FOR_S = 5.0
-"""How long connections are kept on which a write was refused since they are read-only. Each write that is refused while
-the whole database is must not cost a new one."""
+"""The shortest time between two replacements of read-only connections. Without it, each write would open new
+connections as long as the whole database is read-only."""
 
 _LIFETIME_S = 3600.0
 _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
-"""After this time a connection is replaced. Only so does a host that was away get its share of them back."""
+"""The lifetime of a connection if the URL names several hosts. A host that was away gets connections again only when
+old ones are replaced."""
 
 
 def _no_care(_project: str, _lane: Lane) -> None:
-    """All projects are written alike."""
+    """The default of :attr:`Database.around_writes`: no project needs another connection for writes."""
 
 
 class Database:
     """A pool of connections to one database, opened by the process that first asks for a connection.
 
-    :param url: anything that libpq takes: a URL or ``key=value`` pairs.
+    :param url: a connection string of libpq: a URL or ``key=value`` pairs.
     :param name: the pool's name in the metrics.
-    :param client_is_gone: whether nobody waits for the current request any more; asked after a wait.
+    :param client_is_gone: returns whether the client of the current request has hung up. Called after a wait.
     """
 
     def __init__(
@@ -68,46 +70,50 @@ class Database:
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
         self._failures_before = 0
-        """Attempts to connect that had failed, by the pool's statistics, when one last succeeded."""
+        """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
-        """Those of the pool, and some that are closed."""
+        """The connections of the pool, and some that are closed."""
         self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_until = 0.0
-        """When it is replaced by a new one, by the monotonic clock."""
+        """The time after which the own connection is replaced, by the monotonic clock."""
         self._is_closed = False
         self._read_only_at = float("-inf")
-        """When connections were last opened anew since a write was refused."""
+        """The time when read-only connections were last replaced, by the monotonic clock."""
         self._own_lock = Lock()
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._lock = Lock()
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
-        """Told how long each request waited for a connection that others used, in which lane, and what refused it."""
+        """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
-        """Gives connections for writes to the projects that have to be written with care, and None for others."""
+        """Returns the connection for writes to a project that an extension handles itself; None for other
+        projects."""
         self.leisure = Leisure(self._connection_at_leisure)
-        """What requests leave to be done after them."""
+        """The background work that requests add."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
-        """A connection for a statement or a transaction: ``with database.connection(project) as connection``.
+        """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
 
-        :param project: the project that asks; empty for the service itself, which shares as one more project.
+        :param project: the project of the request; empty for the service itself, which shares the connections as one
+            more project.
         """
         return Checkout(self, self._opened(), project, lane)
 
     def writing(self, project: str, lane: Lane = Lane.FAST) -> AbstractContextManager[Connection]:
-        """A connection for writes to a project, as :attr:`around_writes` gives it."""
+        """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
         return self.around_writes(project, lane) or self.connection(project, lane)
 
     def _connection_at_leisure(self, project: str) -> AbstractContextManager[Connection]:
         return self.writing(project, Lane.SLOW)
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
-        """Be admitted, and take a connection out of the pool; :meth:`return_connection` has to follow.
+        """Wait for the admission of a request, and take a connection out of the pool.
 
-        :raises Unavailable: if too many requests of the project wait, if none becomes free within the timeout, if the
-            database is away, or if the client has hung up meanwhile.
+        The caller has to call :meth:`return_connection` at the end.
+
+        :raises Unavailable: if too many requests of the project wait, if no connection becomes free within the timeout,
+            if the database is away, or if the client has hung up during the wait.
         """
         timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
@@ -129,7 +135,7 @@ class Database:
             raise
 
     def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
-        """Be admitted, after a wait of this many seconds, and tell :attr:`note_admission`."""
+        """Wait for the admission of a request, report to :attr:`note_admission`, and return the seconds of the wait."""
         note = self.note_admission
         if note is None:
             return self._admission.enter(project, lane, timeout_s)
@@ -144,7 +150,8 @@ class Database:
             note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
-        """Take a connection; wait while one is being opened, but not if that fails and none is open."""
+        """Take a connection of the pool. Wait while one is being opened, unless opening fails and no connection is
+        open."""
         slice_s = self._settings.pool_timeout_ms / 1000
         deadline = None
         while True:
@@ -156,9 +163,10 @@ class Database:
             except PoolTimeout:
                 now = monotonic()
                 deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
-                # The server may refuse the others as too many. Then a connection that works becomes free.
+                # The server may refuse further connections as too many. Then it is enough to wait until an open one is
+                # returned.
                 others_work = any(not each.closed for each in list(self._connections))
-                # A server that is busy, or a machine that is, takes its time to open a connection.
+                # A busy server or machine may take long to open a connection.
                 is_opening = _failed_connections(pool) == self._failures_before and not self._is_away
                 if now < deadline and (others_work or is_opening):
                     continue
@@ -173,29 +181,30 @@ class Database:
     def return_connection(
         self, pool: ConnectionPool[PooledConnection], connection: PooledConnection, project: str, lane: Lane
     ) -> None:
-        """Return a connection to the pool, which replaces it if it is broken."""
+        """Return a connection to the pool, and end the admission. The pool replaces a broken connection."""
         pool.putconn(connection)
         self._admission.leave(project, lane)
         if connection.closed:
             self._replace_broken_connections(pool)
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Have all connections opened anew, since on one of them a write was refused.
+        """Replace all connections of the pool, because a write on one of them was refused as read-only.
 
-        A session stays read-only if the database was when it began (``default_transaction_read_only``), and a session
-        at a server that became a standby stays there. New ones find the database as it is.
+        A session stays read-only if the database was read-only when the session began
+        (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
+        connections find the present state of the database.
         """
         now = monotonic()
         if now - self._read_only_at > _READ_ONLY_FOR_S:
             self._read_only_at = now
-            self._own_until = now  # at a server that was replaced it would hear of no revocation
+            self._own_until = now  # on a replaced server the own connection would not learn of revoked tokens
             pool.drain()
 
     @contextmanager
     def own_connection(self) -> Generator[Connection]:
-        """The connection for what the service itself has to know: it waits for no request.
+        """The connection for the service's own queries, which wait for no request.
 
-        :raises Unavailable: as :meth:`connection` does, if the database is away.
+        :raises Unavailable: if the database is away.
         """
         with self._own_lock:
             if self._is_closed:
@@ -203,8 +212,8 @@ class Database:
             try:
                 connection = self._own
                 if connection is not None and (connection.has_ended() or monotonic() > self._own_until):
-                    # A request that finds a dead connection in the pool is tried again with another one. Nobody would
-                    # try again here, so a connection that has ended or is old is not used at all.
+                    # A query on a dead connection fails, and nothing repeats it here. So a connection that the server
+                    # has ended, or that is old, is replaced before it is used.
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
@@ -219,23 +228,25 @@ class Database:
                 raise unavailable from error
 
     def open_ahead(self) -> None:
-        """Wait a moment for the first connection, and have the pool open the others: before requests are accepted.
+        """Wait for the first connection, and make the pool open the others, before requests are accepted.
 
-        Requests that come before the others are open wait in the queue, as they do when all connections are in use.
+        The wait ends after the timeout for connecting. Requests that arrive before the other connections are open wait
+        in the queue, as they do when all connections are in use.
         """
         pool = self._opened()
-        # First: a pool that has begun to grow by itself, since somebody waits, would open one more than it may have.
+        # Resize before the first wait: a pool that is already growing, because somebody waits, would open one
+        # connection too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
-            # Not pool.wait(), which closes a pool whose database is away, for ever.
+            # Not pool.wait(), which closes the pool for ever if the database is away.
             pool.putconn(pool.getconn(self._settings.connect_timeout_s))
 
     def is_exhausted(self) -> bool:
-        """Whether all connections are in use and requests wait for one."""
+        """Whether all connections are in use and requests are waiting."""
         return self._admission.is_exhausted
 
     def close(self) -> None:
-        """Close the connections, if this process has opened any, for ever: a thread that asks later gets none."""
+        """Close all connections that this process has opened. Later requests for a connection are refused."""
         self.leisure.close()
         with self._lock:
             self._is_closed = True
@@ -248,16 +259,16 @@ class Database:
             self._own = None
 
     def _opened(self) -> ConnectionPool[PooledConnection]:
-        """The pool, which is opened if it is not.
+        """The pool, which is opened if it is not open.
 
-        :raises Unavailable: if this object is closed.
+        :raises Unavailable: if :meth:`close` has been called.
         """
         pool = self._pool
         if pool is not None:
             return pool
         with self._lock:
             if self._is_closed:
-                raise failures.away()  # asked by a thread that outlives the others: nobody would close it
+                raise failures.away()  # a thread that outlives the others asks, and nobody would close the pool
             if self._pool is None:
                 self._pool = self._open()
             return self._pool
@@ -276,7 +287,7 @@ class Database:
             connection_class=PooledConnection,
             configure=configure,
             kwargs=self._options(),
-            min_size=min(_OPENED_AT_ONCE, settings.connections),  # the others follow when they are needed
+            min_size=min(_OPENED_AT_ONCE, settings.connections),  # the pool opens more when they are needed
             max_size=settings.connections,
             timeout=settings.pool_timeout_ms / 1000,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
@@ -304,7 +315,7 @@ class Database:
         }
 
     def _replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Check all idle connections in a thread, since where one is broken there are usually more.
+        """Check all idle connections in a thread, because more are usually broken if one is.
 
         After a restart of an idle database all are broken, and without this check each would fail one request.
         """
@@ -321,12 +332,13 @@ class Database:
 
 
 def _failed_connections(pool: ConnectionPool[PooledConnection]) -> int:
-    """How many attempts of a pool to connect have failed."""
+    """The number of a pool's failed attempts to connect."""
     return pool.get_stats().get("connections_errors", 0)
 
 
 class _WatchedPool:
-    """The statistics of a pool, with those of the queue before it in place of the pool's own, which is always empty."""
+    """The statistics of a pool, with the queue of the admission in place of the pool's own queue, which is always
+    empty."""
 
     def __init__(self, pool: ConnectionPool[PooledConnection], admission: Admission) -> None:
         self._pool = pool
@@ -341,11 +353,11 @@ class _WatchedPool:
 
 
 class Checkout:
-    """A context manager that checks a connection out and returns it; a generator would make a read 2 % slower.
+    """A context manager that checks out a connection and returns it to the pool.
 
     Entering raises :class:`~app.database.failures.Unavailable` if the request gets no connection. Leaving raises it in
-    place of a driver's error that is temporary: the database went away, a statement or lock timeout struck, two writes
-    collided.
+    place of a temporary error of the driver: the database went away, a statement or lock timeout was reached, or two
+    writes collided. It is a class, because a generator would make a read 2 % slower.
     """
 
     __slots__ = ("_connection", "_database", "_lane", "_pool", "_project")

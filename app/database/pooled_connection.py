@@ -1,11 +1,11 @@
-"""The connections and cursors of pools: overrides of psycopg.
+"""The connections and cursors of pools, with their overrides of psycopg's methods.
 
-Commands have another override, the time limit of a statement: :meth:`app.database.connection.LimitedConnection.wait`.
-``tests/database/test_upstream.py`` checks what all overrides rely on, and ``setup.cfg`` names the lowest version that
-has it:
+Commands use another override, for the time limit of a statement:
+:meth:`app.database.connection.LimitedConnection.wait`. ``tests/database/test_upstream.py`` checks the internals of
+psycopg on which the overrides rely, and ``setup.cfg`` names the lowest version that has them:
 
 - :meth:`MeteredCursor.execute` and :meth:`MeteredCursor.stream` count statements and their time for the request log and
-  the metrics; no long statement is prepared;
+  the metrics, and prepare no long statement;
 - :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
@@ -21,32 +21,32 @@ from psycopg.abc import RV, PQGen
 
 from app.database.connection import LimitedConnection
 
-# The SQL of a request, counted
+# Counting the SQL of a request
 
 
 class SqlUsage:
-    """The SQL that a request has sent so far."""
+    """The number and the time of the SQL statements that a request has executed so far."""
 
     __slots__ = ("comment", "count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
         self.comment = ""
-        """What precedes the statements: see :mod:`app.telemetry.trace_context`."""
+        """The comment that precedes the statements: see :mod:`app.telemetry.trace_context`."""
         self.waited_s = 0.0
-        """Time that the request has waited for connections that others used."""
+        """The time that the request has waited for connections."""
         self.lane = ""
-        """The lane that it waited in, if it did."""
+        """The lane in which the request has waited; empty if it has not waited."""
         self.count = 0
-        """Number of statements."""
+        """The number of statements."""
         self.seconds = 0.0
-        """Time from sending each statement until its whole result has arrived, without the wait for a connection."""
+        """The time from sending each statement until its result has arrived, without the wait for a connection."""
 
 
 _usage: ContextVar[SqlUsage | None] = ContextVar("sql_usage", default=None)
 
 
 def count_sql() -> SqlUsage:
-    """Start to count the SQL of the current request; the object that is returned keeps being updated."""
+    """Begin to count the SQL of the current request, and return the object that contains the counts."""
     usage = SqlUsage()
     _usage.set(usage)
     return usage
@@ -61,15 +61,16 @@ def note_wait(seconds: float, lane: str) -> None:
 
 
 PREPARED_LENGTH_AT_MOST = 8_192
-"""Characters of a statement that may be prepared. A session keeps a hundred prepared statements, and for each character
-of one some 50 bytes: at most 40 MiB. Longer ones come from searches with many filters or facets, which are rare."""
+"""The most characters of a statement that is prepared. A session keeps a hundred prepared statements, and some 50 bytes
+for each character of them: at most 40 MiB. Longer statements come from searches with many filters or facets, which are
+rare."""
 
 
 class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
-    """A cursor that counts what it executes, which costs half a microsecond a statement, and prepares no long text."""
+    """A cursor that counts its statements, which costs half a microsecond for each, and prepares no long statement."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
-        """Execute a statement, and add it to the usage of the request, also if it fails."""
+        """Execute a statement, and count it for the current request even if it fails."""
         if _is_long(query):
             options["prepare"] = False
         usage = _usage.get()
@@ -77,7 +78,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             return super().execute(query, params, **options)
         if usage.comment and isinstance(query, str):
             query = usage.comment + query
-            options["prepare"] = False  # a text that is sent once
+            options["prepare"] = False  # a text with a comment is sent once only
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
@@ -86,7 +87,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             usage.seconds += perf_counter() - began
 
     def stream(self, query: Any, params: Any = None, **options: Any) -> Iterator[tuple[Any, ...]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
-        """Yield the rows of a statement as they arrive; it is added to the usage of the request after the last one."""
+        """Yield the rows of a statement as they arrive. The statement is counted after the last row."""
         usage = _usage.get()
         if usage is None:
             yield from super().stream(query, params, **options)
@@ -107,15 +108,16 @@ def _is_long(query: Any) -> bool:
 
 # The wait for the server
 
-# The poll of the system and not gevent's: it returns at once.
+# The poll of the operating system and not gevent's, because with a timeout of 0 it returns at once.
 _poll = monkey.get_original("select", "poll")
 
 
 class PooledConnection(LimitedConnection):
-    """A connection whose wait lets other greenlets run."""
+    """A connection that lets other greenlets run while it waits for the server."""
 
     def has_ended(self) -> bool:
-        """Whether the server has ended the session, or said something that nobody asked for, which it does before."""
+        """Whether the server has ended the session. A message that nobody asked for counts as an end, because it
+        precedes one."""
         if self.closed:
             return True
         waiting = _poll()
@@ -123,17 +125,18 @@ class PooledConnection(LimitedConnection):
         return bool(waiting.poll(0))
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
-        """Wait in a greenlet, if gevent has patched this process."""
+        """Run a generator; if gevent has patched this process, wait in a greenlet."""
         if monkey.is_module_patched("select"):
             return _wait_in_greenlet(gen, self.fileno(), limit_s)
         return super().wait_within(gen, interval, limit_s)
 
 
 def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
-    """Like :func:`psycopg.waiting.wait`, with one I/O watcher and one switch of greenlets for each wait.
+    """Run a generator as :func:`psycopg.waiting.wait` does, with one I/O watcher and one switch of greenlets for each
+    wait.
 
-    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, which costs a
-    tenth of a read. The bits for reading and writing are the same in psycopg and in gevent.
+    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, which costs a tenth
+    of a read's time. The bits for reading and writing are the same in psycopg and in gevent.
     """
     try:
         events = next(gen)

@@ -1,9 +1,10 @@
-"""Readiness: the database answers in time, it has all migrations, the pool has free connections, and further checks.
+"""Readiness: whether the database answers in time and has all migrations, whether connections are free, and further
+checks.
 
-A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond at all: the query runs in a
-thread of its own, and the probe stops waiting for it after that time. There is at most one such thread, so probes do
-not pile up. The probe asks for a connection as a project that holds none, so it gets the next free one, and the process
-stays ready while only some projects wait.
+A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond. The queries run in a
+thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
+pile up. The thread asks for a connection in the name of a project that holds none, so it gets the next free connection.
+So the process stays ready while only some projects wait.
 """
 
 import logging
@@ -26,21 +27,22 @@ from app.telemetry.metrics import metrics
 ANSWERED_WITHIN_S = 0.5
 
 _PROBES = "/health/ready"
-"""In whose name probes ask for a connection: no project can have it, and requests for tokens have another."""
+"""The name under which probes ask for a connection. No project can have it, and requests for tokens use another."""
 
 _log = logging.getLogger("app.database")
 
 Faults = Mapping[str, str]
-"""The faults by the checks that found them; empty if there is none."""
+"""The faults by the names of the checks that found them; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a check has found.
+    """The faults and warnings that the checks have found.
 
-    :ivar faults: what keeps the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or a further
-        check.
-    :ivar warnings: what needs somebody although requests are served: ``archiving``, ``disk``, ``read_only``.
+     :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or
+         the name of a further check.
+    :ivar warnings: faults that an operator has to mend although requests are served: ``archiving``, ``disk``,
+        ``read_only``.
     """
 
     faults: Faults = field(default_factory=dict[str, str])
@@ -48,13 +50,14 @@ class Health:
 
 
 Check = Callable[[Connection], str | None]
-"""A further check: returns a fault, or None."""
+"""A check on a connection. It returns a fault, or None."""
 
 
 class Readiness:
     """Checks a database for readiness probes.
 
-    :param further: checks of what the database contains, by their names; made if it has all migrations.
+    :param further: further checks of the database's contents, by their names. They run if the database has all
+        migrations.
     :param migrations: folders of extensions.
     """
 
@@ -63,14 +66,14 @@ class Readiness:
         self._migrations = migrations
         self._further = further
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Whether this process will soon accept no requests. Until then it answers requests."""
+        """Returns whether this process will soon stop accepting requests. Until then it answers them."""
         self._running: Future[Health] | None = None
         self._lock = Lock()
 
     def health(self) -> Health:
-        """Whether this process can serve requests at the moment.
+        """Return whether this process can serve requests at the moment, as faults and warnings.
 
-        Sets the metrics ``ready`` and ``warning`` too, unless the process is stopping.
+        It also sets the metrics ``ready`` and ``warning``, unless the process is stopping.
         """
         if self.is_stopping():
             return Health({"stopping": "The service is stopping."})
@@ -102,7 +105,7 @@ class Readiness:
             metrics.ready.labels(name).set(name not in faults)
 
     def _running_check(self) -> Future[Health]:
-        """The check of the database that is under way, or else a new one."""
+        """The running check of the database; a new one is started if none is running."""
         with self._lock:
             if self._running is None or self._running.done():
                 self._running = Future()
@@ -127,7 +130,7 @@ class Readiness:
         except errors.ApiError as error:
             return Health({"database": str(error)})
         except psycopg.Error as error:
-            # A right or a table is missing. Everybody may read the fault, so it does not quote the server.
+            # A privilege or a table is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})
             return Health({"database": f"The database refuses what the service needs: {type(error).__name__}."})
 
@@ -143,7 +146,7 @@ _ARCHIVING: LiteralString = """
 
 
 def _archiving_fault(connection: Connection) -> str | None:
-    """The fault of archiving: its last attempt has failed, so segments stay until the disk is full."""
+    """The fault of archiving, if its last attempt has failed. Then segments of the write-ahead log fill the disk."""
     row = connection.execute(_ARCHIVING).fetchone()
     if row is None:
         return None

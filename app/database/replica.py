@@ -1,15 +1,15 @@
 """Lists, existence checks and searches read from a replica of the database, if there is one.
 
-Reads by id and key use the primary, so that a client reads its own writes. How far a replica lags behind is neither
-measured nor bounded here.
+Reads by id and key use the primary, so that a client reads its own writes. The lag of the replica is neither measured
+nor limited here.
 
-If the replica is away, the primary answers in its place, without the client noticing. The primary has to be able to
-carry that load; otherwise the service would need both servers to be up. The primary does not take over for a replica
-that is busy: if all of its connections are in use, or a statement runs into its timeout, the answer is 503, since the
-same work done a second time would overload the primary too.
+If the replica is away, the primary answers in its place, and the client does not notice. The primary has to be able to
+carry this load; otherwise the service would need both servers. The primary does not take over for a busy replica: if
+all connections to the replica are in use, or a statement reaches its timeout, the answer is 503. Repeating the work
+would overload the primary, too.
 
 When the replica goes away, one request of each process waits for a connection in vain. After that a thread tries to
-reach it every :data:`RETRY_INTERVAL_S`, and until it succeeds requests go straight to the primary.
+reach the replica every :data:`RETRY_INTERVAL_S`. Until it succeeds, requests go to the primary at once.
 """
 
 import logging
@@ -35,12 +35,12 @@ Result = TypeVar("Result")
 _log = logging.getLogger("app.replica")
 
 
-# For a single project, so that a distributed database sends it to a single machine.
+# With a project in its WHERE clause, so that a distributed database sends the query to one machine.
 _PROBE: LiteralString = "SELECT FROM resource WHERE project_key = '' LIMIT 0"
 
 
 class ReadingDatabase:
-    """The database for reads whose result may lag behind.
+    """The database for reads that may return an older state: the replica, or the primary in its place.
 
     :param replica: None if all reads use the primary.
     """
@@ -53,10 +53,10 @@ class ReadingDatabase:
         self._closed = Event()
 
     def read(self, query: Callable[[Connection], Result], project: str = "", lane: Lane = Lane.FAST) -> Result:
-        """Run a query on the replica, or on the primary if that fails, and return its result.
+        """Run a query on the replica and return its result; if the replica is away, run it on the primary.
 
-        :param query: must only read, since it may be called twice.
-        :param project: the project that asks; empty for the service itself.
+        :param query: must only read, because it may be called twice.
+        :param project: the project of the request; empty for the service itself.
         :raises Unavailable: as :meth:`app.database.pool.Database.connection` does.
         """
         replica = self._replica
@@ -81,7 +81,7 @@ class ReadingDatabase:
         return found
 
     def close(self) -> None:
-        """Close the replica's pool. The primary's is closed by its owner."""
+        """Close the pool of the replica. The pool of the primary is closed by its owner."""
         self._closed.set()
         if self._replica is not None:
             self._replica.close()

@@ -1,6 +1,6 @@
-"""What the echo endpoints answer (interface 4.9 and 4.13): each received value, in the array of its type.
+"""Makes the answers of the echo endpoints (interface 4.9 and 4.13): each received value, in the array of its type.
 
-They store nothing. The answer shows the author of a client how each value of path, query and body has arrived.
+The endpoints store nothing. An answer shows the author of a client how each value of path, query and body has arrived.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zer
 
 
 def epoch_milliseconds(moment: datetime) -> int:
-    """Milliseconds since 1970, rounded down."""
+    """The milliseconds from 1970 to a time, rounded down."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
@@ -24,9 +24,9 @@ ArrayFields = dict[str, list[Any]]
 
 
 def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, record: ComplexRecord) -> ArrayFields:
-    """All received values, each in the array of its type; empty arrays are left out.
+    """All received values, each in the array of its type. Empty arrays are left out.
 
-    :param paths: path parameters.
+    :param paths: the path parameters.
     :param one: ``queryParameterOne``.
     :param two: ``queryParameterTwo``.
     """
@@ -58,29 +58,29 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_int64(number: int | float) -> bool:
-    """Whether an array of integers accepts the number."""
+    """Whether an array of integers accepts a number."""
     return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
 
 
 def _as_stored(number: int | float) -> int | float:
-    """A number as a resource would store it: an integer beyond int64 becomes a double."""
+    """A number in the form in which a resource would store it: an integer beyond int64 becomes a double."""
     return number if INT64_MIN <= number <= INT64_MAX else float(number)
 
 
 def _as_text(value: Any) -> str:
-    """A text as it is, anything else as its JSON text."""
+    """The text of a value: a text as it is, any other value as JSON."""
     return value if isinstance(value, str) else encode(value)
 
 
 def form_encoded(arrays: ArrayFields) -> str:
-    """The arrays as ``application/x-www-form-urlencoded``, a pair for each element."""
+    """Encode arrays as ``application/x-www-form-urlencoded``, with a pair for each item."""
     return urlencode([(name, _as_text(value)) for name, values in arrays.items() for value in values])
 
 
 def date_times(record: ComplexRecord) -> dict[str, str]:
-    """The date/time sample record (interface 2.5) of lastModifiedAt, else of createdAt.
+    """The date/time sample record (interface 2.5) for lastModifiedAt of a body, or for createdAt without it.
 
-    :raises ApiError: 400 if the record has neither.
+    :raises ApiError: 400 if the body has neither.
     """
     moment = record.last_modified_at or record.created_at
     if moment is None:

@@ -1,4 +1,5 @@
-"""The complex body record and the query parameters of the echo endpoints (interface 2.4, 4.9 and 4.13)."""
+"""The schemas of the complex body record and of the query parameters of the echo endpoints (interface 2.4, 4.9 and
+4.13)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ UNTYPED = (
     "fourteenthProperty",
     "fifteenthProperty",
 )
-"""The fields of the record whose types the interface does not show, in its order and spelt as it spells them."""
+"""The fields of the record whose types the interface does not show, in the order and the spelling of the interface."""
 
 PERSONS = ("createdBy", "lastModifiedBy")
 
@@ -32,29 +33,30 @@ class ComplexRecord:
     """A checked complex body record (interface 2.4)."""
 
     untyped: Mapping[str, Any]
-    """The given fields of :data:`UNTYPED` that are not null, in that order: any JSON values."""
+    """The sent fields of :data:`UNTYPED` that are not null, in the order of that tuple. Their values are any JSON
+    values."""
     created_at: datetime | None
     last_modified_at: datetime | None
     names: tuple[str, ...]
-    """The given first and last names, of createdBy and then of lastModifiedBy."""
+    """The sent first and last names, first those of createdBy, then those of lastModifiedBy."""
 
 
 class PersonSchema(StrictSchema):
-    """``createdBy`` and ``lastModifiedBy`` of the complex record."""
+    """The schema of ``createdBy`` and ``lastModifiedBy`` of the complex record."""
 
     firstName = Text(stored=False)
     lastName = Text(stored=False)
 
 
 class AnyJson(StrictField):
-    """A field whose type the interface does not show: any JSON value, kept as it was sent."""
+    """A field whose type the interface does not show. Any JSON value is accepted, and kept as it was sent."""
 
     def __init__(self) -> None:
         super().__init__(check_json, "", metadata={"description": "any JSON value"})
 
 
 class ComplexRecordSchema(StrictSchema):
-    """The complex body record (interface 2.4): every field is optional."""
+    """The schema of the complex body record (interface 2.4). Every field is optional."""
 
     id = AnyJson()
     version = AnyJson()
@@ -92,7 +94,7 @@ class EchoQuery:
 
 
 class EchoQuerySchema(QuerySchema):
-    """``queryParameterOne`` and ``queryParameterTwo``."""
+    """The schema of the query parameters ``queryParameterOne`` and ``queryParameterTwo``."""
 
     one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
     two = Parameter(

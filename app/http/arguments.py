@@ -1,8 +1,8 @@
-"""Arguments of views: recorded by decorators, and loaded all together before the view is called.
+"""The arguments of views: decorators record them, and :class:`Endpoint` loads all of them before it calls the view.
 
-flask-smorest describes the arguments. Its own decorators also wrap the view once for each part of a request, so that
-the first faulty part would end the request; here :class:`Endpoint` loads all parts, and the error has the faults of
-all.
+flask-smorest describes the arguments in the OpenAPI document. Its own decorators also load them, each by a wrapper
+around the view, so that the first faulty part of a request would end it. :class:`Endpoint` loads all parts, so that the
+error lists the faults of all.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,10 +29,10 @@ from app.values.strict_json import is_utf8
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 _LOCATIONS = ("path", "query", "headers", "form", "json")
-"""The parts of a request in the order in which their faults are told."""
+"""The parts of a request, in the order in which an error lists their faults."""
 
 _PARTS = "_parts"
-"""The attribute of a view with the parts of a request that it takes."""
+"""The attribute of a view that contains its parts of the request."""
 
 _DESCRIPTION = "_apidoc"
 """The attribute in which flask-smorest keeps the description of a view."""
@@ -40,7 +40,7 @@ _DESCRIPTION = "_apidoc"
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the request that is loaded or checked before the view is called."""
+    """A part of the request, with the function that loads or checks it before the view is called."""
 
     location: str
     load: Callable[[], Any]
@@ -50,16 +50,17 @@ class _Part:
 class Blueprint(SmorestBlueprint):
     """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
-    Several decorators of a view pass their results in the order in which they stand. ``tests/http/test_upstream.py``
-    checks what :meth:`arguments` relies on in flask-smorest.
+    The decorators of a view pass their results to it in the order in which they stand. ``tests/http/test_upstream.py``
+    checks the internals of flask-smorest on which :meth:`arguments` relies.
     """
 
     def arguments(  # pyright: ignore[reportIncompatibleMethodOverride] -- keeps the view, and its type
         self, schema: Schema, *, location: str = "json", **options: Any
     ) -> Callable[[AnyView], AnyView]:
-        """Load a part of the request with a schema, pass the result to the view, and describe it in the document.
+        """Decorate a view to get a part of the request, loaded by a schema, and describe this part in the OpenAPI
+        document.
 
-        :param location: ``json``, ``query``, or ``form`` for query and form together.
+        :param location: ``json``, ``query``, or ``form`` for the query string and the form together.
         """
         describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
         load = partial(_LOADERS[location], schema)
@@ -71,15 +72,16 @@ class Blueprint(SmorestBlueprint):
         return decorate
 
     def loads(self, location: str, load: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """Pass to the view what a function makes of the current request.
+        """Decorate a view to get the result of a function that reads the current request.
 
-        :param location: the part of the request that it reads: ``path``, ``headers``, ``query``, ``form`` or ``json``.
-        :param load: may raise an ApiError.
+        :param location: the part of the request that the function reads: ``path``, ``headers``, ``query``, ``form`` or
+            ``json``.
+        :param load: the function; it may raise an ApiError.
         """
         return lambda view: _taking(view, _Part(location, load))
 
     def checks(self, location: str, check: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """As :meth:`loads`, without passing anything."""
+        """Decorate a view to have a function check the current request first. The view gets no result of it."""
         return lambda view: _taking(view, _Part(location, check, is_argument=False))
 
 
@@ -89,22 +91,22 @@ def _taking(view: AnyView, part: _Part) -> AnyView:
 
 
 class Endpoint(MethodView):
-    """The methods of one URL; they keep nothing, so that one object serves all requests."""
+    """The base class of the views of a URL, a method for each HTTP method. One object serves all requests."""
 
     init_every_request = False
 
     def dispatch_request(self, **path: Any) -> Any:
-        """Load the arguments of the method that was asked for, and call it."""
+        """Load the arguments of the view's method for the current request, and call it."""
         name = request.method.lower()
         view = getattr(self, name, None) or getattr(self, "get")  # noqa: B009 -- HEAD, which Flask answers by GET
         return view(*_load_all(getattr(view, _PARTS, ())), **path)
 
 
 def _load_all(parts: Sequence[_Part]) -> list[Any]:
-    """The arguments for the view, in the order of the parts.
+    """Load the arguments of a view, and return them in the order of the parts.
 
-    :raises ApiError: 400 with the faults of all parts, those of the path first and those of the body last; or 413 or
-        415, which come before any 400.
+    :raises ApiError: 400 with the faults of all parts, those of the path first and those of the body last; 413 or 415
+        instead, if a part raises it.
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []
@@ -124,7 +126,7 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
-    """Parameters of the query string and fields of the form. A name may stand in both."""
+    """Load the parameters of the query string and the fields of the form together. A name may stand in both."""
     limit: int = current_app.config["MAX_CONTENT_LENGTH"]
 
     def load() -> Any:
@@ -143,9 +145,9 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
 
 def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
-    """The parameters of the query string that are UTF-8, and the faults of the others."""
+    """The parameters of the query string that are UTF-8, and a fault for each that is not."""
     query = request.query_string
-    # No character of UTF-8 extends across "&" or "=", so the whole is UTF-8 if all names and values are.
+    # "&" and "=" are never part of another character in UTF-8, so the whole query is UTF-8 if all names and values are.
     if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
         pairs, faults = decoded_pairs(query)
         return MultiDict(pairs), faults
@@ -155,7 +157,8 @@ def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
 def _loaded(
     schema: QuerySchema, fields: MultiDict[str, str], before: list[errors.Fault], after: Sequence[errors.Fault] = ()
 ) -> Any:
-    """Load parameters, between faults that have been found already."""
+    """Load parameters with a schema; an error lists the faults ``before``, those of the schema, and the faults
+    ``after``."""
     try:
         loaded = schema.load(fields)
     except errors.ApiError as error:
@@ -179,7 +182,7 @@ def _load_json(schema: Schema) -> Any:
 
 
 def _by_size(load: Callable[[], Any], limit: int) -> Any:
-    """Load a body, beside other requests if it is large."""
+    """Load a body; a large body is loaded in a thread, so that other requests go on."""
     return by_size(len(read_body(request, limit)), load, (request.view_args or {}).get("project_key", ""))
 
 
@@ -191,9 +194,9 @@ _LOADERS: dict[str, Callable[[Any], Any]] = {
 
 
 def preconditions() -> Preconditions:
-    """If-Match and If-None-Match of the current request.
+    """Load the preconditions in If-Match and If-None-Match of the current request.
 
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
-    headers = request.headers  # each use of the proxy costs more than a look into the headers
+    headers = request.headers  # each access to Flask's proxy costs more than reading a header
     return parse(headers.get("If-Match"), headers.get("If-None-Match"))

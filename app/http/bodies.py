@@ -1,4 +1,4 @@
-"""Request bodies: read within a limit, and taken for JSON or for a form only if they say so."""
+"""Reads request bodies within a limit, and parses them as JSON or as a form if their Content-Type names it."""
 
 from functools import lru_cache
 from typing import Any
@@ -16,22 +16,24 @@ JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
 FIELDS_AT_MOST = 1000
-"""Fields of a form: more than any search can use, and few enough to be parsed in no time."""
+"""The most fields of a form: more than any search can use, and few enough to be parsed at once."""
 
 
 _FIELD_BYTES_AT_MOST = 200_000
-"""Bytes of a field of a form: more than a value of :data:`app.values.parameters.LENGTH_AT_MOST` characters takes:
-a character has four bytes at most, and each byte three of an escape.
+"""The most bytes of a field of a form.
+
+A value of :data:`app.values.parameters.LENGTH_AT_MOST` characters fits: a character has at most four bytes in UTF-8,
+and each of them is written as three bytes, such as ``%C3``.
 """
 
 
 def read_body(request: Request, limit: int) -> bytes:
-    """The body, which stays readable for whoever asks again.
+    """Return the body of a request. It can be read again by another call.
 
-    :param limit: bytes at most.
-    :raises ApiError: 413 for a longer one; 415 for one with a Content-Encoding; 400 if the client stops sending.
+    :param limit: the most bytes of the body.
+    :raises ApiError: 413 for a longer body; 415 for a body with a Content-Encoding; 400 if the client stops sending.
     """
-    # One more than the limit, because werkzeug ends a chunked body there without saying that there was more.
+    # One byte more than the limit, because werkzeug silently cuts a chunked body at its own limit.
     request.max_content_length = limit + 1
     try:
         data = request.get_data()
@@ -47,9 +49,10 @@ def read_body(request: Request, limit: int) -> bytes:
 
 
 def read_json(request: Request, limit: int) -> Any:
-    """The value of a JSON body.
+    """Return the value of a JSON body.
 
-    :raises ApiError: 400 if there is none or it is not JSON, 413, 415.
+    :raises ApiError: 400 if there is no body or it is not JSON; 413 or 415 as :func:`read_body`; 415 for another
+        Content-Type.
     """
     data = read_body(request, limit)
     if not data:
@@ -63,17 +66,17 @@ def read_json(request: Request, limit: int) -> Any:
 
 
 def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
-    """The fields of a form in their order; none if there is no body.
+    """Return the fields of a form in their order; an empty list if there is no body.
 
-    :raises ApiError: 400 naming the fields that are not UTF-8, or if there are more than :data:`FIELDS_AT_MOST`; 413,
-        415.
+    :raises ApiError: 400 if fields are not UTF-8, too many or too long; 413 or 415 as :func:`read_body`; 415 for
+        another Content-Type.
     """
     data = read_body(request, limit)
     if not data:
         return []
     if not _has_type(request.content_type or "", FORM):
         raise errors.unsupported_media_type(FORM)
-    if data.count(b"&") >= FIELDS_AT_MOST:  # before anything is decoded: a million fields took seconds
+    if data.count(b"&") >= FIELDS_AT_MOST:  # before decoding, which took seconds for a million fields
         raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.")
     if max(map(len, data.split(b"&"))) > _FIELD_BYTES_AT_MOST:
         raise errors.invalid_input(f"Malformed form: a field has more than {_FIELD_BYTES_AT_MOST} bytes.")
@@ -84,9 +87,10 @@ def read_form(request: Request, limit: int) -> list[tuple[str, str]]:
 
 
 def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
-    """The pairs of a query string or form that are UTF-8, and a fault for each name that is not or has such a value.
+    """Decode the pairs of a query string or form. Return the pairs that are UTF-8, and a fault for each name of another
+    pair.
 
-    The bytes of a name that are not UTF-8 are shown as ``\\xff``.
+    In a fault, bytes of a name that are not UTF-8 are shown as ``\\xff``.
     """
     pairs: list[tuple[str, str]] = []
     wrong: dict[str, errors.Fault] = {}
@@ -104,6 +108,6 @@ def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault
 
 @lru_cache(maxsize=64)
 def _has_type(content_type: str, media_type: str) -> bool:
-    """Whether a Content-Type names a media type, and no other character encoding than UTF-8."""
+    """Whether a Content-Type names a media type, and UTF-8 or no character encoding."""
     found, parameters = parse_options_header(content_type)
     return found.lower() == media_type and parameters.get("charset", "utf-8").lower() in ("utf-8", "utf8")

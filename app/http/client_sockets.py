@@ -1,8 +1,8 @@
-"""A client's connection as the worker holds it: what the worker waits for, since when, and for how long it may.
+"""The connections of clients in a worker: the phase of each, and the time limits of the waits for clients.
 
-The worker waits for a client in three phases: for the head of the next request, for its body, and for the client to
-take the answer. Whatever the phase, a connection that the worker waits for can be given up to make room for others; one
-whose request is worked on cannot.
+The worker waits for a client in three phases: for the header section of the next request, for its body, and for the
+client to read the answer. A connection in one of these phases can be closed to make room for others. A connection whose
+request is being worked on cannot.
 """
 
 import socket
@@ -19,25 +19,25 @@ from gevent import sleep
 from app.telemetry.metrics import metrics
 
 STALLED_S = 20.0
-"""Longest wait for the next bytes of a body, or for a client to take the next bytes of an answer."""
+"""The longest wait for the next bytes of a body, or for a client to read the next bytes of an answer."""
 
 GRACE_S = 20.0
 RATE_AT_LEAST = 500
-"""All waits for a body together may take :data:`GRACE_S`, and a second for each 500 bytes that have come; so may those
-for a client to take an answer. These are the values of Apache's mod_reqtimeout, which tell slow clients from clients
-that only hold a connection."""
+"""The least bytes a second of a body or an answer: all waits of a phase together may take :data:`GRACE_S`, and one
+second for each 500 bytes that have been transferred. These are the defaults of Apache's mod_reqtimeout. They
+distinguish slow clients from clients that only hold a connection."""
 
 UNSENT_AT_MOST = 64 * 1024 * 1024
-"""Bytes of the answers that a worker holds for clients which take them slowly: two of the largest pages. An answer is
-held whole until its last byte was taken."""
+"""The most bytes of the answers that a worker holds for slow clients: two of the largest pages. The worker holds the
+whole answer until the client has read its last byte."""
 
 RESERVE = 100
-"""Connections of a worker that are kept free of ordinary requests, for probes and for new clients, for which others
-make room."""
+"""The connections of a worker that are reserved for probes, and for new clients until older connections are closed for
+them."""
 
 
 class Phase(Enum):
-    """What the worker waits for, or that it waits for nothing."""
+    """The phase of a connection: HEAD, BODY and ANSWER are waits for the client; in WORK the worker does not wait."""
 
     HEAD = "head"
     WORK = "work"
@@ -46,10 +46,10 @@ class Phase(Enum):
 
 
 class Client:
-    """The socket of a client, for gunicorn, which reads and writes by it.
+    """The socket of a client, as gunicorn uses it to receive and send.
 
-    :param connection: the cooperative socket.
-    :param holders: knows all clients of the worker.
+    :param connection: the cooperative socket of gevent.
+    :param holders: all clients of the worker.
     """
 
     __slots__ = ("_connection", "_holders", "_is_ended", "_moved", "_waited_s", "has_token", "phase", "since", "unsent")
@@ -62,15 +62,15 @@ class Client:
         self._waited_s = 0.0
         self.phase = Phase.WORK
         self.since = 0.0
-        """When the phase began, by the monotonic clock."""
+        """The time when the phase began, by the monotonic clock."""
         self.has_token = False
         """Whether the current request, or the last one, had a valid token."""
         self.unsent = 0
-        """Bytes of the answer that is held since the client has not taken all of it at once."""
+        """The bytes of the answer that the worker holds, because the client has not read all of it at once; else 0."""
 
     @property
     def rate(self) -> float:
-        """Bytes a second that have moved since the phase began."""
+        """The bytes a second that have been received or sent since the phase began."""
         return self._moved / max(monotonic() - self.since, 1e-3)
 
     def __getattr__(self, name: str) -> Any:
@@ -84,31 +84,31 @@ class Client:
         self._waited_s = 0.0
 
     def begin_request(self) -> None:
-        """Note that the head of a request has been read, which has shown no token yet."""
+        """Begin the phase WORK after the header section of a request has been read. Its token is not yet verified."""
         self.phase = Phase.WORK
         self.has_token = False
 
     def recv(self, size: int) -> bytes:
-        """Receive; nothing once the client was disconnected. Raises TimeoutError if a body comes too slowly."""
+        """Receive bytes; none after :meth:`disconnect`. Raises TimeoutError if a body arrives too slowly."""
         try:
             if self.phase is Phase.HEAD:
-                data = self._connection.recv(size)  # noted by the worker, which bounds this wait
+                data = self._connection.recv(size)  # the worker notes and limits this wait
             else:
                 if self.phase is not Phase.BODY:
                     self.begin(Phase.BODY)
                 data = self._timed(self._connection.recv, size)
                 self._moved += len(data)
         except OSError:
-            if self._is_ended:  # gevent says that the descriptor was closed
+            if self._is_ended:  # gevent reports that the descriptor was closed
                 return b""
             raise
-        # If a thousand clients send or hang up at once, the loop would go through all of that before it looks at any
-        # other connection, such as a probe's. What waits for its turn here, it does in slices of some milliseconds.
+        # If a thousand clients send or hang up at once, the event loop would handle all of them before it looks at any
+        # other connection, such as that of a probe. With this yield it handles them in slices of some milliseconds.
         sleep(0)
         return data
 
     def sendall(self, data: bytes) -> None:
-        """Send; raises TimeoutError if the client takes an answer too slowly, BrokenPipeError if it was given up."""
+        """Send bytes. Raises TimeoutError if the client reads too slowly, BrokenPipeError after :meth:`disconnect`."""
         if self._connection.gettimeout() == 0.0:
             self._connection.sendall(data)
             return
@@ -127,7 +127,7 @@ class Client:
                 self._holders.release(self)
 
     def _timed(self, move: Callable[..., Any], what: Any) -> Any:
-        """Move bytes within the rest of this phase's time."""
+        """Receive or send bytes within the rest of the time limit of this phase."""
         left_s = GRACE_S + self._moved / RATE_AT_LEAST - self._waited_s
         began = monotonic()
         self._holders.begin_wait(self)
@@ -155,9 +155,9 @@ class Client:
 
 
 class Clients:
-    """The clients of a worker, and which of them are given up if there are too many.
+    """The clients of a worker. It decides which of them are disconnected if there are too many.
 
-    :param connections: how many the worker accepts. All but :data:`RESERVE` serve requests of all kinds.
+    :param connections: the most connections of the worker. All but :data:`RESERVE` may have requests of any kind.
     """
 
     def __init__(self, connections: int) -> None:
@@ -172,11 +172,11 @@ class Clients:
         return len(self._open)
 
     def add(self, client: Client) -> None:
-        """Note a connection that was accepted."""
+        """Add the client of an accepted connection."""
         self._open.add(client)
 
     def remove(self, client: Client) -> None:
-        """Forget a connection that was closed."""
+        """Remove the client of a closed connection."""
         self._open.discard(client)
         self._waiting.pop(client, None)
         self._given_up.discard(client)
@@ -186,18 +186,18 @@ class Clients:
         self._waiting[client] = None
 
     def end_wait(self, client: Client) -> None:
-        """Note that it does not any more."""
+        """Note that the worker no longer waits for a client."""
         self._waiting.pop(client, None)
 
     def idle(self, since_before: float) -> list[Client]:
-        """Clients that have not sent the head of their next request, and were to since a time or longer."""
+        """The clients for whose next request the worker has been waiting since a time, or longer."""
         return [one for one in self._waiting if one.phase is Phase.HEAD and one.since <= since_before]
 
     def make_room(self) -> bool:
-        """Give up clients until there is room for another ordinary request; False if none can be given up.
+        """Disconnect clients until there is room for another ordinary request. Return False if there is no room.
 
-        The one for which the worker has waited longest goes first, whatever for. Clients that have shown no valid token
-        go before all others while they are more than half.
+        The client for which the worker has waited longest is disconnected first, in whatever phase it is. As long as
+        clients without a valid token are more than half of the ordinary connections, only they are disconnected.
         """
         while len(self._open) - len(self._given_up) > self._ordinary:
             strangers = [one for one in self._waiting if not one.has_token]
@@ -208,9 +208,10 @@ class Clients:
         return True
 
     def hold(self, client: Client, size: int) -> None:
-        """Note the answer of a client that has not taken all of it at once; :meth:`release` has to follow.
+        """Note that the worker holds an answer, because the client has not read all of it at once.
 
-        If unsent answers have too many bytes together, give up the slowest other clients first.
+        The caller has to call :meth:`release` at the end. If all held answers have too many bytes together, the slowest
+        other clients are disconnected.
         """
         client.unsent = size
         self._unsent += size
@@ -223,7 +224,7 @@ class Clients:
             self._give_up(slowest)
 
     def release(self, client: Client) -> None:
-        """Note that the answer of a client is held no longer."""
+        """Note that the worker no longer holds the answer of a client."""
         self._unsent -= client.unsent
         client.unsent = 0
 
@@ -235,7 +236,7 @@ class Clients:
 
 
 def note_token(request: Request) -> None:
-    """Note that the current request has a valid token."""
+    """Note for the client of the current request that it has a valid token."""
     client = request.environ.get("gunicorn.socket")
     if isinstance(client, Client):
         client.has_token = True

@@ -1,6 +1,6 @@
-"""Cross-origin resource sharing: pages of other origins may use the resource API and get tokens.
+"""Cross-origin resource sharing: pages of other origins may use the resource API and request tokens.
 
-Tokens are bearer tokens and no cookies, so a page can do no more than whoever has the token.
+Browsers do not add bearer tokens by themselves, as they do cookies. So a page can only do what its own token allows.
 """
 
 import re
@@ -14,7 +14,7 @@ from app.config import Settings
 from app.setting_values import ANY_ORIGIN
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
-"""The resource API, with the errors of its endpoints, and the token endpoint; nothing of an extension."""
+"""The paths of the resource API and of the token endpoint. Extensions have no paths among them."""
 
 _EXPOSED = ("ETag", "Location", "Retry-After", "X-Correlation-ID")
 
@@ -23,15 +23,16 @@ Hook = Callable[[Request, Response], Response]
 
 
 def cors_hooks(app: Flask, settings: Settings) -> tuple[Hook, ...]:
-    """What adds the headers of CORS to an answer, as the last of all hooks; none if no page is served.
+    """The last hook after a request, which adds the headers of CORS to an answer; none if no origin is allowed.
 
-    The hook of flask-cors takes 40 µs, a tenth of a read, so it is called for browsers only, which send ``Origin``.
+    The hook of flask-cors takes 40 µs, a tenth of a read, so it is called only if the request has ``Origin``, which
+    browsers send.
     """
     origins = settings.allowed_origins
     if not origins:
         return ()
     any_will_do = origins == (ANY_ORIGIN,)
-    # Patterns, because the extension takes a text with brackets, as those of IPv6 addresses, for a regular expression.
+    # Patterns, because flask-cors takes a text with brackets, such as an IPv6 address, for a regular expression.
     patterns = [re.compile(re.escape(origin) + r"\Z") for origin in origins]
     CORS(
         app,

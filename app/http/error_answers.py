@@ -1,4 +1,4 @@
-"""Failures: every refusal and every crash of a request is answered with the one error body."""
+"""Answers every refusal and every crash of a request with the error body of the interface."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Answer every exception that leaves a view or a hook."""
+    """Register the handlers that answer every exception of a view or a hook."""
 
     def answer(error: errors.ApiError) -> Response:
         metrics.refusals.labels(error.faults[0].code).inc()

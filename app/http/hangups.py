@@ -1,7 +1,7 @@
-"""Clients that hang up: noticed before a request is parsed, before it is worked on and where it has waited.
+"""Detects clients that have hung up: before a request is parsed, before it is worked on, and after it has waited.
 
-A client that has closed only its sending half counts, too: the kernel cannot tell it from a closed connection.
-Other servers that look, such as nginx and Go's, decide the same.
+A client that has closed only its sending half counts as hung up, because the kernel cannot distinguish it from a closed
+connection. nginx and the server of Go also decide so.
 """
 
 import select
@@ -12,7 +12,7 @@ from typing import Any
 from flask import has_request_context, request
 from gevent import get_hub, monkey
 
-# The poll of the system and not gevent's: it returns at once, and knows the half that the client has closed.
+# The poll of the operating system and not gevent's, because it returns at once and reports a closed sending half.
 _poll = monkey.get_original("select", "poll")
 
 _HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
@@ -26,7 +26,7 @@ def client_is_gone() -> bool:
 def has_hung_up(client: Any) -> bool:
     """Whether the other end of a connection has closed it, or its sending half; False without a connection.
 
-    :param client: a socket, or what has its descriptor.
+    :param client: a socket, or an object with its ``fileno``.
     """
     descriptor = -1 if client is None else client.fileno()
     if descriptor < 0:
@@ -37,15 +37,16 @@ def has_hung_up(client: Any) -> bool:
 
 
 _READABLE = 1
-"""What gevent's event loop calls a descriptor that can be read; the end of a connection can."""
+"""The event of gevent's loop for a descriptor that can be read. A closed connection can be read, too."""
 
 
 @contextmanager
 def watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
-    """Within the block, have a function called once if the client sends something or closes its connection.
+    """Call a function once if the client sends bytes or closes its connection during the block.
 
-    :param client: a cooperative socket, or what has its descriptor; None: there is nothing to watch.
-    :param wake: called by the event loop, so it must not block. :func:`has_hung_up` tells what has happened.
+    :param client: a cooperative socket, or an object with its ``fileno``; None if there is nothing to watch.
+    :param wake: called by the event loop, so it must not block. :func:`has_hung_up` then says which of the two has
+        happened.
     """
     if client is None or client.fileno() < 0:
         yield
@@ -53,7 +54,7 @@ def watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
     watcher: Any = get_hub().loop.io(client.fileno(), _READABLE)
 
     def ready() -> None:
-        watcher.stop()  # or it would be called as long as something is there to be read
+        watcher.stop()  # otherwise it would be called again as long as unread bytes are there
         wake()
 
     watcher.start(ready)

@@ -1,4 +1,4 @@
-"""The addressing parameters in the host (interface 2.1): ``api.{region}.{cloudProvider}.<base domain>``."""
+"""Checks the addressing parameters in the host (interface 2.1): ``api.{region}.{cloudProvider}.<base domain>``."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,11 +12,11 @@ from app.setting_values import HOST_LABEL
 
 
 class HostCheck:
-    """Serves only hosts of the form above, and puts region and cloudProvider into the request's log line.
+    """Accepts only hosts of this form, and adds region and cloudProvider to the log line of the request.
 
-    The hosts of the addresses that the service prints and publishes are served too, so that these addresses work.
+    It also accepts the hosts of the addresses that the service prints and publishes.
 
-    :param settings: with a base domain.
+    :param settings: settings in which the base domain is set.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -30,9 +30,9 @@ class HostCheck:
         )
 
     def check(self, request: Request) -> None:
-        """Check a request; a hook that runs before the view.
+        """Check the host of a request, as a hook before the view.
 
-        :raises ApiError: 400 for another host.
+        :raises ApiError: 400 for a host that is not accepted.
         """
         match = self._pattern.fullmatch(request.host)
         if match is not None:

@@ -1,11 +1,12 @@
-"""Large bodies: decoded and checked in threads of their own, so that the other requests of the process go on.
+"""Decodes and checks large bodies in threads, so that the other requests of the process go on.
 
-A body of 2 MiB can hold a million numbers, which take a quarter of a second. In the worker's one thread, all other
-requests of the process would wait as long. Beside another thread they wait for Python's interpreter lock only, some
-milliseconds each time. There are few threads, because all of them share that lock with the requests, in equal parts.
+A body of 2 MiB can contain a million numbers, which take a quarter of a second to decode. In the one thread of a
+worker, all other requests would wait so long. With a second thread they only wait for Python's interpreter lock, some
+milliseconds each time. There are few threads, because each of them takes as large a part of that lock as all requests
+together.
 
-Projects share the threads as they share the connections of the database: the next thread that is free goes to the
-project that uses the fewest, and one is kept for projects that use none.
+Projects share the threads as they share the database connections: the next free thread goes to the project that uses
+the fewest, and one thread is reserved for projects that use none.
 """
 
 import gc
@@ -26,8 +27,10 @@ from app.values.strict_json import LARGE_FROM
 _THREADS = 2
 
 _SWITCH_S = 0.001
-"""How long a thread computes on while requests wait for the interpreter's lock. A get by id waits for it at some ten
-sends and receives, so that by Python's 5 ms it took up to 100 ms.
+"""The time after which a thread has to release the interpreter lock if others wait for it.
+
+A get by id waits for this lock some ten times, at its sends and receives, so that with Python's default of 5 ms it took
+up to 100 ms.
 """
 
 Result = TypeVar("Result")
@@ -35,25 +38,27 @@ Result = TypeVar("Result")
 
 @cache
 def _threads() -> tuple[ThreadPool, Admission]:
-    """Made for the first large body: a pool of threads cannot be made before gunicorn forks."""
+    """The threads and their admission. They are made for the first large body, because threads do not survive the fork
+    of gunicorn."""
     sys.setswitchinterval(_SWITCH_S)
     return ThreadPool(_THREADS), Admission(_THREADS, slow=1)
 
 
 def run_in_thread(work: Callable[[], Result], project: str = "", timeout_s: float | None = None) -> Result:
-    """Do work of the current request that only computes, and let other requests of this process go on meanwhile.
+    """Do work that only computes in a thread, so that other requests of this process go on, and return its result.
 
-    Without gevent's greenlets each request has a thread anyway, which does the work itself.
+    Without gevent each request has a thread of its own, which then does the work.
 
-    :param work: sees the request as the caller does; sends and receives nothing.
-    :param project: whose work it is; empty for the service itself, which shares as one more project.
-    :param timeout_s: how long it may wait for a thread; by default ``QUEUE_TIMEOUT_MS``.
-    :raises ApiError: 503 if no thread is free in time, or as many bodies of the project wait as may.
+    :param work: runs in the context of the current request; it must not send or receive.
+    :param project: the project of the request; empty for the service itself, which shares the threads as one more
+        project.
+    :param timeout_s: the longest wait for a thread; by default the setting ``QUEUE_TIMEOUT_MS``.
+    :raises ApiError: 503 if no thread becomes free in time, or if too many bodies of the project wait.
     """
     if not monkey.is_module_patched("socket"):
         return work()
     threads, admission = _threads()
-    if get_hub() is not threads.hub:  # in one of the threads already: part of other work
+    if get_hub() is not threads.hub:  # already in one of the threads, as part of other work
         return work()
     if timeout_s is None:
         timeout_s = float(current_app.config["QUEUE_TIMEOUT_S"])
@@ -74,10 +79,11 @@ def run_in_thread(work: Callable[[], Result], project: str = "", timeout_s: floa
 
 
 def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-    """The result, or what was raised: gevent prints the traceback of whatever a thread raises, a 400 among them.
+    """Do work, and return its result or its exception.
 
-    Collections of garbage would look at all that a body holds again and again, while no other thread runs: 700,000
-    empty arrays took 190 ms, and 46 without.
+    The exception is returned and not raised, because gevent would print a traceback, even for a 400. Garbage collection
+    is off meanwhile: it would go through all values of the body again and again while no other thread runs. 700,000
+    empty arrays took 190 ms with it, and 46 ms without.
     """
     gc.disable()
     try:
@@ -89,5 +95,5 @@ def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
 
 
 def by_size(size: int, work: Callable[[], Result], project: str) -> Result:
-    """Do work on a body: beside other requests if it is large."""
+    """Do work on a body and return its result; work on a large body runs in a thread."""
     return work() if size < LARGE_FROM else run_in_thread(work, project)

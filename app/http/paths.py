@@ -1,6 +1,6 @@
-"""Path segments and prefixes: what of a URL reaches the routes, and as which text.
+"""Decodes paths and their prefixes before routing, and converts path segments to texts.
 
-The fixed words of the interface's paths stand here, because the ``{id}`` segment must not match any of them.
+The fixed words of the interface's paths also stand here, because the ``{id}`` segment must not match any of them.
 """
 
 import re
@@ -21,16 +21,16 @@ DESCRIPTION = "description-with-urn-links"
 PROJECTION_SEARCH = "product-projection-search"
 
 FIXED_WORDS = (SEARCH, SORTED_LIST, DESCRIPTION, PROJECTION_SEARCH)
-"""Segments that name an endpoint where an ``{id}`` could stand (interface 4)."""
+"""Path segments that name an endpoint in the position of an ``{id}`` (interface 4)."""
 
 
 class RawPath:
-    """WSGI middleware that keeps ``%2F`` inside its path segment, and bytes that are no UTF-8 as they are.
+    """WSGI middleware that keeps ``%2F`` inside its path segment, and keeps bytes that are no UTF-8.
 
-    A WSGI server decodes the whole path, after which an encoded slash cannot be told from a separator, and werkzeug's
-    replaces what is no UTF-8. From the undecoded target, which gunicorn and werkzeug pass on, the path is decoded
-    again, except ``%2F`` and ``%25``; the path converters decode these two. An empty first segment becomes ``%2F``,
-    which no route has. A target that is a whole URL names the host, too.
+    A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
+    replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
+    class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. An empty first segment
+    becomes ``%2F``, which no route has. If the target is a whole URL, its host replaces the Host header.
     """
 
     def __init__(self, application: Any) -> None:
@@ -39,7 +39,7 @@ class RawPath:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if "://" in target and not target.startswith("/"):
-            # The host of a target in absolute form counts, and not the Host header (RFC 9112, section 3.2.2).
+            # For a target in absolute form its host counts, and not the Host header (RFC 9112, section 3.2.2).
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
@@ -58,16 +58,16 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The path of the current request as a client knows it, with all slashes at its beginning."""
+    """The path of the current request as the client sent it, with all slashes at its beginning."""
     replaced: str | None = request.environ.get(_REPLACED_PATH)
     return request.path if replaced is None else replaced.encode("latin-1").decode(errors="replace")
 
 
 class PathPrefix:
-    """WSGI middleware that believes a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
+    """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
 
-    Stands behind werkzeug's ``ProxyFix``, which takes any text. It ends up in ``Location`` and in links, where
-    ``//host`` would lead away.
+    It runs after werkzeug's ``ProxyFix``, which accepts any text. The prefix becomes part of ``Location`` and of links,
+    where ``//host`` would lead to another host.
     """
 
     def __init__(self, application: Any) -> None:
@@ -86,7 +86,7 @@ _LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
 
 
 class Segment(BaseConverter):
-    """One path segment of any text, also the empty one."""
+    """The converter of a path segment with any text, even an empty one."""
 
     regex = "[^/]*"
     part_isolating = True
@@ -96,22 +96,23 @@ class Segment(BaseConverter):
 
 
 class FilledSegment(Segment):
-    """One path segment of any text but the empty one."""
+    """The converter of a path segment with any text that is not empty."""
 
     regex = "[^/]+"
 
 
 class ResourceId(Segment):
-    """The ``{id}`` segment: anything that is neither ``key=...`` nor one of the fixed words.
+    """The converter of the ``{id}`` segment: any text except ``key=...`` and the fixed words.
 
-    Without this, another method on one of those would reach the resource with that id instead of being refused.
+    Without these exceptions, a request to a fixed word with an unsupported method would reach the resource with this
+    id, instead of being refused.
     """
 
     regex = f"(?!key=|(?:{'|'.join(FIXED_WORDS)})(?:/|$))[^/]+"
 
 
 class ProjectKey(BaseConverter):
-    """The first path segment of the interface."""
+    """The converter of the first path segment of the interface, the project's key."""
 
     regex = PROJECT_KEY_PATTERN
 
@@ -126,7 +127,7 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 
 
 def raise_if_path_is_not_text() -> None:
-    """Refuse a path that is not UTF-8.
+    """Refuse a request whose path is not UTF-8.
 
     :raises ApiError: 400.
     """

@@ -1,7 +1,7 @@
-"""The request log: a correlation id for each request, one log line for each answer, and its counts.
+"""The request log: a correlation id for each request, and a log line and metrics for each answer.
 
-:func:`start` is the first hook before a view and :func:`finish` the last one after it; ``app.application`` has the
-order of all hooks. What other hooks learn of a request gets into its line by :func:`add_log_fields`.
+:func:`start` is the first hook before a view, and :func:`finish` one of the last hooks after it; ``app.application``
+    has the order of all hooks. Other hooks add fields to the log line by :func:`add_log_fields`.
 """
 
 import logging
@@ -34,12 +34,12 @@ _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
 @cache
 def route_template(rule: str) -> str:
-    """A URL rule without its converters: ``/<project_key:project_key>/resource`` is ``/{project_key}/resource``."""
+    """A URL rule without converters: ``/{project_key}/resource`` for ``/<project_key:project_key>/resource``."""
     return re.sub("<(?:[^:>]+:)?([^>]+)>", r"{\1}", rule)
 
 
 class RequestRecord:
-    """The facts about the current request for its log line; ``g.record`` has them."""
+    """The facts about a request for its log line. ``g.record`` is the record of the current request."""
 
     __slots__ = ("correlation_id", "fields", "sql", "started", "trace_id")
 
@@ -49,7 +49,7 @@ class RequestRecord:
         """Further fields of the log line."""
         self.sql = count_sql()
         self.trace_id = ""
-        """Of the trace that the request is part of; empty if of none."""
+        """The id of the trace to which the request belongs; empty if it belongs to none."""
         self.started = time.perf_counter()
 
 
@@ -66,7 +66,8 @@ def correlation_fields() -> dict[str, str]:
 
 
 def announce_labels(extension: Extension) -> None:
-    """Let every series of the counters exist from the start: Prometheus sees no increase in the first event."""
+    """Create every series of the counters at the start, because Prometheus sees no increase in the first value of a
+    series."""
     for name, (meaning, label, values) in extension.counted.items():
         for value in values:
             metrics.counter_of(name, meaning, label).labels(value)
@@ -94,7 +95,7 @@ def start(request: Request) -> None:
 
 
 def note_trace(trace: TraceContext) -> None:
-    """Let the log line and the statements of the current request name its trace."""
+    """Add the trace of the current request to its log line, and to the comment of its SQL statements."""
     record: RequestRecord = g.record
     record.trace_id = trace.trace_id
     record.sql.comment = trace.sql_comment

@@ -1,4 +1,4 @@
-"""API clients as they are stored: creating, authenticating, listing and revoking them."""
+"""Stored API clients: creating, authenticating, listing, revoking and removing them."""
 
 import hashlib
 import hmac
@@ -11,7 +11,8 @@ from typing import LiteralString, cast
 from app.database.connection import Connection
 
 SCOPES_LENGTH_AT_MOST = 4096
-"""Characters of all scopes of a client or token, so that the token fits into a request header (8190 bytes)."""
+"""The most characters of all scopes of a client or token together, so that a token fits into a request header (8190
+bytes)."""
 
 _INSERT: LiteralString = """
 INSERT INTO api_client (id, name, secret_hash, scopes, created_at)
@@ -44,7 +45,7 @@ _FORGET_REMOVED: LiteralString = "DELETE FROM removed_client WHERE removed_at < 
 
 @dataclass(frozen=True, slots=True)
 class NewClient:
-    """A client that has just been created, with its secret, which is not stored and cannot be shown again."""
+    """A client that has just been created, with its secret. The secret is not stored, so it cannot be shown again."""
 
     client_id: str
     client_secret: str
@@ -64,18 +65,18 @@ class Client:
 
     @property
     def projects(self) -> set[str]:
-        """The keys of the projects that its scopes name."""
+        """The keys of the projects that the client's scopes name."""
         return {scope.partition(":")[2] for scope in self.scopes}
 
 
 _SECRET_BYTES = 32
 
 SECRET_LENGTH = 43
-"""Characters of a client's secret: its bytes in base64 without padding."""
+"""The number of characters of a client's secret: its bytes in base64 without padding."""
 
 
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
-    """Create a client with a random secret of some 254 bits, and store the hash of that."""
+    """Create a client with a random secret of some 254 bits, and store the hash of the secret."""
     client = NewClient(_random(18), _random(_SECRET_BYTES), name, scopes)
     connection.execute(
         _INSERT,
@@ -90,20 +91,21 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
 
 
 def _random(size: int) -> str:
-    """A random text without hyphens: a command line would take a hyphen at the beginning for an option."""
+    """A random text without hyphens, because on a command line a text with a leading hyphen would be an option."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 
 def hash_secret(secret: str) -> bytes:
     """The SHA-256 of a secret.
 
-    A slow hash would add nothing to so many random bits, and anybody could use up the CPU with wrong secrets.
+    A slow hash would not make a secret with so many random bits safer, and anybody could use up the CPU with wrong
+    secrets.
     """
     return hashlib.sha256(secret.encode()).digest()
 
 
 def has_clients(connection: Connection) -> bool:
-    """Whether a client was ever created; revoked ones count too."""
+    """Whether any client is stored, including revoked clients."""
     row = connection.execute(_ANY_EXISTS).fetchone()
     return row is not None and row[0]
 
@@ -118,9 +120,9 @@ _HASH_OF_NO_SECRET = secrets.token_bytes(32)
 
 
 def authenticate_client(connection: Connection, client_id: str, secret: str) -> Client | None:
-    """The client with this id and secret; None if there is none, the secret is wrong, or it is revoked.
+    """The client with this id and secret; None if the id is unknown, the secret is wrong, or the client is revoked.
 
-    An unknown client takes the same time as a wrong secret, and the comparison takes the same time for each secret.
+    An unknown id takes as long as a wrong secret, and the comparison takes equally long for every secret.
     """
     row = connection.execute(_SELECT_TO_AUTHENTICATE, {"id": client_id}).fetchone()
     expected = _HASH_OF_NO_SECRET if row is None else bytes(row[5])
@@ -135,7 +137,7 @@ def list_clients(connection: Connection) -> list[Client]:
 
 
 def revoke_client(connection: Connection, client_id: str) -> Client:
-    """Revoke a client and with it all its tokens; a client that is revoked already keeps the time of that.
+    """Revoke a client, and so all its tokens. If it is already revoked, the time of its revocation stays.
 
     :raises LookupError: if there is no such client.
     """
@@ -147,7 +149,7 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
 
 
 def remove_client(connection: Connection, client_id: str) -> None:
-    """Delete a client; its tokens are refused as if it had been revoked, for longer than any of them is valid."""
+    """Delete a client. Its tokens are refused like those of a revoked client, until after the last of them expires."""
     connection.execute(_NOTE_REMOVED, {"id": client_id})
     connection.execute(_DELETE, {"id": client_id})
     connection.execute(_FORGET_REMOVED)

@@ -1,7 +1,8 @@
-"""The gate: authorisation of every request, before any parameter or body is parsed.
+"""The gate: it authorises every request before any parameter or body is parsed.
 
-It compares the scopes of the bearer token with the marks on the view (:mod:`app.identity.scopes`). A caller without
-the right scope therefore sees no error message about the request itself, and causes no parsing.
+It compares the scopes of the bearer token with the scopes that the mark on the view accepts
+(:mod:`app.identity.scopes`). So a caller without such a scope sees no error about the request itself, and causes no
+parsing.
 """
 
 import hmac
@@ -22,7 +23,7 @@ _log = logging.getLogger("app.identity")
 
 
 class Gate:
-    """Lets a request reach its view only with a token that has one of the scopes in the view's mark.
+    """Lets a request reach its view only with a token that has one of the scopes that the view accepts.
 
     :param app: the application whose views are marked.
     :param verifier: verifies the tokens.
@@ -33,9 +34,9 @@ class Gate:
         self._view_of = cache(partial(find_view, app))
 
     def check(self, request: Request) -> None:
-        """Authorise the current request; a hook that runs before the view.
+        """Authorise the current request, as a hook before the view.
 
-        :raises ApiError: 401 without a valid token, 403 without the scope, 503 if keys or revocations are not
+        :raises ApiError: 401 without a valid token, 403 without an accepted scope, 503 if keys or revocations are not
             available.
         """
         rule, method = request.url_rule, request.method
@@ -61,7 +62,7 @@ class Gate:
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that Flask will call; a MethodView without ``head`` answers HEAD by ``get``."""
+    """The function that Flask will call for a method. A MethodView without ``head`` answers HEAD by ``get``."""
     function = app.view_functions[endpoint]
     view_class = cast("type[View] | None", getattr(function, "view_class", None))
     if view_class is None:
@@ -73,15 +74,15 @@ def find_view(app: Flask, endpoint: str, method: str) -> Any:
 
 
 def client_id() -> str:
-    """The API client whose token the current request has."""
+    """The id of the API client to which the token of the current request was issued."""
     principal: Principal = g.principal
     return principal.client_id
 
 
 def raise_unless_bearer(expected: str, realm: str) -> None:
-    """Require one fixed bearer token of the current request. The comparison takes constant time.
+    """Refuse the current request unless it has one fixed bearer token. The comparison takes constant time.
 
-    :raises ApiError: 401 for any other token and for none.
+    :raises ApiError: 401 for another token or without a token.
     """
     token = _bearer_token(request.headers.get("Authorization", ""))
     if token is None:
@@ -91,9 +92,9 @@ def raise_unless_bearer(expected: str, realm: str) -> None:
 
 
 def _bearer_token(header: str) -> str | None:
-    """What follows ``Bearer`` in an Authorization header; None if it is empty or has another scheme.
+    """The token after ``Bearer`` in an Authorization header; None for another scheme or an empty header.
 
-    Two Authorization headers arrive joined by a comma, which no token contains.
+    WSGI joins two Authorization headers by a comma. No token contains a comma, so such a request is refused.
     """
     scheme, _, token = header.partition(" ")
     return token.strip(" ") if scheme.lower() == "bearer" else None

@@ -1,4 +1,4 @@
-"""The access tokens that the service issues: signing and revoking them, and what a process needs to verify them."""
+"""The access tokens that the service issues: signing and revoking them, and loading the records that verify them."""
 
 from dataclasses import dataclass
 from typing import LiteralString
@@ -11,7 +11,7 @@ from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_sign
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
 
 RECENT_S = 120
-"""How long a revocation is one of the recent ones, which every process reads again and again."""
+"""The time for which a revocation counts as recent. Every process reads all recent revocations again and again."""
 
 _EXPIRED: LiteralString = """
 SELECT id FROM revoked_token WHERE expires_at < now() - interval '1 hour' ORDER BY expires_at LIMIT 1000"""
@@ -47,11 +47,11 @@ def issue_token(
     encryption: KeyEncryption = NO_ENCRYPTION,
     clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
 ) -> str:
-    """Sign an access token.
+    """Make and sign an access token.
 
-    :param lifetime_s: seconds until it expires.
-    :param clock_and_ids: whose clock and ids it gets.
-    :raises LookupError: if there is no signing key, or none that can be read
+    :param lifetime_s: seconds until the token expires.
+    :param clock_and_ids: the source of the token's times and id.
+    :raises LookupError: if there is no signing key, or if it cannot be decrypted
         (:class:`~app.identity.signing_keys.KeyUnreadable`).
     """
     now = int(clock_and_ids.time())
@@ -83,23 +83,23 @@ def revoke_token(connection: Connection, token_id: str, expires_at: float) -> No
 
 
 def is_revoked(connection: Connection, token_id: str, client_id: str) -> bool:
-    """Whether a token, or the client that it was issued to, is revoked."""
+    """Whether a token, or the client to which it was issued, is revoked."""
     row = connection.execute(_IS_REVOKED, {"token_id": token_id, "client_id": client_id}).fetchone()
     return row is not None and row[0]
 
 
 @dataclass(frozen=True, slots=True)
 class TrustRecords:
-    """What the database says about the validity of tokens: keys that verify, and the recent revocations."""
+    """The records of the database that decide on the validity of tokens: public keys and recent revocations."""
 
     public_jwks: tuple[str, ...]
-    """Each a JSON Web Key as JSON, newest first."""
+    """The public keys that verify tokens, each as the JSON text of a JSON Web Key, the newest first."""
     revoked_tokens: frozenset[str]
     revoked_clients: frozenset[str]
 
 
 def load_trust(connection: Connection) -> TrustRecords:
-    """Read, in one statement, the keys that verify, and the revocations of the last :data:`RECENT_S`."""
+    """Read the public keys that verify tokens, and the revocations of the last :data:`RECENT_S`, by one statement."""
     row = connection.execute(_TRUST, {"recent_s": RECENT_S}).fetchone()
     if row is None:
         raise LookupError("a select without FROM has one row")

@@ -1,9 +1,9 @@
-"""An outside issuer: its key set is fetched over HTTP and cached.
+"""An outside issuer of tokens. Its key set is fetched over HTTP and cached.
 
-The set is fetched when it is first needed, again when it is :data:`REFRESH_AFTER_S` old, and when a token names a key
-that is not in it. Between two fetches there is a minimum interval, so that tokens with invented key ids do not cause
-a fetch each. While one request fetches, tokens with known keys are verified, and tokens with unknown keys get 503 at
-once. If the issuer does not answer, the cached keys are used for :data:`STALE_KEYS_USED_FOR_S`.
+The key set is fetched when it is first needed, when it is :data:`REFRESH_AFTER_S` old, and when a token names an
+unknown key. Fetches have a minimum interval, so that not every token with an invented key id causes one. While one
+request fetches, tokens with known keys are verified, and requests with unknown keys get 503 at once. If the issuer does
+not answer, the cached keys are used until they are :data:`STALE_KEYS_USED_FOR_S` old.
 """
 
 import json
@@ -27,10 +27,11 @@ from app.config import OutsideIssuerSettings
 from app.identity.verification import VerifiedToken, claims_registry
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "Ed25519", "EdDSA")
-"""Only asymmetric ones: if HMAC were allowed, a token signed with the text of a public key would pass."""
+"""The accepted algorithms, all of them asymmetric. If HMAC were accepted, a token signed with the text of a public key
+would be valid."""
 
 FETCH_TIMEOUT_S = 3.0
-"""For a whole request: looking up the name, connecting, the head and the body of the response."""
+"""The time limit of a whole fetch: looking up the name, connecting, and reading the response."""
 JWKS_BYTES_AT_MOST = 64 * 1024
 REFRESH_AFTER_S = 600.0
 FETCH_INTERVAL_AT_LEAST_S = 10.0
@@ -43,13 +44,14 @@ _log = logging.getLogger("app.identity")
 
 
 class OutsideIssuer:
-    """The :class:`~app.identity.verification.TrustedIssuer` that the three settings ``AUTH_...`` name."""
+    """The :class:`~app.identity.verification.TrustedIssuer` for the issuer in the three settings ``AUTH_...``."""
 
     types = frozenset(("at+jwt", "jwt", ""))
-    """RFC 9068 requires the first; many issuers write the second for everything they sign, or nothing. ID tokens are
-    told apart by their audience."""
+    """The accepted ``typ`` of a token. RFC 9068 requires the first; many issuers use the second for all their tokens,
+    or none. ID tokens are refused by their audience."""
     client_claims = ("client_id", "azp", "sub")
-    """The name in RFC 9068, the one in OpenID Connect, and the subject if a token has neither."""
+    """The claims that may contain the client's id: that of RFC 9068, that of OpenID Connect, and the subject if a token
+    has neither."""
 
     def __init__(self, settings: OutsideIssuerSettings) -> None:
         self.registry: jws.JWSRegistry = _AlgorithmsWithEdDSA(algorithms=ALGORITHMS, strict_check_header=False)
@@ -61,20 +63,21 @@ class OutsideIssuer:
         self._lock = Lock()
 
     def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The claims that a token must have at another time than the real one."""
+        """The claims that a token must have at the time ``now``, in seconds since 1970."""
         return claims_registry(self._settings.issuer, self._settings.audience, now)
 
     def known_key(self, kid: str | None) -> Key | None:
-        """The key with this id; for a token without a key id, the key of a set that has only one."""
+        """The key with this id; for a token without a key id, the only key of the set, if it has one key."""
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
         return keys.get(kid)
 
     def find_key(self, kid: str | None) -> Key | None:
-        """The key with this id. If it is unknown, the key set is fetched again, unless that was tried a moment ago.
+        """The key with this id. For an unknown id the key set is fetched again, unless it was fetched within the
+        minimum interval.
 
-        :raises ApiError: 503, while another request fetches the key set.
+        :raises ApiError: 503 for an unknown id while another request fetches the key set.
         """
         key = self.known_key(kid)
         if key is not None or kid is None:
@@ -85,11 +88,11 @@ class OutsideIssuer:
         return self._keys.get(kid)
 
     def load_ahead(self) -> None:
-        """Fetch the keys before the first request needs them, in a thread: a slow issuer must not delay a start."""
+        """Fetch the key set in a thread, before the first request needs it. A slow issuer does not delay the start."""
         Thread(target=self._fetch_unless_another_does, name="issuer-keys", daemon=True).start()
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
-        """Whether the issuer still publishes the key."""
+        """Whether the issuer still publishes the key that has signed a token."""
         return token.kid in self._current_keys()
 
     def _current_keys(self) -> Mapping[str, Key]:
@@ -101,7 +104,8 @@ class OutsideIssuer:
         return self._keys
 
     def _fetch_unless_another_does(self) -> bool:
-        """Fetch the keys, if the interval is over; False at once if another request does so at the moment."""
+        """Fetch the key set, unless the minimum interval is not over. Return False at once if another request is
+        fetching it."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -125,9 +129,10 @@ class OutsideIssuer:
 
 
 class _AlgorithmsWithEdDSA(jws.JWSRegistry):
-    """Allows EdDSA without joserfc's warning that RFC 9864 renamed it to Ed25519: issuers go on using the old name.
+    """Accepts EdDSA without joserfc's warning that RFC 9864 has renamed it to Ed25519, because issuers still use the
+    old name.
 
-    ``tests/identity/test_upstream.py`` checks what this relies on.
+    ``tests/identity/test_upstream.py`` checks the internals of joserfc on which this relies.
     """
 
     def get_alg(self, name: str) -> Any:
@@ -139,15 +144,15 @@ class _AlgorithmsWithEdDSA(jws.JWSRegistry):
 def fetch(url: str) -> bytes:
     """Fetch a key set and return the body of the response. Redirects are not followed.
 
-    A thread does it, which is not waited for longer than the limit: looking a name up has no limit of its own, and that
-    of a socket begins anew with each byte. ``gevent.Timeout`` would end it only in processes that gevent has patched.
-    Certificates are verified by the system's authorities, or those that OpenSSL's ``SSL_CERT_FILE`` and
-    ``SSL_CERT_DIR`` name.
+    A thread fetches it, and the caller waits no longer than :data:`FETCH_TIMEOUT_S`. Without the thread there would be
+    no such limit: looking up a name has no time limit, and the limit of a socket begins again with each byte.
+    ``gevent.Timeout`` would work only in processes that gevent has patched. Certificates are verified by the
+    authorities of the system, or by those that OpenSSL's ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name.
 
-    :param url: https, or http on loopback; the settings are checked for that.
+    :param url: an https URL, or an http URL on loopback; the settings accept no other.
     :raises OSError: if the response is not 200, or not complete within :data:`FETCH_TIMEOUT_S`.
-    :raises HTTPException: if it is not HTTP.
-    :raises ValueError: if it is larger than :data:`JWKS_BYTES_AT_MOST`.
+    :raises HTTPException: if the response is not HTTP.
+    :raises ValueError: if the body is larger than :data:`JWKS_BYTES_AT_MOST`.
     """
     deadline = time.monotonic() + FETCH_TIMEOUT_S
     opened: list[socket.socket] = []
@@ -157,7 +162,7 @@ def fetch(url: str) -> bytes:
     def read() -> None:
         try:
             bodies.append(_body(url, deadline, opened))
-        except Exception as error:  # noqa: BLE001 -- raised below, in the thread that asked
+        except Exception as error:  # noqa: BLE001 -- raised below, in the thread of the caller
             errors_met.append(error)
 
     reader = Thread(target=read, name="issuer-keys", daemon=True)
@@ -166,7 +171,7 @@ def fetch(url: str) -> bytes:
     is_late = reader.is_alive()
     for connection in opened:
         with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)  # ends a thread that still reads
+            connection.shutdown(socket.SHUT_RDWR)  # ends a thread that is still reading
         connection.close()
     if is_late:
         raise TimeoutError("it takes too long")
@@ -176,11 +181,11 @@ def fetch(url: str) -> bytes:
 
 
 def _body(url: str, deadline: float, opened: list[socket.socket]) -> bytes:
-    """Connect, ask and read.
+    """Connect, send the request, and return the body of the response.
 
     :param deadline: by the monotonic clock; a connection that is made later is not used.
-    :param opened: gets a second descriptor of the connection, by which another thread can end it, also during the
-        handshake of TLS.
+    :param opened: gets a second descriptor of the connection, by which another thread can end it, even during the TLS
+        handshake.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -209,9 +214,9 @@ def _body(url: str, deadline: float, opened: list[socket.socket]) -> bytes:
 
 
 def keys_of(body: bytes) -> dict[str, Key]:
-    """The keys of a key set that verify signatures, by their ids. Other keys are ignored (RFC 7517, section 5).
+    """The keys of a key set that can verify signatures, by their ids. Other keys are ignored (RFC 7517, section 5).
 
-    :raises ValueError: if the body is no key set, or no key in it is usable.
+    :raises ValueError: if the body is no key set, or if no key in it is usable.
     """
     try:
         document: Any = json.loads(body)
@@ -234,7 +239,7 @@ _SIGNING_CURVES = frozenset(("P-256", "P-384", "P-521", "Ed25519"))
 
 
 def _usable(entry: Any) -> Key | None:
-    """The key of an entry; None if it is symmetric, not for signatures, too weak, or malformed."""
+    """The key of an entry of a key set; None if it is symmetric, not for signatures, too weak, or malformed."""
     if not isinstance(entry, dict):
         return None
     jwk = {name: value for name, value in cast("dict[str, Any]", entry).items() if name in _PUBLIC_MEMBERS}

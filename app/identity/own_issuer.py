@@ -1,14 +1,14 @@
-"""The service as an issuer: each process keeps a snapshot of its keys and of the recent revocations.
+"""The service as an issuer: each process keeps a snapshot of the public keys and of the recent revocations.
 
-Requests renew the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all requests
-of the process. A revocation thus takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new key is
-known long before it signs. The snapshot has the revocations of the last two minutes. Older revocations are looked up,
-by one statement for each token that the process sees for the first time, or for the first time in more than
-:data:`LOOKED_UP_AGAIN_AFTER_S`. Many revocations make neither slower.
+Requests refresh the snapshot from the database when it is :data:`REFRESH_AFTER_S` old, by one statement for all
+requests of the process. So a revocation takes effect in every process within :data:`SNAPSHOT_AGE_AT_MOST_S`, and a new
+key is known long before it signs. The snapshot has the revocations of the last two minutes. Older revocations are
+looked up by one statement for each token that the process has not seen within :data:`LOOKED_UP_AGAIN_AFTER_S`. Neither
+statement becomes slower with many revocations.
 
-If the database cannot be read, the snapshot is used up to that age; then every token is answered with 503. This keeps
-the promise that a revoked token stops working in time, and costs next to nothing, since without the database hardly
-any request could be served anyway.
+If the database cannot be read, the snapshot is used until it is :data:`SNAPSHOT_AGE_AT_MOST_S` old; then every request
+with a token gets 503. So a revoked token stops working in time even then. This refuses hardly any request that could
+otherwise be served, because almost all need the database.
 """
 
 import json
@@ -28,44 +28,47 @@ from app.identity.verification import VerifiedToken, claims_registry
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
-"""Counted from before the statement was sent, and a little less than the 5 seconds that are promised."""
+"""The largest age of a snapshot, counted from before its statement was sent. It is a little less than the promised 5
+seconds."""
 LOOKED_UP_AGAIN_AFTER_S = RECENT_S - 60.0
-"""A minute less than the snapshot covers, for revocations that are committed late, and for clocks that differ."""
+"""The time after which the revocation of a token is looked up again. It is a minute less than the snapshot covers,
+because revocations may be committed late and clocks differ."""
 _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
-"""A request whose refresh failed after this time is answered with 503: its own statement would wait as long again."""
+"""If a refresh fails after more than this time, its request gets 503, because its own statement would wait as long
+again."""
 
 _log = logging.getLogger("app.identity")
 
 
 def own_claims(issuer: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
-    """The claims of the service's own tokens (RFC 9068, section 2.2); issuer and audience are the service.
+    """The claims that the service's own tokens must have (RFC 9068, section 2.2). Issuer and audience are the service.
 
-    :param now: seconds since 1970; None: the real time.
+    :param now: the time at which they are checked, in seconds since 1970; None: the real time.
     """
     return claims_registry(issuer, issuer, now, further=("client_id", "scope", "jti", "iat"))
 
 
 @dataclass(frozen=True, slots=True)
 class TrustSnapshot:
-    """The keys and the recent revocations in the database at one moment."""
+    """The public keys and the recent revocations in the database at one moment."""
 
     loaded_at: float = float("-inf")
-    """By the monotonic clock, in seconds."""
+    """The time before the database was read, by the monotonic clock."""
     records: TrustRecords = TrustRecords((), frozenset(), frozenset())
     keys: Mapping[str, ECKey] = field(default_factory=dict[str, ECKey])
 
     @property
     def age_s(self) -> float:
-        """Seconds since it was loaded."""
+        """The seconds since the snapshot was loaded."""
         return time.monotonic() - self.loaded_at
 
 
 class OwnIssuer:
     """The :class:`~app.identity.verification.TrustedIssuer` of the tokens that the service itself has signed.
 
-    :param load: reads keys and recent revocations; may raise an ApiError.
-    :param is_revoked: looks up whether a token or its client has ever been revoked, by the ids of both; may raise an
+    :param load: reads the public keys and recent revocations; it may raise an ApiError.
+    :param is_revoked: returns whether the token with an id, or the client with an id, is revoked; it may raise an
         ApiError.
     """
 
@@ -83,28 +86,28 @@ class OwnIssuer:
         self._lock = Lock()
 
     def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The claims that a token must have at another time than the real one."""
+        """The claims that a token must have at the time ``now``, in seconds since 1970."""
         return own_claims(self._issuer, now)
 
     def known_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id, if the snapshot has it."""
+        """The key with this id in the snapshot; None if it has none."""
         return None if kid is None else self.snapshot().keys.get(kid)
 
     def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id. An unknown id is looked up in the database, by one request at a time."""
+        """The key with this id. For an unknown id the snapshot is loaded again, by one request at a time."""
         if kid is None:
             return None
         return self.known_key(kid) or self._loaded_after(time.monotonic()).keys.get(kid)
 
     def _loaded_after(self, moment: float) -> TrustSnapshot:
-        """A snapshot that was read after a moment. Requests that wait for their turn share the next one."""
+        """A snapshot that was loaded after a moment. Requests that wait for the lock share the next snapshot."""
         with self._lock:
             if self._snapshot.loaded_at <= moment:
                 self._refresh()
             return self._snapshot
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
-        """Whether neither the token, nor its client, nor its key has been revoked."""
+        """Whether neither the token nor its client is revoked, and its key still verifies."""
         snapshot, client_id = self.snapshot(), token.principal.client_id
         if (
             token.kid not in snapshot.keys
@@ -120,16 +123,18 @@ class OwnIssuer:
         return True
 
     def snapshot(self) -> TrustSnapshot:
-        """The current snapshot, at most :data:`SNAPSHOT_AGE_AT_MOST_S` old.
+        """The current snapshot, refreshed if it is old.
 
-        :raises ApiError: 503 if it is older and the database cannot be read.
+        :raises ApiError: 503 if the snapshot is older than :data:`SNAPSHOT_AGE_AT_MOST_S` and the database cannot be
+            read.
         """
         snapshot = self._snapshot
         age = time.monotonic() - snapshot.loaded_at
         if age < REFRESH_AFTER_S:
             return snapshot
         if age < SNAPSHOT_AGE_AT_MOST_S:
-            # One request refreshes the snapshot, the others use the old one. If that fails, the next request tries.
+            # One request refreshes the snapshot, while the others use the old one. If the refresh fails, the next
+            # request tries.
             if self._lock.acquire(blocking=False):
                 began = time.monotonic()
                 try:
@@ -144,7 +149,8 @@ class OwnIssuer:
         return self._snapshot
 
     def refresh_if_older_than(self, age_s: float) -> None:
-        """Refresh the snapshot now, unless another thread has just done so.
+        """Refresh the snapshot if it is as old as ``age_s``. Another thread may have refreshed it during the wait for
+        the lock.
 
         :raises ApiError: 503 if the database cannot be read.
         """

@@ -1,7 +1,7 @@
-"""Scopes: their names, and the decorators that mark a view with the scopes that its callers need.
+"""The decorators that mark a view with the scopes of which its callers need one.
 
 A view has one of two marks, :func:`scopes` or :func:`public`. The gate (:mod:`app.identity.gate`) reads the mark before
-it parses anything of the request. A view without a mark cannot be reached.
+anything of the request is parsed. A view without a mark cannot be reached.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _PUBLIC: tuple[str, ...] = ()
 
 
 def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
-    """Mark a view: a token needs one of these scopes for the project in the path."""
+    """Mark a view as accepting tokens that have one of these scopes for the project in the path."""
     if not accepted:
         raise ValueError("use public for a view that needs no scope")
 
@@ -26,11 +26,11 @@ def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
 
 
 def public(view: AnyView) -> AnyView:
-    """Mark a view that needs no token."""
+    """Mark a view as needing no token."""
     setattr(view, _ACCEPTED, _PUBLIC)
     return view
 
 
 def accepted_scopes(view: Any) -> tuple[str, ...] | None:
-    """The scopes of which a view needs one; empty for a public view; None if the mark is missing."""
+    """The scopes of a view's mark; empty for a public view; None if the mark is missing."""
     return getattr(view, _ACCEPTED, None)

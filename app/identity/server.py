@@ -1,13 +1,13 @@
-"""The authorization server: tokens for client credentials, introspection, revocation, key set and metadata.
+"""The authorization server: it issues tokens for client credentials, and answers its other endpoints.
 
 A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
-fields. ``grant_type``, ``scope`` and the like may be in the query string instead, as the platform allows; a parameter
-in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens may not be there, because URLs end
-up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty ones count as absent (RFC 6749, section
-3.2).
+fields. ``grant_type``, ``scope`` and ``token_type_hint`` may be in the query string instead, as the platform allows. A
+parameter in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens are refused in the query
+string, because URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty parameters
+count as absent (RFC 6749, section 3.2).
 
-Requests are cheap, so there is no rate limit: a refused client costs one index lookup and one SHA-256, a token one
-more lookup and one signature.
+There is no rate limit, because requests are cheap: refusing a client costs one index lookup and one SHA-256, and
+issuing a token one more lookup and one signature.
 """
 
 import base64
@@ -40,12 +40,13 @@ from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
 from app.identity.verification import InvalidToken, Principal, TokenVerifier
 
 BODY_BYTES_AT_MOST = 32 * 1024
-"""Enough for a token and the other fields of a form, all percent-encoded."""
+"""The most bytes of a body: enough for a token and the other fields of a form, all percent-encoded."""
 
 _PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
 _NOT_IN_A_URL = ("token", "client_id", "client_secret")
 _CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
-"""Shorter than any secret, so that a secret that is sent as the id is refused before it is logged."""
+"""The form of a client's id. It is shorter than any secret, so that a secret sent as the id is refused before it is
+logged."""
 
 _log = logging.getLogger("app.identity")
 
@@ -66,9 +67,9 @@ def issue_for_answer(
     encryption: KeyEncryption,
     clock_and_ids: ClockAndIds,
 ) -> str:
-    """Sign an access token of the usual lifetime for the answer to the current request.
+    """Make and sign an access token of the usual lifetime for the answer to the current request.
 
-    :raises ApiError: 503 if there is no signing key, or none that can be read; the log has the reason.
+    :raises ApiError: 503 if there is no signing key, or if it cannot be decrypted; the log has the reason.
     """
     try:
         return issued_tokens.issue_token(
@@ -80,7 +81,7 @@ def issue_for_answer(
 
 
 class AuthorizationServer:
-    """Issues and revokes the service's own tokens; its ``verifier`` verifies those of all issuers."""
+    """Issues and revokes the service's own tokens. Its ``verifier`` verifies the tokens of all trusted issuers."""
 
     def __init__(self, settings: Settings, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
         def load() -> TrustRecords:
@@ -103,9 +104,9 @@ class AuthorizationServer:
         self.verifier = TokenVerifier(issuers, clocks)
 
     def load_ahead(self) -> None:
-        """Read keys and revocations before the first request needs them, if the database has them.
+        """Read keys and revocations before the first request needs them, if the database can be read.
 
-        A database that lacks its tables or rights must not end the start: readiness tells until they are there.
+        A database without its tables or privileges does not end the start. Readiness fails until they are there.
         """
         with suppress(errors.ApiError, psycopg.Error):
             self._own.refresh_if_older_than(0)
@@ -113,18 +114,20 @@ class AuthorizationServer:
             self._outside.load_ahead()
 
     def signing_fault(self, connection: Connection) -> str | None:
-        """Why no token can be signed, for readiness probes: the key is encrypted with another encryption key."""
+        """For readiness probes, the reason why no token can be signed: the signing key cannot be decrypted. None if it
+        can."""
         try:
             check_signing_key(connection, self._encryption)
         except KeyUnreadable:
-            # Everybody may read this. The log has the reason, from the start and from each refused token.
+            # This text is public. The log has the reason, since the start and for each refused token request.
             return "No token can be signed: the signing key in the database cannot be decrypted."
         return None
 
     def trust_fault(self) -> str | None:
-        """Why no token can be verified, for readiness probes.
+        """For readiness probes, the reason why no token can be verified; None if tokens can be verified.
 
-        Keys and revocations are read on a connection of their own, which may not be had although the pool has its own.
+        Keys and revocations are read on a connection of their own, which may be missing although the pool has
+        connections.
         """
         try:
             self._own.snapshot()
@@ -157,10 +160,10 @@ class AuthorizationServer:
         }
 
     def introspect(self, request: Request) -> dict[str, Any]:
-        """Answer an introspection request (RFC 7662); for an invalid token only ``"active": false``.
+        """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
-        The same is answered for a token that is not the client's business: it was issued to another client, and is for
-        projects of which the client has no scope (section 2.2).
+        A token of another client gets this answer, too, if it is for a project of which the asking client has no scope
+        (section 2.2).
         """
         with self._authenticated(request) as (client, parameters):
             token = _required(parameters, "token")
@@ -170,7 +173,7 @@ class AuthorizationServer:
             return {"active": False}
         if not _may_introspect(client, verified.principal):
             return {"active": False}
-        # Revocations by other processes in the last seconds may not be in this process's snapshot yet.
+        # The snapshot of this process may lack revocations by other processes in the last seconds.
         if verified.issuer is self._own:
             with self._database.connection() as connection:
                 if issued_tokens.is_revoked(connection, str(verified.token_id), verified.principal.client_id):
@@ -186,9 +189,9 @@ class AuthorizationServer:
         }
 
     def revoke(self, request: Request) -> dict[str, Any]:
-        """Revoke one of the client's own tokens (RFC 7009); an invalid token is answered as if it had been revoked.
+        """Revoke one of the client's own tokens (RFC 7009). An invalid token gets the answer of a revoked one.
 
-        :raises ApiError: 400 ``invalid_grant`` if it was issued to another client (section 2.1).
+        :raises ApiError: 400 ``invalid_grant`` if the token was issued to another client (section 2.1).
         """
         with self._authenticated(request) as (client, parameters):
             try:
@@ -196,7 +199,7 @@ class AuthorizationServer:
             except InvalidToken:
                 return {}
             if verified.issuer is not self._own or verified.token_id is None:
-                return {}  # only its issuer can revoke it
+                return {}  # only its own issuer can revoke it
             if verified.principal.client_id != client.client_id:
                 raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:
@@ -207,11 +210,11 @@ class AuthorizationServer:
         return {}
 
     def key_set(self) -> str:
-        """The public keys as JSON (RFC 7517), also keys that do not sign yet."""
+        """The public keys as a JSON Web Key Set (RFC 7517), including keys that do not sign yet."""
         return f'{{"keys":[{",".join(self._own.snapshot().records.public_jwks)}]}}'
 
     def metadata(self) -> dict[str, Any]:
-        """The server's metadata (RFC 8414)."""
+        """The metadata of the authorization server (RFC 8414)."""
         base = self._base_url
         methods = ["client_secret_basic", "client_secret_post"]
         return {
@@ -229,16 +232,17 @@ class AuthorizationServer:
         }
 
     def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
-        """A token."""
+        """Issue a token to a client."""
         clock_and_ids = self._clocks.of_client(client.client_id)
         with self._database.connection() as connection:
             return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids)
 
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
-        """Authenticate the client of a request, and log every 4xx that the body of the ``with`` raises too.
+        """Authenticate the client of a request for the ``with`` block. Every 4xx of the authentication or the block is
+        logged.
 
-        No database connection is held during the body, because verifying a token may need one.
+        No database connection is held during the block, because verifying a token may need one.
         """
         client_id = None
         try:
@@ -269,7 +273,7 @@ def _required(parameters: Mapping[str, str], name: str) -> str:
 
 
 def _may_introspect(client: Client, principal: Principal) -> bool:
-    """Whether a token was issued to the client, or is for its projects only."""
+    """Whether a token was issued to a client, or is only for projects of which this client has scopes."""
     if principal.client_id == client.client_id:
         return True
     projects = _projects(principal.scopes)
@@ -281,7 +285,7 @@ def _projects(scopes: Iterable[str]) -> set[str]:
 
 
 def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
-    """The scopes that were asked for, in that order; without any, all that the client has."""
+    """The requested scopes in their order; all scopes of the client if none are requested."""
     if asked is None:
         return client.scopes
     scopes = tuple(dict.fromkeys(scope for scope in asked.split(" ") if scope))
@@ -299,12 +303,13 @@ def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
 
 
 def read_parameters(request: Request) -> dict[str, str]:
-    """The known parameters of an OAuth request that are not empty.
+    """Return the known parameters of an OAuth request that are not empty.
 
-    Clients that build a form by hand may leave spaces and colons unencoded; these are accepted.
+    Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, or if a parameter is repeated, also in the other
-        place, or is in the query string and must not be; 413 for a body over :data:`BODY_BYTES_AT_MOST`.
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
+        query string or across both, or if a secret or token is in the query string; 413 for a body over
+        :data:`BODY_BYTES_AT_MOST`.
     """
     in_query = _pairs(request.query_string)
     for name in _NOT_IN_A_URL:
@@ -339,11 +344,11 @@ def _pairs(encoded: bytes) -> dict[str, str]:
 
 
 def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -> Credentials:
-    """The client's credentials, from the header or from the form.
+    """Return the credentials of a client from the Authorization header or from the form.
 
-    :param authorization: the header, if there is one.
-    :raises ApiError: 401 ``invalid_client`` if there are none, or if no client can have them; 400 ``invalid_request``
-        if both places have some.
+    :param authorization: the Authorization header; None if there is none.
+    :raises ApiError: 401 ``invalid_client`` if there are no credentials, or if no client can have this id; 400
+        ``invalid_request`` if header and form contradict or repeat one another.
     """
     form_id, form_secret = parameters.get("client_id"), parameters.get("client_secret")
     if authorization is None:
@@ -359,7 +364,8 @@ def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -
 
 
 def _basic_credentials(authorization: str) -> tuple[str, str]:
-    """User and password of HTTP Basic (RFC 7617), each form-encoded as RFC 6749, section 2.3.1 requires."""
+    """Decode user and password of HTTP Basic (RFC 7617). RFC 6749, section 2.3.1 requires each of them to be
+    form-encoded."""
     scheme, _, encoded = authorization.partition(" ")
     if scheme.lower() != "basic":
         raise errors.invalid_client()

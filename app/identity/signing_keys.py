@@ -1,7 +1,8 @@
 """The keys that sign access tokens: creating, rotating, listing and encrypting them.
 
-One key signs at a time: of the keys that are not retired, the one whose ``signs_from`` is the latest that has passed.
-A key is published some time before it signs, and verifies for as long as any token that it may have signed is valid.
+One key signs at a time: among the keys that are not retired and whose ``signs_from`` has passed, the one with the
+latest ``signs_from``. A key is published some time before it signs, and verifies tokens until the last token that it
+may have signed has expired.
 """
 
 import json
@@ -20,13 +21,16 @@ from app.database.connection import Connection
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S
 
 PUBLISHED_BEFORE_IT_SIGNS_S = 60
-"""How long a new key is only published: longer than any process, or reader of the key set, caches the keys."""
+"""The time for which a new key is only published. It is longer than any process, or other reader of the key set, caches
+keys."""
 
 _CLOCK_DIFFERENCE_AT_MOST_S = 300
-"""Added to the life of a retired key, because the clocks of the processes and of the database may differ."""
+"""The time by which a key verifies for longer than its last token is valid, because clocks of processes and database
+differ."""
 
 _NOW: LiteralString = "date_trunc('milliseconds', now())"
-"""Rounded down: the columns have milliseconds and would round up, so that a key that signs at once could not yet."""
+"""The SQL of the present time, rounded down to milliseconds. The columns would round it up, and a new key could not
+sign at once."""
 
 _INSERT: LiteralString = f"""
 INSERT INTO signing_key (kid, private_jwk, public_jwk, created_at, signs_from)
@@ -67,14 +71,14 @@ WHERE kid = %(kid)s AND (retired_at IS NULL OR retired_at > now())"""
 
 
 class KeyUnreadable(LookupError):
-    """A signing key is encrypted, and none of the encryption keys that are set decrypts it."""
+    """The error for an encrypted signing key that none of the configured encryption keys decrypts."""
 
 
 class KeyEncryption:
     """Encrypts private keys for storage by JSON Web Encryption (RFC 7516) with AES-256-GCM.
 
-    :param keys: 32 random bytes each; the first encrypts, all decrypt. Without keys, private keys are stored as they
-        are.
+    :param keys: encryption keys of 32 random bytes each. The first key encrypts, and all decrypt. Without encryption
+        keys, private keys are stored in plain text.
     """
 
     _ALGORITHMS = ("dir", "A256GCM")
@@ -83,14 +87,14 @@ class KeyEncryption:
         self._keys = tuple(OctKey.import_key(key) for key in keys)
 
     def encrypt(self, text: str) -> str:
-        """The text in the form that is stored."""
+        """Return a text in the form in which it is stored: encrypted, if there is an encryption key."""
         if not self._keys:
             return text
         header = {"alg": "dir", "enc": "A256GCM"}
         return jwe.encrypt_compact(header, text, self._keys[0], algorithms=self._ALGORITHMS)
 
     def decrypt(self, stored: str) -> str:
-        """The text of a stored key, which may have been stored before an encryption key was set.
+        """Return the text of a stored key. A key that was stored in plain text is returned as it is.
 
         :raises KeyUnreadable: if no encryption key decrypts it.
         """
@@ -110,7 +114,7 @@ class KeyEncryption:
 
     @staticmethod
     def is_encrypted(stored: str) -> bool:
-        """Whether a stored key is encrypted; a plain key is a JSON object."""
+        """Whether a stored key is encrypted. A key in plain text is a JSON object."""
         return not stored.startswith("{")
 
 
@@ -128,11 +132,11 @@ class SigningKey:
     created_at: datetime
     signs_from: datetime
     retired_at: datetime | None
-    """The key verifies tokens until then; None if no end is set."""
+    """The time until which the key verifies tokens; None if no end is set."""
     encrypted: bool
 
     def state(self, now: datetime, signing_kid: str | None) -> str:
-        """What the key is used for: ``signs``, ``published`` (signs later), ``verifies``, ``retired``."""
+        """The use of the key: ``signs``, ``published`` (it will sign later), ``verifies`` or ``retired``."""
         if self.kid == signing_kid:
             return "signs"
         if self.retired_at is not None and self.retired_at <= now:
@@ -141,8 +145,8 @@ class SigningKey:
 
 
 def ensure_signing_key(connection: Connection, encryption: KeyEncryption = NO_ENCRYPTION) -> None:
-    """Create a signing key if there is none. Several processes may call this at once: one key is created."""
-    # A read needs one machine of a distributed database, and a write all of them.
+    """Create a signing key if there is none. If several processes call this at once, only one key is created."""
+    # The read avoids a needless write, which needs all machines of a distributed database; the read needs one.
     if connection.execute(_HAS_KEY).fetchone() is not None:
         return
     connection.execute(_INSERT_IF_FIRST, _new_key(encryption) | {"signs_in_s": 0})
@@ -164,11 +168,11 @@ def rotate_signing_key(
     signs_in_s: int = PUBLISHED_BEFORE_IT_SIGNS_S,
     others_at_once: bool = False,
 ) -> None:
-    """Create a new signing key, and let the current one retire when the last token that it may sign has expired.
+    """Create a new signing key, and make the current one retire when the last token that it may sign has expired.
 
-    :param signs_in_s: seconds for which the new key is only published and the current one goes on signing.
-    :param others_at_once: for keys that have leaked: all others retire now, which invalidates every token issued so
-        far, and the new key signs at once.
+    :param signs_in_s: seconds for which the new key is only published, and the current key still signs.
+    :param others_at_once: whether all other keys retire now and the new key signs at once. This is for leaked keys: it
+        invalidates every token issued so far.
     :raises LookupError: if another rotation runs at the same time.
     """
     try:
@@ -186,7 +190,7 @@ def rotate_signing_key(
 
 
 def list_signing_keys(connection: Connection) -> list[tuple[SigningKey, str]]:
-    """All keys, oldest first, each with its state (see :meth:`SigningKey.state`)."""
+    """All signing keys, the oldest first, each with its state (see :meth:`SigningKey.state`)."""
     rows = connection.execute(_SELECT_ALL).fetchall()
     keys = [SigningKey(*row[:4], encrypted=KeyEncryption.is_encrypted(row[4])) for row in rows]
     current = connection.execute(_SELECT_CURRENT).fetchone()
@@ -195,11 +199,9 @@ def list_signing_keys(connection: Connection) -> list[tuple[SigningKey, str]]:
 
 
 def encrypt_signing_keys(connection: Connection, encryption: KeyEncryption) -> int:
-    """Encrypt every key again with the first encryption key, or store all in plain text if there is none.
+    """Encrypt every stored key with the first encryption key, or decrypt all if there is none. Return their number.
 
-    Returns the number of keys.
-
-    :raises KeyUnreadable: if a key cannot be decrypted; no key is changed then.
+    :raises KeyUnreadable: if a key cannot be decrypted; then no key is changed.
     """
     with connection.transaction():
         rows = connection.execute(_LOCK_ALL).fetchall()
@@ -210,10 +212,10 @@ def encrypt_signing_keys(connection: Connection, encryption: KeyEncryption) -> i
 
 
 def current_signing_key(connection: Connection, encryption: KeyEncryption, valid_until: int | None = None) -> ECKey:
-    """The key that signs, with its private part.
+    """The key that signs now, with its private part.
 
-    :param valid_until: seconds since the epoch; let the key verify at least until then, for a token that lives longer
-        than usual.
+    :param valid_until: the end of a token that lives longer than usual, in seconds since the epoch. The key will verify
+        at least until then.
     :raises LookupError: if there is no key, if it cannot be decrypted (:class:`KeyUnreadable`), or if it has been
         retired while this ran.
     """
@@ -229,9 +231,11 @@ def current_signing_key(connection: Connection, encryption: KeyEncryption, valid
 
 
 def check_signing_key(connection: Connection, encryption: KeyEncryption) -> None:
-    """Check that the key that signs can be decrypted. A database without a key passes: the first client brings one.
+    """Check that the key that signs can be decrypted.
 
-    :raises KeyUnreadable: if it cannot.
+    A database without a signing key passes, because the key is created with the first client.
+
+    :raises KeyUnreadable: if the key cannot be decrypted.
     """
     row = connection.execute(_SELECT_CURRENT).fetchone()
     if row is not None:

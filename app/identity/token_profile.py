@@ -1,4 +1,4 @@
-"""What an access token of the service is: a JWT in the profile of RFC 9068, signed with ES256, with scopes."""
+"""The form of the service's access tokens: JWTs in the profile of RFC 9068, signed with ES256, with scopes."""
 
 import re
 
@@ -9,10 +9,10 @@ ALGORITHM = "ES256"
 TOKEN_TYPE = "at+jwt"  # noqa: S105 -- the media type of RFC 9068, section 2.1
 
 TOKEN_LIFETIME_S = 172_800
-"""Two days, as on the platform."""
+"""The lifetime of a token: two days, as on the platform."""
 
 SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
 """The names of all scopes (interface 5). No scope includes another."""
 
 SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
-"""A scope: its name and the project that it is for."""
+"""The form of a scope: its name, a colon, and the key of the project for which it is valid."""

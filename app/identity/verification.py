@@ -1,4 +1,4 @@
-"""Verifying bearer tokens: signature, claims, expiry, revocation, and a cache of the tokens that passed.
+"""Verifies bearer tokens: their signature, claims, expiry and revocation. Valid tokens are cached.
 
 Tokens are accepted from the issuers in a list of :class:`TrustedIssuer`, which also provide the keys.
 """
@@ -28,7 +28,8 @@ from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192
 CLOCK_DIFFERENCE_AT_MOST_S = 30
-"""How far ``nbf`` and ``iat`` may lie in the future. ``exp`` has no leeway: no token is accepted after it."""
+"""The most seconds by which ``nbf`` and ``iat`` may be in the future. ``exp`` has no leeway: no token is accepted after
+it."""
 
 NO_LONGER_ACCEPTED = "it is no longer accepted"
 _MALFORMED = "it is malformed"
@@ -38,9 +39,11 @@ _NO_TIME_FROM = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 class InvalidToken(Exception):
-    """The token is malformed, not signed by a known key, expired or not valid yet, revoked, or for another service.
+    """The error for an invalid token: malformed, not signed by a known key, expired, not yet valid, revoked, or for
+    another service.
 
-    :param reason: what is wrong, for the log and for the client, in ASCII without quotes and without the token's text.
+    :param reason: the fault of the token, for the log and for the client, in ASCII without quotes and without the
+        token.
     """
 
     def __init__(self, reason: str) -> None:
@@ -50,18 +53,18 @@ class InvalidToken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The API client that a verified token was issued to."""
+    """The API client to which a verified token was issued, and the scopes of the token."""
 
     client_id: str
     scopes: frozenset[str]
 
 
 class TrustedIssuer(Protocol):
-    """An issuer whose tokens are accepted."""
+    """An issuer whose tokens the service accepts."""
 
     @property
     def registry(self) -> jws.JWSRegistry:
-        """The algorithms that its signatures may use: asymmetric ones, never ``none``."""
+        """The algorithms that the signatures of its tokens may use: asymmetric ones, never ``none``."""
         ...
 
     @property
@@ -75,25 +78,27 @@ class TrustedIssuer(Protocol):
         ...
 
     def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The same, for another time than the real one, in seconds since 1970."""
+        """The claims that its tokens must have at the time ``now``, in seconds since 1970."""
         ...
 
     @property
     def client_claims(self) -> tuple[str, ...]:
-        """Names of claims; the first that a token has names the client."""
+        """The names of claims that may contain the client's id. The first of them that a token has counts."""
         ...
 
     def known_key(self, kid: str | None) -> Key | None:
-        """The public key with this id among the current ones, which are renewed if they are old; else None.
+        """The public key with this id among the cached keys, which are refreshed if they are old; None if none has the
+        id.
 
         :raises ApiError: 503 if the keys are not available.
         """
         ...
 
     def find_key(self, kid: str | None) -> Key | None:
-        """The public key with this id, which may take a look at its source; None if that has none.
+        """The public key with this id, read again from its source if it is not cached; None if the source has no such
+        key.
 
-        :param kid: the token's ``kid`` header; None if it has none.
+        :param kid: the ``kid`` header of the token; None if it has none.
         :raises ApiError: 503 if the keys are not available.
         """
         ...
@@ -101,14 +106,14 @@ class TrustedIssuer(Protocol):
     def is_still_trusted(self, token: "VerifiedToken") -> bool:
         """Whether neither a token that was valid before, nor its key, nor its client has been revoked since.
 
-        :raises ApiError: 503 if that is unknown.
+        :raises ApiError: 503 if the issuer cannot find out.
         """
         ...
 
 
 @dataclass(slots=True)
 class VerifiedToken:
-    """What the cache keeps of a valid token."""
+    """The facts about a valid token that the cache keeps."""
 
     principal: Principal
     issuer: TrustedIssuer
@@ -116,19 +121,20 @@ class VerifiedToken:
     token_id: str | None
     """The ``jti`` claim."""
     expires_at: float
-    """Seconds since the epoch."""
+    """The time of expiry, in seconds since the epoch."""
     checked_at: float = float("-inf")
-    """When its issuer last found it not revoked, by the monotonic clock."""
+    """The time when its issuer last found it not revoked, by the monotonic clock."""
 
 
 class TokenVerifier:
-    """Verifies tokens, and caches valid ones by their SHA-256, which costs far less than checking a signature.
+    """Verifies tokens, and caches valid tokens by their SHA-256, because checking a signature takes far longer.
 
-    A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached:
-    an attacker could fill the cache with them.
+    A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached,
+    because an attacker could fill the cache with them.
 
-    :param clocks: where the time of each client comes from.
-    :param cache_size: number of tokens; when the cache is full, the oldest entry is removed. 0 switches it off.
+    :param clocks: return the clock of each client.
+    :param cache_size: the most cached tokens. When the cache is full, the oldest entry is removed. 0 switches the cache
+        off.
     """
 
     def __init__(
@@ -174,7 +180,7 @@ class TokenVerifier:
         return verified
 
     def verify_with_claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
-        """Verify a token as :meth:`verify` does, and return all its claims too."""
+        """Verify a token as :meth:`verify` does, and return it with all its claims."""
         return self.verify(token), self._decode(token)[1]
 
     def _add_to_cache(self, digest: bytes, verified: VerifiedToken) -> None:
@@ -215,10 +221,10 @@ class TokenVerifier:
         ), claims
 
     def _validate(self, claims: dict[str, Any], issuer: TrustedIssuer) -> None:
-        """Check the claims of a token, by the clock of its client.
+        """Check the claims of a token by the clock of its client.
 
-        With a clock that can be set back, a token may have been issued in the future: then only its expiry counts,
-        which :meth:`verify` looks at.
+        If the clock of the client can be set back, its tokens may have been issued in the future. For such a client
+        only expiry counts, which :meth:`verify` checks.
         """
         client_id = _client_id(claims, issuer)
         clock_and_ids = self._clock_of(client_id) if isinstance(client_id, str) else REAL_CLOCK_AND_IDS
@@ -229,12 +235,12 @@ class TokenVerifier:
             issuer.claims_at(issued_at if isinstance(issued_at, int) else clock_and_ids.time()).validate(claims)
 
     def issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
-        """The key with an id, and the issuer that it belongs to.
+        """Find the key with an id, and the issuer to which the key belongs.
 
-        :raises InvalidToken: if no issuer has it.
+        :raises InvalidToken: if no issuer has such a key.
         :raises ApiError: 503 if the keys are not available.
         """
-        # First the current keys of all, so that a key of one issuer is not searched for at another.
+        # First the cached keys of all issuers, so that no issuer is asked for a key of another one.
         for issuer in self._issuers:
             key = issuer.known_key(kid)
             if key is not None:
@@ -251,7 +257,7 @@ def _client_id(claims: dict[str, Any], issuer: TrustedIssuer) -> Any:
 
 
 def _reason(error: JoseError) -> str:
-    """The fault of a token whose form is right."""
+    """The text for joserfc's error about a token."""
     match error:
         case ExpiredTokenError():
             return _EXPIRED
@@ -279,10 +285,10 @@ def _raise_if_oversized_or_malformed(token: str) -> None:
 
 
 def _header(token: str) -> dict[str, Any]:
-    """The header, which is not verified yet: only the key's id and the type are used.
+    """Return the header of a token. It is not yet verified, so only the key's id and the type are used.
 
-    No extension is supported, so a token that requires one is refused (RFC 7515, section 4.1.11). Keys and URLs of
-    keys in the header are ignored: an attacker could put his own there.
+    A token that requires an extension is refused, because none is supported (RFC 7515, section 4.1.11). Keys and URLs
+    of keys in the header are ignored, because an attacker could put their own there.
     """
     try:
         header: Any = jws.extract_compact(token.encode()).protected
@@ -301,9 +307,10 @@ def _scopes(claim: Any) -> frozenset[str]:
 
 
 def _checked_time(expires_at: float) -> float:
-    """The end of a token, if it is before the year 10000, after which no time can be written.
+    """Return the time of expiry of a token, if it is before the year 10000.
 
-    Issuers that count milliseconds get there: their tokens would never expire.
+    Later times cannot be formatted. An issuer that wrongly counts milliseconds would reach them, and its tokens would
+    never expire.
     """
     if not expires_at < _NO_TIME_FROM:
         raise InvalidToken("its claim exp is after the year 9999")
@@ -311,7 +318,7 @@ def _checked_time(expires_at: float) -> float:
 
 
 def _checked_client_id(client_id: Any) -> str:
-    """The client's id, if it can be stored: it becomes ``createdBy`` and ``lastModifiedBy`` of resources."""
+    """Return the client's id if it can be stored as ``createdBy`` and ``lastModifiedBy`` of resources."""
     if not isinstance(client_id, str) or not 0 < len(client_id) <= CLIENT_ID_AT_MOST or unstorable_character(client_id):
         raise InvalidToken("it names no client, or one that cannot be stored")
     return client_id
@@ -320,10 +327,10 @@ def _checked_client_id(client_id: Any) -> str:
 def claims_registry(
     issuer: str, audience: str, now: float | None = None, *, further: Sequence[str] = ()
 ) -> jwt.JWTClaimsRegistry:
-    """The claims that a token of an issuer must have: this issuer and audience, and a time of expiry.
+    """The claims that a token of an issuer must have: the issuer, the audience, and a time of expiry.
 
-    :param now: seconds since 1970; None: the real time.
-    :param further: names of claims that it must have too.
+    :param now: the time at which they are checked, in seconds since 1970; None: the real time.
+    :param further: the names of further claims that the token must have.
     """
     required: jwt.ClaimsOption = {"essential": True}
     options: dict[str, jwt.ClaimsOption] = {

@@ -1,12 +1,13 @@
-"""The command ``sample-resource``, and programs that must import this service's package ``app`` and no other.
+"""Starts the command ``sample-resource``, and other modules that must import this service's ``app`` and no other
+``app``.
 
-``app`` is a frequent name. An ordinary console script and ``python -P -m app.cli`` would import a package of that name
-from a folder on ``PYTHONPATH`` instead, as ``tests/installation`` has one. This package, whose own name is rare,
-therefore imports ``app`` from its own folder: later imports of ``app`` and its modules get this package.
+``app`` is a frequent name. An ordinary console script, or ``python -P -m app.cli``, would import another package
+``app`` from a folder on ``PYTHONPATH``; ``tests/installation`` has an example. This package has a rare name and imports
+``app`` from its own folder, so that later imports of ``app`` and its modules use this ``app``.
 
-The wheel contains this package as ``sample_resource``, beside ``app``; the checkout contains it in ``app``. It is also
-a program, ``python -P app/launcher/__init__.py MODULE ARGUMENT...``, which runs a module as ``python -m`` does. It has
-to import little: gunicorn's settings replace parts of the standard library, which must not be in use by then.
+In the wheel this package is ``sample_resource``, beside ``app``; in the checkout it is ``app/launcher``. As a program,
+``python -P app/launcher/__init__.py MODULE ARGUMENT...``, it runs a module as ``python -m`` does. It imports little,
+because gunicorn's settings patch parts of the standard library, which must not be in use before.
 """
 
 import os
@@ -20,14 +21,14 @@ _ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- lik
 
 
 def import_own_package() -> None:
-    """Import the package ``app`` that this file belongs to, unless a package of that name is imported already."""
+    """Import the ``app`` to which this file belongs, unless a package ``app`` is already imported."""
     sys.path.insert(0, _ROOT)
-    import_module("app")  # from now on it is found without the path
+    import_module("app")  # from now on Python finds it without the path
     sys.path.remove(_ROOT)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line ``sample-resource``."""
     if os.name != "posix":
         sys.exit("sample-resource runs on Linux and macOS. On Windows use WSL, or the container image.")
     import_own_package()

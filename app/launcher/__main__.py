@@ -1,4 +1,4 @@
-"""``python -m sample_resource``: the command line, if the folder of scripts is not on the path.
+"""Runs the command line by ``python -m sample_resource``, for systems whose folder of scripts is not on the path.
 
 In the wheel this folder has the name ``sample_resource``.
 """

@@ -1,1 +1,1 @@
-"""The OpenAPI document: what views say of themselves, the tables beside them, and the document made of both."""
+"""The OpenAPI document: it is made from the marks of views and from tables."""

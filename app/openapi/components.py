@@ -1,4 +1,5 @@
-"""Tables of the OpenAPI document: path parameters, headers, links, bodies without a marshmallow schema, tags, text."""
+"""The tables of the OpenAPI document: path parameters, headers, links, bodies without a marshmallow schema, tags and
+texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,7 @@ PATH_PARAMETERS: Mapping[str, tuple[str, Mapping[str, Any], str, str]] = {
     "uri_parameter_one": ("uriParameterOne", TEXT, "any text, also the empty text", 'lastName = "Doe"'),
     "uri_parameter_two": ("uriParameterTwo", {**TEXT, "minLength": 1}, "any text", "two"),
 }
-"""Variables of URL rules: public name, schema, meaning, example."""
+"""The variables of URL rules, each with its public name, schema, meaning and example."""
 
 HEADERS: Mapping[str, Document] = {
     "ETag": {
@@ -51,10 +52,10 @@ HEADERS: Mapping[str, Document] = {
     "WWW-Authenticate": {"description": "the challenge: the scheme, and what is wrong", "schema": {"type": "string"}},
     "Retry-After": {"description": "seconds after which to try again", "schema": {"type": "string"}, "example": "1"},
 }
-"""Response headers by name."""
+"""The descriptions of response headers, by name."""
 
 _ENTITY_TAGS: Document = {
-    # One pattern and no enum: the documentation page would offer a list to choose from, in which nobody can type "1".
+    # A pattern and no enum, because for an enum the documentation page shows a list, in which nobody can type "1".
     "type": "string",
     "pattern": r'^(\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$',
     "examples": ['"1"'],
@@ -79,10 +80,10 @@ REQUEST_HEADERS: Mapping[str, Document] = {
         "schema": {"type": "string", "examples": ["my-app/2f0c1b7e"]},
     },
 }
-"""Request headers by name; all are texts and optional.
+"""The descriptions of request headers, by name. All are optional texts.
 
-Documentation pages fill in an example beside the schema, so that one must let the request succeed. An example inside
-the schema is for readers only.
+Documentation pages fill in an example that stands beside the schema, so a request must succeed with it. An example
+inside the schema is for readers only.
 """
 
 _SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
@@ -95,7 +96,7 @@ LINKS: Mapping[str, Document] = {
         "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
     },
 }
-"""What a client can do with an answer (links of OpenAPI)."""
+"""OpenAPI links: operations for which an answer contains the parameters."""
 
 SERVER_FIELDS: Document = {
     "id": {"type": "string", "format": "uuid"},
@@ -125,7 +126,7 @@ _COUNT: Document = {"type": "integer", "minimum": 0}
 
 
 def _texts(**formats: Document) -> Document:
-    """An object of texts, each with its format or pattern."""
+    """The schema of an object whose members are texts, each with its format or pattern."""
     return _object_of({name: {**_TEXT, **described} for name, described in formats.items()})
 
 
@@ -154,7 +155,7 @@ def _facet(kind: str, **members: Document) -> Document:
 
 
 def _counted(**members: Document) -> Document:
-    """A counted member of a facet, with ``productCount`` if the facet counts products."""
+    """The schema of an object with ``count``, and with ``productCount`` if the facet counts products."""
     return _object_of({**members, "count": _COUNT}, productCount=_COUNT)
 
 
@@ -326,10 +327,10 @@ SCHEMAS: Mapping[str, Document] = {
         },
     ),
 }
-"""Bodies that no marshmallow schema describes, because PostgreSQL or a view writes them."""
+"""The schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view makes them."""
 
 FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
-"""Forms whose fields may stand in the query string too."""
+"""The forms whose fields may also stand in the query string."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),
@@ -338,7 +339,7 @@ TAGS: Mapping[str, tuple[str, str]] = {
     "oauth": ("Authorization", "Get, examine and revoke access tokens; the keys that verify them."),
     "health": ("Service", "Health and metrics, for operators."),
 }
-"""Tags by blueprint, in the order of the documentation page: name and meaning."""
+"""The name and meaning of each blueprint's tag, in the order of the documentation page."""
 
 DESCRIPTION = """\
 A durable server for a project-scoped resource with optimistic locking, two projections, a query language and bearer

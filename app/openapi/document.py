@@ -1,7 +1,7 @@
-"""The contract as an OpenAPI 3.1 document, made from what runs the service: URL map, marks, schemas, error catalogue.
+"""Makes the OpenAPI 3.1 document from the URL map, the marks of views, the schemas and the error catalogue.
 
-A view says with :func:`app.openapi.marks.operation` what cannot be derived: its name and its answers. The rest is
-derived: parameters and bodies from their schemas, security from the scopes, error responses from what the view takes.
+A view declares its operation id and answers with :func:`app.openapi.marks.operation`. The rest is derived: parameters
+and bodies from the schemas, security from the scopes, error responses from the parameters and bodies of the view.
 """
 
 import json
@@ -46,13 +46,13 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     spec = cast("Any", api.spec)
     made: Document = spec.to_dict()
     schemas: Document = made["components"]["schemas"]
-    # flask-smorest's own schemas, and the search form, which FORMS describes.
+    # Remove flask-smorest's own schemas, and its schema of the search form, which FORMS describes.
     for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
         schemas.pop(unused, None)
     _describe_actions(schemas)
     flat = {**SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
     schemas |= SCHEMAS
-    # What 4.9 and 4.13 have received: they keep nothing, so a text may hold what no stored one can.
+    # The endpoints of 4.9 and 4.13 store nothing, so they accept texts that PostgreSQL cannot store.
     texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
     schemas["EchoedObjectType"] = {
         **schemas["ObjectType"],
@@ -121,7 +121,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
 
 
 def _used(kind: str, components: Mapping[str, Document], paths: Document) -> Document:
-    """The components that the paths refer to. Some are never used: no operation answers 405, for example."""
+    """The components of one kind that the paths refer to. The others, such as the example of 405, are left out."""
     text = json.dumps(paths)
     return {name: value for name, value in components.items() if f'"#/components/{kind}/{name}"' in text}
 
@@ -165,7 +165,7 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document) -> None:
-    """The body of update by id: one schema for each action, with ``action`` as the discriminator."""
+    """Add the schemas of update actions, one for each action, with ``action`` as the discriminator."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         members = [(field.data_key or name, field) for name, field in ACTION_SCHEMAS[action].fields.items()]
@@ -196,11 +196,12 @@ def _describe_actions(schemas: Document) -> None:
 
 
 _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
-"""The order of operations of a path. Examples tried from top to bottom succeed: create, read, and delete last."""
+"""The order of operations of a path. It lets the examples succeed if they are tried from top to bottom: delete comes
+last."""
 
 
 def _paths(app: Flask, made: Document) -> Document:
-    """Every described view, in the order of the code."""
+    """The paths of the document with all described views, in the order of the code."""
     paths: Document = {}
     for rule, method, view, described in described_views(app):
         found = made[route_template(rule.rule)][method]
@@ -209,7 +210,7 @@ def _paths(app: Flask, made: Document) -> Document:
 
 
 def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
-    """Every described view with its URL rule, its method in lower case, and its description."""
+    """Yield each view that has a description, with its URL rule, its method in lower case, and the description."""
     for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
         if view_class is None:
@@ -222,7 +223,7 @@ def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
 
 
 def path_template(rule: str) -> str:
-    """The path of a URL rule in the document, with the public names of its variables: ``/{projectKey}/resource``."""
+    """The path of a URL rule with the public names of its variables, such as ``/{projectKey}/resource``."""
     return re.sub("{([a-z_]+)}", lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", route_template(rule))
 
 
@@ -286,7 +287,7 @@ def _reference(schema: str) -> Document:
 
 
 def _form_schema(fields: Mapping[str, Any]) -> Document:
-    """The schema of a form whose fields may stand in the query string instead."""
+    """The schema of a form whose fields may also stand in the query string."""
     return {
         "type": "object",
         "properties": {
@@ -296,7 +297,7 @@ def _form_schema(fields: Mapping[str, Any]) -> Document:
 
 
 def _encoding(fields: Mapping[str, Any]) -> Document:
-    """The encoding of arrays and families in a form: one field for each item and each member."""
+    """The encoding of repeatable parameters and families in a form: a field for each item and each member."""
     exploded = [
         field.data_key or name
         for name, field in fields.items()
@@ -306,9 +307,10 @@ def _encoding(fields: Mapping[str, Any]) -> Document:
 
 
 def _query_parameter(name: str, field: Any) -> Document:
-    """A parameter that the form has too.
+    """Describe a query parameter that may also be a field of the form.
 
-    Its example is the schema's, which pages do not fill in: most parameters may stand in one of the two places only.
+    Its example stands inside the schema, so that documentation pages do not fill it in. They fill in the form, and most
+    parameters may stand in only one of the two places.
     """
     made: Document = {
         "name": field.data_key or name,
@@ -325,7 +327,7 @@ _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
 
 
 def _unwrapped(text: str) -> str:
-    """Markdown without line breaks inside paragraphs and list items, which some pages would show."""
+    """Remove line breaks inside the paragraphs and list items of Markdown, because some pages would show them."""
     return _LINE_BREAK.sub(" ", text.strip())
 
 
@@ -334,7 +336,7 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
-        # A row that is missing fails one test, which names it. A KeyError here would fail all tests.
+        # A missing example fails one test, which names it. A KeyError here would fail all tests.
         if JSON in made["content"] and answer.schema in ANSWER_EXAMPLES:
             made["content"][JSON]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
@@ -350,8 +352,8 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: (
 
 
 def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:
-    """Every error code that a view can answer."""
-    # Every request may have a host that is not served, or headers that are too large.
+    """The codes of all errors that a view can answer."""
+    # Every request may have a refused host, or headers that are too large.
     codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]
@@ -379,7 +381,7 @@ def _errors(codes: Sequence[str]) -> Document:
 
 
 _TARGET_TOO_LONG = "InvalidInput-414"
-"""The example of the one error whose code has another status too."""
+"""The name of the example for 414, the only error whose code also has another status."""
 
 
 def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
@@ -399,7 +401,7 @@ def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
 
 
 def describe_fields(api: Api) -> None:
-    """Let flask-smorest's generator describe parameters from their fields; call it before routes are registered."""
+    """Make flask-smorest describe parameters by their fields. To be called before routes are registered."""
     converter = cast("Any", api).ma_plugin.converter
     converter.add_attribute_function(_schema_of)
     converter.add_parameter_attribute_function(_parameter_of)

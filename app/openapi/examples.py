@@ -1,4 +1,4 @@
-"""Examples of bodies and answers. They fit together: pages that try them from top to bottom succeed."""
+"""The examples of bodies, answers and errors. All of them succeed if a page tries them from top to bottom."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ BODY_EXAMPLES: Mapping[str, Document] = {
     "TokenRequest": {"grant_type": "client_credentials"},
     "TokenToExamine": {"token": "an access token"},
 }
-"""Examples of request bodies, by operation id or schema name."""
+"""The examples of request bodies, by operation id or by the name of the schema."""
 
 _EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
 
@@ -109,7 +109,7 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
     },
     "Status": {"status": "ready"},
 }
-"""Examples of answers, by schema name."""
+"""The examples of answers, by the name of the schema."""
 
 ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
     error.faults[0].code: error
@@ -153,4 +153,4 @@ ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
         errors.over_capacity("The database is not available."),
     )
 }
-"""An error of each code."""
+"""The example of each error code."""

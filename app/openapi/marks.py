@@ -1,4 +1,4 @@
-"""The mark with which a view describes what cannot be derived: its operation id, answers and error codes."""
+"""The mark by which a view declares its operation id, answers and further error codes for the OpenAPI document."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +11,12 @@ _MARK = "openapi_operation"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response that is not an error.
+    """A response of an operation that is not an error.
 
-    :param schema: a name in the components' ``SCHEMAS``, or of a marshmallow schema; None for an answer without a body.
+    :param schema: the name of a schema: one of the components' ``SCHEMAS``, or a marshmallow schema; None for an answer
+        without a body.
     :param headers: names in ``HEADERS``.
-    :param media_types: of the body.
+    :param media_types: the media types that the body can have.
     :param links: names in ``LINKS``.
     """
 
@@ -29,7 +30,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """The description of a view.
+    """The mark of a view for the OpenAPI document.
 
     :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
     :param headers: names in the components' ``REQUEST_HEADERS``.
@@ -50,7 +51,7 @@ def operation(
     headers: tuple[str, ...] = (),
     form: str | None = None,
 ) -> Callable[[AnyView], AnyView]:
-    """Describe a view; a view without a description is not in the document."""
+    """Mark a view with its description. The OpenAPI document leaves out views without a mark."""
 
     def mark(view: AnyView) -> AnyView:
         setattr(view, _MARK, Operation(operation_id, answers, error_codes, headers, form))

@@ -1,1 +1,1 @@
-"""Pages for people: their files, the header and the style sheet that all of them share, and how they are answered."""
+"""The pages for people: their files, their common header and style sheet, and the functions that answer them."""

@@ -1,7 +1,7 @@
-"""What all pages share: the header, the style sheet, and how they and their files are answered.
+"""The common parts of all pages: the header, the policy, and the functions that answer pages and their files.
 
-Files are served as they are written, without a build. Only the guide is built, from the documents of the repository.
-No page loads anything from another host.
+Files are served as they are in the source, without a build. Only the guide is built, from the documents of the
+repository. No page loads anything from another host.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from app.http.answers import html_answer
 _FOLDER = Path(__file__).parent
 SITE = _FOLDER / "site"
 GUIDE = _FOLDER / "guide"
-"""Made by ``make docs``, and part of every wheel; a checkout may lack it."""
+"""The folder of the guide. ``make docs`` builds it. Every wheel contains it; a checkout may lack it."""
 
 GUIDE_ROOT = "/docs/guide"
 
@@ -27,15 +27,16 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""Nothing from elsewhere, nothing inline, and no text that becomes HTML."""
+"""The ``Content-Security-Policy`` of pages: nothing from other hosts, nothing inline, and scripts cannot make HTML of
+texts."""
 
 
 def header(root: str, current: str | None, extension: Extension) -> Markup:
-    """The header of every page.
+    """The HTML of the header that every page has.
 
-    :param root: what the paths of the service follow.
-    :param current: the path of the page that has it.
-    :param extension: whose page and document are linked too.
+    :param root: the prefix of the service's paths.
+    :param current: the path of the page with this header.
+    :param extension: the extension whose page and document are linked, too.
     """
     document = extension.document
     pages = [
@@ -56,44 +57,44 @@ def header(root: str, current: str | None, extension: Extension) -> Markup:
 
 
 def document_page(document: DocumentPage) -> str:
-    """The address of the page that shows a further document."""
+    """The path of the page that shows the OpenAPI document of an extension."""
     return f"/docs?document={document.name}"
 
 
 def extension() -> Extension:
-    """The frame of the current application."""
+    """The extension of the current application."""
     return current_app.extensions["extension"]
 
 
 def page(text: str, current: str, policy: str = POLICY) -> Response:
-    """Answer a page: its text with the header and the root of the service in place of ``{header}`` and ``{root}``."""
+    """Answer a page, with the header and the prefix of paths in place of ``{header}`` and ``{root}`` in its text."""
     root = request.script_root
     head = header(root, current, extension())
     return html_answer(text.replace("{header}", head).replace("{root}", escape(root)), policy)
 
 
 def guide_page(name: str) -> Response:
-    """Answer a page of the guide. The page loads files beside it, and has a mark where the header belongs."""
+    """Answer a page of the guide, with the header in place of a comment in its text."""
     text = (GUIDE / name).read_text("utf-8")
     head = header(request.script_root, GUIDE_ROOT, extension())
     return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
 
 
 def guide_is_built() -> bool:
-    """Whether there are pages to link to."""
+    """Whether the guide is built, so that pages can link to it."""
     return bool(guide_files(GUIDE))
 
 
 @cache
 def guide_files(folder: Path) -> frozenset[str]:
-    """The names of all files of a guide; none if it is not built."""
+    """The names of all files in the folder of a guide; none if the guide is not built."""
     return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def asset(folder: Path, name: str, names: frozenset[str]) -> Response:
-    """A file that a page loads. Browsers ask each time whether it is the same, so an upgrade mixes no versions.
+    """Answer a file that a page loads. Browsers have to revalidate it each time, so an upgrade mixes no versions.
 
-    :param names: of the files that are served.
+    :param names: the names of the files that may be served.
     :raises NotFound: for any other name.
     """
     if name not in names:

@@ -1,10 +1,10 @@
-"""The fields of a resource: public name to type and SQL, one table for everything that reads a resource by them.
+"""The table of a resource's fields: public name, type and SQL. Conditions, orders, facets and expansions read it.
 
-Those of ObjectType follow from :mod:`app.query.object_fields`.
+The fields of ObjectType follow from :mod:`app.query.object_fields`.
 
-The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. Whatever differs between the
-current and the staged projection stands here for both, so that conditions, orders and facets need not tell them apart.
-Writes and bulk commands name the columns of both.
+The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. The table has the SQL of both
+projections, so that conditions, orders and facets need no cases for them. Writes and bulk commands do not use the
+table: they name the columns of both projections.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,29 +39,32 @@ class Column:
 
 
 class Index(Flag):
-    """What an index answers. A field has what its index answers, an operator what it asks for."""
+    """The conditions that an index serves: of a field, those that its index serves; of an operator, those that it
+    makes."""
 
     VALUES = 1
-    """Which resources have a value. They are taken for few."""
+    """Equality with a value. The resources with the value are assumed to be few."""
     ORDER = 2
-    """The resources in the order of the field. A value or a range is one stretch of it, possibly most of a project. A
-    page in this order is read up to its end. Beside another condition the whole stretch may be read in vain."""
+    """A value or a range in the order of the field. Its resources are one stretch of the index, possibly most of a
+    project. A page in this order is read up to its end. Beside another condition, PostgreSQL may read the whole stretch
+    in vain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A row of the table.
+    """A field of a resource, a row of the table.
 
-    :param kind: what it holds, or what the items of an array are.
-    :param column: its value, NULL if it is absent; None for the members of an array's elements, which have no column.
-    :param members: the fields of an object, or of an array's elements.
-    :param text: its value as text, if ``column`` has another SQL type than the public one.
-    :param indexed: what its index answers; ``sort`` takes a field whose index has an order.
-    :param looked_up: whether the index can be asked for a value.
-    :param beginning: what ``sort`` and the index take in place of a value that has no limit; only the current
-        projection has such an index.
-    :param expandable: ``expand`` takes it.
-    :param counted_as: the SQL type that facets count the values of an array as, or those of a member of its elements.
+    :param kind: the kind of its value; of an array, the kind of its items.
+    :param column: SQL of its value, which is NULL if the field is absent; None for a member of an array's elements,
+        which has no column.
+    :param members: the fields of an object, or of the elements of an array.
+    :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
+    :param indexed: the conditions that its index serves. ``sort`` accepts the fields with :attr:`Index.ORDER`.
+    :param looked_up: whether the index serves a comparison with a given value.
+    :param beginning: SQL of the beginning of a text of unlimited length. ``sort`` and the index use it in place of the
+        value; only the current projection has such an index.
+    :param expandable: whether ``expand`` accepts it.
+    :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements.
     """
 
     name: LiteralString
@@ -77,31 +80,31 @@ class Field:
     is_array: bool = False
 
     def indexed_in(self, projection: Projection) -> Index:
-        """What its index answers in a projection."""
+        """The conditions that the field's index serves in a projection."""
         return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property
     def type_name(self) -> str:
-        """What it holds, for people."""
+        """The name of the field's type in the documentation."""
         one, many = self.kind.name
         return f"array of {many}" if self.is_array else one
 
     @property
     def takes(self) -> str:
-        """What it can be compared with, for messages."""
+        """The values that the field can be compared with, for messages."""
         return self.kind.takes[self.is_array]
 
 
-# The two projections. The columns of the staged one are NULL as long as it equals the current one.
+# The two projections. The columns of the staged projection are NULL as long as the projections are equal.
 
 HAS_STAGED_CHANGES: LiteralString = "r.staged_object_type IS NOT NULL"
-"""Whether the projections differ."""
+"""SQL condition that the projections differ."""
 
 OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_type)")
-"""The ObjectType as the text that answers contain."""
+"""SQL of the ObjectType as the text that answers contain."""
 
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
-"""The ObjectType as jsonb, whose arrays of numbers and texts have each value once, in order."""
+"""SQL of the ObjectType as jsonb. Its arrays of numbers and texts have each value once and sorted."""
 
 SOME_PROPERTY = Column(
     "r.some_property",
@@ -109,7 +112,8 @@ SOME_PROPERTY = Column(
 )
 
 BEGINNING_LENGTH = 400
-"""Characters of someProperty that are indexed and sorted by: an entry of a B-tree has at most 2704 bytes."""
+"""The number of characters at the beginning of someProperty that are indexed and sorted by. The whole text would not
+fit, because an entry of a B-tree has at most 2704 bytes."""
 
 _BEGINNING = Column(
     f'"left"({SOME_PROPERTY.current}, {literal(BEGINNING_LENGTH)})',
@@ -117,16 +121,19 @@ _BEGINNING = Column(
 )
 
 _DETERS_FULL_SCAN: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
-"""Always true, and cheap, since each version is above 0. The planner adds the COST of ``word_stems`` to every row that
-a scan looks at.
+"""A condition that is always true, because each version is above 0. It makes a scan look expensive to the planner,
+which adds the COST of ``word_stems`` to every row of the scan.
 
-It takes each project for 0.5 % of the table, so a scan of the whole project looks cheaper to it than two searches of
-GIN indexes, which a condition on the staged projection needs.
+A condition on the staged projection needs two searches of GIN indexes. Without this term the planner prefers a scan of
+the whole project, because it estimates each project at 0.5 % of the table.
 """
 
 
 def _served_by_gin(condition: LiteralString) -> Column:
-    """A condition on a document or on words, with ``{column}`` and ``{}``, that the index of each column serves."""
+    """A condition on a document or on words for both projections, each served by the GIN index of its column.
+
+    :param condition: SQL with ``{column}``, the beginning of the column's name, and ``{0}`` for the operand.
+    """
     current, staged = condition.replace("{column}", "r."), condition.replace("{column}", "r.staged_")
     return Column(
         current,
@@ -136,19 +143,21 @@ def _served_by_gin(condition: LiteralString) -> Column:
 
 
 CONTAINS = _served_by_gin("{column}object @> {0}")
-"""Whether the ObjectType contains a document."""
+"""SQL condition that the ObjectType contains a document."""
 
 FOUND_BY = _served_by_gin("{column}object @? {0}")
-"""Whether a jsonpath finds something in the ObjectType; the GIN indexes serve its comparisons by ``==``."""
+"""SQL condition that a jsonpath finds something in the ObjectType. The GIN indexes serve the comparisons by ``==`` in
+it."""
 
 MATCHES = _served_by_gin("{column}words @@ {0}")
-"""Whether the words of a projection match a ``tsquery``."""
+"""SQL condition that the words of a projection match a ``tsquery``."""
 
 WORDS_TO_RANK = Column("r.words", "CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END")
-"""The words of a projection with their positions."""
+"""SQL of the words of a projection with their positions."""
 
 WORDS = Column("tsvector_to_array(r.words)", "tsvector_to_array(r.staged_words)")
-"""The words of a projection as an array; those of the staged one are NULL as long as the projections are equal."""
+"""SQL of the words of a projection as an array. For the staged projection it is NULL as long as the projections are
+equal."""
 
 # The table
 
@@ -158,7 +167,7 @@ def _both(sql: LiteralString) -> Column:
 
 
 def _array(row: ArrayField) -> Field:
-    """A field of ObjectType, from its row."""
+    """Make the field of an array from its row in :mod:`app.query.object_fields`."""
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
     counted_as = "" if row.type is None else row.type.counted_as
@@ -195,7 +204,7 @@ def _is_integer(value: Value) -> bool:
 
 
 def _is_short(value: Value) -> bool:
-    """Whether a text compares with a beginning as it compares with the whole text."""
+    """Whether comparing a text with the beginning of someProperty gives the result of comparing it with the whole."""
     return len(str(value)) < BEGINNING_LENGTH
 
 
@@ -222,10 +231,11 @@ RESOURCE: Mapping[str, Field] = {
     ),
     **OBJECT_TYPE,
 }
-"""The fields of a resource (interface 2.2, and fields that the server adds), and the fields of its ObjectType."""
+"""The fields of a resource by their names: those of interface 2.2, those that the server adds, and those of its
+ObjectType."""
 
 SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if Index.ORDER in row.indexed}
-"""Fields that ``sort`` takes."""
+"""The fields that ``sort`` accepts."""
 
 EXPANDABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.expandable}
-"""References whose target an answer can contain."""
+"""The references that ``expand`` accepts: an answer can contain the referenced API client."""

@@ -1,4 +1,4 @@
-"""The kinds of values that a field can hold, one row each: everything that tells kinds apart is read from here."""
+"""The kinds of values that a field can have, one row each. Every difference between kinds stands here."""
 
 import re
 from collections.abc import Callable
@@ -14,23 +14,24 @@ from app.values.patterns import JSON_NUMBER, UUID_PATTERN
 from app.values.strict_json import HugeNumber
 
 Number = int | float
-"""A number of a predicate: an exact int within int64, else the nearest double, and beyond all doubles an infinity."""
+"""A number in a predicate: an int within int64, else the nearest double; an infinity beyond the range of doubles."""
 
 Value = str | Number | datetime | UUID
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A row.
+    """A kind of values.
 
-    :param name: the name of a value, and of an array of such values.
-    :param takes: what a value is compared with, for messages, and what those of an array are.
-    :param cast: the SQL type that values are compared as.
-    :param literals: the types of literals that can be values; none for objects, which are compared with nothing.
-    :param read: the value of a text without quotes; None if it is none.
-    :param data_type: the ``dataType`` of a facet's terms.
-    :param json: SQL for the JSON of a value in a facet.
-    :param amount: SQL for the value as a number, for the statistics of a facet's ranges; empty if it has no ranges.
+    :param name: the name of one value, and of several.
+    :param takes: for messages, the operands of comparisons with a value, and with the items of an array.
+    :param cast: the SQL type as which values are compared.
+    :param literals: the types of literals that can be values; none for objects, which no operator compares.
+    :param read: returns the value that a text without quotes stands for; None if it stands for none.
+    :param data_type: the ``dataType`` in the result of a facet.
+    :param json: SQL of the JSON of a value in a facet.
+    :param amount: SQL of the value as a number, for the statistics of a facet's ranges; empty if the kind has no
+        ranges.
     """
 
     name: tuple[str, str]
@@ -43,7 +44,7 @@ class Kind:
     amount: LiteralString = ""
 
     def value_of(self, literal: str | Number) -> Value | None:
-        """The value of a literal; None if it is none."""
+        """The value that a literal stands for; None if the literal is no value of this kind."""
         if type(literal) not in self.literals:
             return None
         return self.read(literal) if isinstance(literal, str) else literal
@@ -53,7 +54,7 @@ _CANONICAL_ID = re.compile(UUID_PATTERN, re.ASCII)
 
 
 def _id(text: str) -> UUID | str:
-    """A UUID if the text is an id as answers write it, else the text: ``<`` and ``>`` take any text."""
+    """A UUID if the text is an id as answers write it, else the text, because ``<`` and ``>`` compare with any text."""
     return UUID(text) if _CANONICAL_ID.fullmatch(text) else text
 
 
@@ -68,19 +69,19 @@ def _time(text: str) -> datetime | None:
         return None
 
 
-# A numeric has more digits than a double. If it is not a whole number, the shortest text of the nearest double is
-# meant, if there is a double near it.
+# A numeric may have more digits than a double. A number that is not whole becomes the shortest text of the nearest
+# double, unless it is too large or too small for a double.
 
 NUMBER_JSON: LiteralString = """CASE
     WHEN {0} = trunc({0}) AND abs({0}) < 1e21 THEN trunc({0})::text
     WHEN abs({0}) BETWEEN 1e-300 AND 1e300 THEN to_json({0}::double precision)::text
     ELSE {0}::text END"""
-"""A number as JSON."""
+"""SQL of a number as JSON."""
 
 _DECIMAL_JSON: LiteralString = (
     f"{NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END"
 )
-"""A number with a fraction, ``.0`` if it is whole."""
+"""SQL of a number as JSON with a fraction, which is ``.0`` for a whole number."""
 
 _IN_QUOTES = ("a text in double quotes", "texts in double quotes")
 

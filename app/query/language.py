@@ -1,8 +1,8 @@
-"""Shared by the languages of parameters: parsing by a grammar, and the messages for syntax errors.
+"""Parses the languages of parameters by their grammars, and makes the messages for syntax errors.
 
-A message has the platform's form: the character at which the text departs from the grammar, what is expected there,
-line and column, and the line itself with a caret below. No expected word has this character in its place: in
-``firstName ilike`` it is the ``l``, because ``in`` and ``is`` begin with an ``i``.
+A message has the platform's form: the unexpected character, the expected ones, line and column, and the line with a
+caret below. The unexpected character is the first that no accepted word has at this position: in ``firstName ilike`` it
+is the ``l``, because ``in`` and ``is`` begin with an ``i``.
 """
 
 import re
@@ -21,26 +21,26 @@ from app.errors import FAULTS_AT_MOST
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
 
 TERMS_AT_MOST = 500
-"""Terms of all texts that are read together: what a statement can have. Parsing is bounded by the characters of a
-request."""
+"""The most terms of all texts that are read together, because they become one SQL statement. The time of parsing is
+limited by the length of a request, and not by this."""
 
 DEPTH_AT_MOST = 32
-"""Nested parentheses. It also bounds every recursion over the trees."""
+"""The most levels of nested parentheses. It also limits every recursion over the trees."""
 
 _CACHED_LENGTH = 2_048
-"""Characters of a text whose tree is cached: longer ones rarely repeat, and their trees are large."""
+"""The most characters of a text whose tree is cached. Longer texts are rarely sent again, and their trees are large."""
 
 
 class InvalidExpression(ValueError):
-    """A text that is not an expression of its language; ``str()`` of it is the message."""
+    """The error for a text that is no expression of its language. ``str()`` of it is the message."""
 
 
 Reason = str | errors.Fault
-"""Why an expression is invalid; a ``Fault`` has an error code of its own."""
+"""The reason why an expression is invalid. A ``Fault`` has an error code of its own."""
 
 
 class InvalidExpressions(ValueError):
-    """Expressions of one parameter that are invalid, with a reason for each fault."""
+    """The error for invalid expressions of one parameter, with a reason for each fault."""
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
         super().__init__("; ".join(map(str, reasons)))
@@ -49,22 +49,22 @@ class InvalidExpressions(ValueError):
 
 @dataclass(slots=True)
 class Faults:
-    """The faults of all expressions of one parameter; those beyond :data:`FAULTS_AT_MOST` are dropped."""
+    """Collects the faults of all expressions of one parameter. Faults beyond :data:`FAULTS_AT_MOST` are dropped."""
 
     reasons: list[Reason] = field(default_factory=list[Reason])
 
     @property
     def are_enough(self) -> bool:
-        """Whether a further one would be dropped."""
+        """Whether a further fault would be dropped."""
         return len(self.reasons) >= FAULTS_AT_MOST
 
     def add(self, reason: Reason) -> None:
-        """Note a fault."""
+        """Add a fault, unless there are enough."""
         if not self.are_enough:
             self.reasons.append(reason)
 
     def raise_if_any(self) -> None:
-        """Refuse the expressions.
+        """Refuse the expressions if a fault has been added.
 
         :raises InvalidExpressions: with all faults.
         """
@@ -82,10 +82,10 @@ def trees_of(
     too_many: str,
     faults: Faults,
 ) -> Generator[tuple[str, Parsed]]:
-    """Each text that is an expression, with its tree, until all have too many terms or there are enough faults.
+    """Parse texts, and yield each valid one with its tree. Stop if there are too many terms or enough faults.
 
-    :param terms_of: counts the terms of a tree.
-    :param too_many: the fault if the texts have more than :data:`TERMS_AT_MOST` terms together.
+    :param terms_of: returns the number of terms of a tree.
+    :param too_many: the fault that is added if the texts have more than :data:`TERMS_AT_MOST` terms together.
     """
     terms = 0
     for text in texts:
@@ -115,7 +115,7 @@ class Place:
 
 
 def place(text: str, position: int) -> Place:
-    """The place of the character at an offset."""
+    """The line and column of the character at an offset."""
     return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
 
 
@@ -123,10 +123,10 @@ def place(text: str, position: int) -> Place:
 
 
 def number_of(literal: str) -> int | float:
-    """The number of a JSON literal: an exact int within int64, else the nearest double.
+    """The number of a JSON literal: an int within int64, else the nearest double.
 
-    A double that is a whole number within int64 becomes the integer that PostgreSQL reads from the double's shortest
-    text, so that equal numbers have one form.
+    A double that is a whole number within int64 becomes an int: the one that PostgreSQL reads from the double's
+    shortest text. So equal numbers have one form.
     """
     number = cast("int | float", decode(literal))
     if isinstance(number, int):
@@ -161,10 +161,11 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 
 
 def _feed(parser: InteractiveParser, token: Token) -> Any:
-    """What the parser makes of a token.
+    """Feed a token to the parser, and return the parser's result.
 
-    If it is unexpected, the parser's states are as before. It may have reduced on the token, and then would no longer
-    accept everything that could continue the text; a second parser that stops there would take as long as the first.
+    For an unexpected token, the parser's states are restored. Lark may have reduced before it refused the token, and
+    the reduced states accept fewer tokens than could continue the text, so the message would lack some. To parse the
+    text a second time up to this token would double the time.
     """
     states = parser.parser_state.state_stack
     before = states.copy()
@@ -188,12 +189,13 @@ _NAMES = (
 
 
 class TreeMaker(Transformer[Token, Any]):
-    """Makes the nodes of a tree: a method for each rule of the grammar, or for each alternative that has a name."""
+    """Makes the nodes of a tree, by a method for each rule of the grammar and for each named alternative."""
 
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """What Lark makes of a rule without a method: of an inlined one, a tree that the rule around it takes apart.
+        """Return Lark's tree of a rule without a method, if Lark inlines the rule into the rule around it.
 
-        :raises LookupError: for any other. Its tree would get into the predicate, where nothing knows its meaning.
+        :raises LookupError: for a rule that is not inlined, because its tree would stay in the predicate, where no code
+            expects it.
         """
         if not data.startswith("_"):
             raise LookupError(f"{type(self).__qualname__} has no method for the rule '{data}' of its grammar.")
@@ -201,16 +203,17 @@ class TreeMaker(Transformer[Token, Any]):
 
 
 _KEYWORD = re.compile(r"^_([A-Z]+)\.2: ", re.MULTILINE)
-"""The terminal of a keyword in a grammar. Its name is the word in capitals, after an underscore."""
+"""The definition of a keyword's terminal in a grammar. Its name is an underscore and the keyword in capitals."""
 
 
 class Language:
-    """A grammar with its messages.
+    """A language with its parser and its messages for syntax errors.
 
-    :param package: contains ``grammar.lark``.
-    :param maker: makes the nodes while the parser runs, so that Lark builds no tree of its own.
-    :param signs: the spellings of terminals that are no keywords. Messages list keywords first, in the grammar's order.
-    :param starts: the rules that a text can start with.
+    :param package: the package that contains ``grammar.lark``.
+    :param maker: makes the nodes during parsing, so that Lark builds no tree of its own.
+    :param signs: the spellings of the terminals that are no keywords. Messages list keywords before them, in the order
+        of the grammar.
+    :param starts: the rules with which parsing of a text can start.
     """
 
     def __init__(
@@ -236,7 +239,8 @@ class Language:
 
     @cached_property
     def _lark(self) -> Lark:
-        """The parser, made for the first text: making both parsers took a tenth of the time to load the service."""
+        """The parser. It is made when the first text is parsed, because making the parsers of both languages took a
+        tenth of the time to load the service."""
         return Lark(
             self._grammar,
             parser="lalr",
@@ -249,8 +253,9 @@ class Language:
     def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
         """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
 
-        :param quoted: names the text in messages, which otherwise quote it.
-        :raises InvalidExpression: for a text that is no expression of the language, or that is nested too deep.
+        :param quoted: the name of the text in messages; None: messages quote the text.
+        :raises InvalidExpression: for a text that is no expression of the language, or whose parentheses are nested too
+            deep.
         """
         if len(text) > _CACHED_LENGTH:
             return self._parse(text, start, quoted)
@@ -284,7 +289,7 @@ class Language:
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 
     def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
-        """The first character that no accepted word has in this place, and the words that are accepted instead."""
+        """The position of the first unexpected character, and what is expected there, for the message."""
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
@@ -311,11 +316,11 @@ class Language:
 
 
 _SHOWN = 100
-"""Characters of a line that a message shows on either side of the place of a fault."""
+"""The most characters of a line that a message shows on either side of a fault."""
 
 
 def _shown(text: str, position: int) -> str:
-    """The line of a character, or what surrounds the character in a long line, and a caret below it."""
+    """The line of a character with a caret below the character. A long line is cut on both sides."""
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     before, after = text[begin:position], text[position : None if end < 0 else end]
     if len(before) > _SHOWN:

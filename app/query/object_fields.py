@@ -1,7 +1,8 @@
-"""The fields of ObjectType (interface 2.3), one row each.
+"""The table of the fields of ObjectType (interface 2.3), one row each.
 
-What knows a field by its name follows from this table: body schemas, the statements of facets, the parameters of lists,
-the languages of ``where`` and of filters, the document, its example, and made-up resources. A new field is a row here.
+Everything that names a field follows from this table: body schemas, the statements of facets, the parameters of lists,
+the languages of ``where`` and of filters, the OpenAPI document and its example, and the resources of ``seed``. To add a
+field, add a row.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +17,12 @@ from app.values.json_fields import STORABLE_TEXT, Check, check_int32, check_int6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemType:
-    """What a value is.
+    """The type of an item of an array, or of a member of an object.
 
-    :param check: keeps a decoded JSON value, or refuses it.
-    :param json_schema: its JSON Schema.
-    :param counted_as: the SQL type that facets count it as.
-    :param kind: what it is to conditions and facets.
+    :param check: returns a valid decoded JSON value, or raises an error.
+    :param json_schema: the JSON Schema of a value.
+    :param counted_as: the SQL type as which facets count values.
+    :param kind: the kind of a value in conditions and facets.
     """
 
     check: Check
@@ -39,7 +40,7 @@ TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", kinds.TEXT)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A member of the objects of an array; each is optional."""
+    """A member of the objects in an array. Every member is optional."""
 
     name: LiteralString
     type: ItemType
@@ -47,34 +48,37 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What a made-up value is drawn from: a stream of its own for each field, so that a new field changes no other one.
+    """The source of random values of one field.
 
-    :param word: draws a word, common ones more often.
+    Each field has a source of its own, so that the values of the other fields stay when a field is added.
+
+    :param word: draws a word; common words are more frequent.
     """
 
     random: Random
     word: Callable[[Random], str]
 
     def integers(self, below: int, at_most: int) -> list[int]:
-        """One to ``at_most`` integers from 0."""
+        """Draw 1 to ``at_most`` integers, each from 0 to less than ``below``."""
         return [self.random.randrange(below) for _ in range(self.random.randrange(1, at_most + 1))]
 
     def number(self, value: float, digits: int) -> int | float:
-        """A rounded number as the service stores it: an integer if it is whole."""
+        """A rounded number: an int if it is whole, as the service stores it."""
         rounded = round(value, digits)
         return int(rounded) if rounded.is_integer() else rounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayField:
-    """A field of ObjectType. Each is an array, and optional.
+    """A field of ObjectType. Every field is an array and optional.
 
-    :param type: what its items are; None for objects, which ``members`` describe.
-    :param unique: items do not repeat.
-    :param length: the number of items; None for any.
-    :param parameters: the parameters of the list (interface 4.1) that look for one item.
-    :param example: its items in the example of the document.
-    :param made: its items in a made-up resource.
+    :param type: the type of its items; None if they are objects, which ``members`` describe.
+    :param unique: whether repeated items are refused.
+    :param length: the number of items; None for any number.
+    :param parameters: the parameters of the list (interface 4.1) that select the resources in which the field has an
+        item.
+    :param example: its items in the example of the OpenAPI document.
+    :param made: draws its items for a random resource.
     """
 
     name: LiteralString
@@ -88,7 +92,7 @@ class ArrayField:
 
 
 SEARCHED = "arrayOfStringExample"
-"""The field whose texts a search looks at, beside someProperty; the schema's function ``words_of`` names it too."""
+"""The array whose texts are searched, beside someProperty. The function ``words_of`` of the database also names it."""
 
 OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
@@ -150,9 +154,9 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
         ],
     ),
 )
-"""In the order in which they are written to JSON."""
+"""The fields of ObjectType, in the order in which they are written to JSON."""
 
 
 def looked_at_by(parameter: str) -> list[LiteralString]:
-    """The arrays in which a parameter of the list looks for its value."""
+    """The names of the arrays in which a parameter of the list has to find its value."""
     return [row.name for row in OBJECT_FIELDS if parameter in row.parameters]

@@ -15,9 +15,9 @@ from app.values.json_fields import Boolean, Text
 
 
 class UpdateAction(Protocol):
-    """A valid action.
+    """An update action whose fields are valid.
 
-    ``FIELDS`` are its fields beside ``action``; by the parameters of the class.
+    ``FIELDS`` maps each parameter of the class to the JSON field that it is loaded from; ``action`` is not among them.
     """
 
     ACTION: ClassVar[str]
@@ -25,7 +25,7 @@ class UpdateAction(Protocol):
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]]
 
     def apply(self, resource: Resource) -> Resource:
-        """What the action makes of a resource."""
+        """Return the resource after the action."""
         ...
 
 
@@ -88,4 +88,4 @@ class RevertStagedChanges:
 REGISTRY: Mapping[str, type[UpdateAction]] = {
     action.ACTION: action for action in (DoSomeThing, ChangeSomeProperty, Publish, RevertStagedChanges)
 }
-"""Every action by its discriminator."""
+"""The class of each action, by the value of ``action`` in the body."""

@@ -18,10 +18,10 @@ STORED: LiteralString = (
     "id, version, key, created_at, last_modified_at, created_by, last_modified_by,"
     " object_type, some_property, staged_object_type, staged_some_property"
 )
-"""The columns of :class:`ResourceRow`, in the order of its fields: all but that of the project, those that PostgreSQL
-makes, and the mark ``created_as_only``.
+"""The columns of :class:`ResourceRow`, in the order of its fields.
 
-Who loads or restores resources has not decided a race, so it does not set the mark.
+The other columns of the table are ``project_key``, the columns that PostgreSQL generates, and the mark
+``created_as_only``. Bulk loading and restoring do not set the mark, because it only decides a race between two PUTs.
 """
 
 _COPY: LiteralString = f"COPY resource (project_key, {STORED}) FROM STDIN"
@@ -53,7 +53,7 @@ _EXPORT: LiteralString = f"""
     FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s) ORDER BY r.id"""
 
 BATCH_BYTES = 4 * 1024 * 1024
-"""Bytes of the resources that are exported or imported together, or a single one that has more."""
+"""The most bytes of resources that are exported or imported together. A single resource may have more."""
 
 
 _COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
@@ -87,17 +87,18 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
 
 
 AT_ONCE = 100
-"""Resources that one statement of a request writes, so that it ends within the time limit of statements, and others do
-not wait while its values are made ready."""
+"""The most resources that one statement of a request writes. More could exceed the time limit of statements, and other
+requests of the process wait while the values are encoded."""
 
 _BYTES_AT_ONCE = 512 * 1024
-"""Of their documents: each of 100,000 short texts is entered into an index."""
+"""The most bytes of the documents that one statement of a request writes: one document may have 100,000 short texts,
+and PostgreSQL enters each of them into an index."""
 
 _DELETED_AT_ONCE = 5_000
 
 
 def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
-    """Load resources by COPY within a request: by several statements, in the transaction of the caller.
+    """Load the resources of a request by several COPY statements, in the transaction of the caller.
 
     :raises UniqueViolation: if an id or a key is in use.
     """
@@ -107,7 +108,7 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> set[UUID]:
-    """Insert the resources whose id and key are free, and return their ids.
+    """Insert the resources whose id and key are free, and return the ids of the inserted resources.
 
     To be called within a transaction.
     """
@@ -126,10 +127,11 @@ def _copy(connection: Connection, project_key: str, resources: Iterable[Resource
 
 
 def tidy(connection: Connection) -> None:
-    """Vacuum and analyse the tables of projects, after many rows were loaded; requests go on meanwhile.
+    """Vacuum and analyse the tables of projects after many rows were loaded. The tables stay readable and writable.
 
-    Without it, indexes answer nothing alone and lists of pending entries are long until autovacuum comes by. That is
-    awaited where a time limit of the account ends VACUUM, which cannot be in a transaction that lifts the limit.
+    Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows, and GIN indexes have long pending lists.
+    If a time limit of the database role cancels the VACUUM, autovacuum does this work later. The limit cannot be lifted
+    for one transaction, because VACUUM runs in none.
 
     :param connection: in autocommit mode.
     """
@@ -138,15 +140,15 @@ def tidy(connection: Connection) -> None:
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the ids that resources of the project have."""
+    """Return the ids, out of ``ids``, that resources of the project have."""
     rows = connection.execute(_EXISTING_IDS, {"project_key": project_key, "ids": list(ids)}).fetchall()
     return {row[0] for row in rows}
 
 
 def export(connection: Connection, project_key: str, *, limited: bool = True) -> Generator[ResourceRow]:
-    """Stream all resources of a project, in the order of their ids, as they were at one moment.
+    """Stream all resources of a project, in the order of their ids, from one snapshot of the database.
 
-    One cursor reads their sizes, and the documents are read batch by batch, so that memory does not grow with them.
+    A cursor reads the ids and sizes; the documents are read batch by batch. So memory does not grow with the project.
 
     :param limited: whether the time limits of the session apply.
     """
@@ -168,9 +170,9 @@ Item = TypeVar("Item")
 def batches(
     items: Iterable[Item], size: Callable[[Item], int], at_most: int, bytes_at_most: int = BATCH_BYTES
 ) -> Generator[list[Item]]:
-    """Divide items into batches of at most so many bytes, in which an item may have more if it is alone.
+    """Divide items into batches of at most ``at_most`` items and ``bytes_at_most`` bytes.
 
-    :param at_most: items of a batch.
+    An item with more bytes is a batch of its own.
     """
     batch: list[Item] = []
     total = 0
@@ -191,15 +193,17 @@ def count(connection: Connection, project_key: str) -> int:
 
 
 def weight(connection: Connection, project_key: str) -> tuple[int, int]:
-    """How many resources a project has, and how many bytes their documents have."""
+    """The number of resources of a project, and the bytes of their documents."""
     row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
     return (0, 0) if row is None else (row[0], int(row[1]))
 
 
 def delete_in_parts(connection: Connection, project_key: str) -> None:
-    """Delete the resources of a project some at a time, so that no statement takes long; :func:`delete_all` follows.
+    """Delete the resources of a project by many short statements; :func:`delete_all` has to be called afterwards.
 
-    :param connection: in autocommit mode. An interruption leaves the others.
+    If it is interrupted, the resources that are not deleted yet stay.
+
+    :param connection: in autocommit mode.
     """
     parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
     while connection.execute(_DELETE_SOME, parameters).rowcount:
@@ -209,8 +213,9 @@ def delete_in_parts(connection: Connection, project_key: str) -> None:
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project, and its part of the dictionary.
 
-    Every process has to hear of it (:func:`app.resource.writing.store.forget_words`).
+    Every process has to call :func:`app.resource.writing.store.forget_words` afterwards.
     """
-    # Words after texts: the deletion of a text waits for a transaction that is moving it to the dictionary.
+    # Words are deleted after texts, because the deletion of a text waits for a transaction that is moving that text to
+    # the dictionary.
     for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_TEXTS, _DELETE_WORDS):
         connection.execute(statement, {"project_key": project_key})

@@ -1,4 +1,4 @@
-"""SQL that makes JSON as text, by concatenation. Values are SQL expressions.
+"""Functions that return SQL expressions for JSON text, made by concatenation. Their arguments are SQL expressions.
 
 The stored text of an ObjectType becomes part of an answer as it is. PostgreSQL's own functions for JSON would parse it
 for each row and write other white space.
@@ -8,9 +8,9 @@ from typing import LiteralString
 
 
 def concatenated(*texts: LiteralString) -> LiteralString:
-    """The texts, one after the other. Adjacent literals become one, which saves a concatenation for each row.
+    """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
-    :param texts: literals, and expressions that bind as tight as ``||`` or tighter; ``''`` adds nothing.
+    :param texts: literals, and expressions whose operators have at least the precedence of ``||``; ``''`` adds nothing.
     """
     merged: list[LiteralString] = []
     for text in texts:
@@ -22,7 +22,7 @@ def concatenated(*texts: LiteralString) -> LiteralString:
 
 
 def quoted(value: LiteralString) -> LiteralString:
-    """A text that contains nothing to escape, as a JSON string."""
+    """The JSON string of a text that needs no escapes."""
     return concatenated("'\"'", value, "'\"'")
 
 
@@ -35,29 +35,29 @@ def member(name: LiteralString, value: LiteralString) -> LiteralString:
 
 
 def text_member(name: LiteralString, value: LiteralString) -> LiteralString:
-    """A member whose value is a text that contains nothing to escape."""
+    """A member whose value is a text that needs no escapes, with a comma before it."""
     return member(name, quoted(value))
 
 
 def optional_member(name: LiteralString, value: LiteralString) -> LiteralString:
-    """A member of an object, with a comma before it; nothing if the value is NULL."""
+    """A member of an object, with a comma before it; an empty text if the value is NULL."""
     return f"coalesce({member(name, value)}, '')"
 
 
 def members(*each: LiteralString) -> LiteralString:
-    """Members without a comma before the first one, which must not be an optional one."""
+    """Members of an object, without a comma before the first one. The first one must not be optional."""
     return "'" + concatenated(*each).removeprefix("',")
 
 
 def object_(*each: LiteralString) -> LiteralString:
-    """An object of these members; the first one must not be optional."""
+    """A JSON object with these members; the first one must not be optional."""
     return concatenated("'{'", members(*each), "'}'")
 
 
 def object_with_members_of(other: LiteralString, *each: LiteralString) -> LiteralString:
-    """An object of these members and those of another object.
+    """A JSON object with these members, followed by the members of the object ``other``.
 
-    :param other: the text of the other object, which PostgreSQL did not format: ``{}`` or ``{"...``.
+    :param other: the text of an object without white space at its beginning: ``{}`` or ``{"...``.
     """
     rest: LiteralString = f"CASE {other} WHEN '{{}}' THEN '}}' ELSE ',' || substr({other}, 2) END"
     return concatenated("'{'", members(*each), rest)

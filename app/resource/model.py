@@ -1,4 +1,4 @@
-"""The values that the modules of this package exchange. All are frozen, and their types say what has been checked."""
+"""The frozen values that the modules of this package exchange. The type of a value says what has been checked."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from app.values.patterns import UUID_PATTERN
 from app.values.strict_json import INT64_MAX
 
 RESOURCE_BYTES_AT_MOST = 16 * 1024 * 1024
-"""The most that a resource holds: both projections as JSON, in UTF-8."""
+"""The most bytes of a resource: those of both projections together, as JSON in UTF-8."""
 
 
 # A resource
@@ -59,23 +59,23 @@ class Resource:
     staged: Content
 
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
-        """This resource with both projections changed, or only the staged one."""
+        """This resource with ``change`` applied to both projections, or only to the staged one."""
         staged = change(self.staged)
         if staged_only:
             return replace(self, staged=staged)
         return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
     def as_stored(self, _: UUID, at: datetime) -> "Resource":
-        """This resource, as it was written at a time."""
+        """This resource with the time of its write; the id is known already."""
         return replace(self, last_modified_at=at)
 
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
-    """A resource to be created, with the members of the resource that it becomes.
+    """A resource to be created, before the database gives it an id and times.
 
-    :param created_as_only: whether it is created because the project has no resource without a key. Only one
-        of several concurrent writes of this kind succeeds.
+    :param created_as_only: whether it is created because the project has no resource without a key. Of several
+        concurrent writes that do so, only one succeeds.
     """
 
     key: str | None
@@ -86,7 +86,7 @@ class NewResource:
     version: int = 1
 
     def as_stored(self, resource_id: UUID, at: datetime) -> Resource:
-        """The resource that was created at a time."""
+        """The created resource, with its id and the time of its write."""
         author = self.last_modified_by
         return Resource(resource_id, self.version, self.key, at, at, author, author, self.current, self.staged)
 
@@ -96,13 +96,13 @@ class NewResource:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedVersion:
-    """The version that a client expects, as sent: any JSON number, even one that is no possible version."""
+    """The version that a client expects: any JSON number as it was sent, even one that no resource can have."""
 
     sent: int | float
 
     @property
     def comparable(self) -> int:
-        """The version to compare with; -1, which no resource has, for a number that is no possible version."""
+        """The expected version as an integer; -1, which no resource has, for a number that no version can be."""
         if self.sent == int(self.sent) and 1 <= self.sent <= INT64_MAX:
             return int(self.sent)
         return -1
@@ -115,24 +115,24 @@ class AnyVersion(Enum):
 
 
 EntityTags = frozenset[int] | AnyVersion
-"""The versions that a conditional header lists, without tags that are no possible version."""
+"""The versions that If-Match or If-None-Match lists. Entity tags that are not the form of a version are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all of them hold."""
+    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all three hold."""
 
     if_match: EntityTags | None = None
     if_none_match: EntityTags | None = None
     expected: ExpectedVersion | None = None
 
     def expecting(self, version: ExpectedVersion | None) -> "Preconditions":
-        """These and, unless it is None, an expected version."""
+        """These preconditions with an expected version; unchanged if ``version`` is None."""
         return self if version is None else replace(self, expected=version)
 
     @property
     def allows_creation(self) -> bool:
-        """Whether the write may create a resource: If-Match demands that one exists."""
+        """Whether the write may create a resource. If-Match forbids it, because it demands an existing resource."""
         return self.if_match is None
 
 
@@ -143,12 +143,12 @@ _UUID = re.compile(UUID_PATTERN, re.IGNORECASE | re.ASCII)
 
 
 def is_id(text: str) -> bool:
-    """Whether a resource can have this id: a UUID in its usual form, in any letter case."""
+    """Whether a text can be the id of a resource: a UUID in its usual form, in any letter case."""
     return _UUID.fullmatch(text) is not None
 
 
 def canonical_id(text: str) -> str | None:
-    """An id as answers write it; None for a text that is no UUID."""
+    """The id in lower case, as answers write it; None for a text that is no UUID."""
     return text.lower() if is_id(text) else None
 
 
@@ -177,7 +177,7 @@ class ByKey:
 
 @dataclass(frozen=True, slots=True)
 class YoungestWithoutKey:
-    """The youngest resource without a key, which is that with the greatest id."""
+    """The youngest of the resources without a key. It has the greatest id of them."""
 
 
 Target = ById | ByKey | YoungestWithoutKey
@@ -186,9 +186,9 @@ Target = ById | ByKey | YoungestWithoutKey
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The API client of a request, in the project whose scopes it has shown.
+    """The API client that sent a request, and the project for which its token has a scope.
 
-    :param clock_and_ids: what its writes take their times and ids from.
+    :param clock_and_ids: the source of times and ids for its writes.
     """
 
     project_key: str
@@ -201,7 +201,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A resource for an answer: its JSON text, and what the headers need."""
+    """A resource for an answer: its JSON text, and the id and version for the headers."""
 
     id: str
     version: int
@@ -233,7 +233,7 @@ class ResourceRow:
 class Written:
     """A resource after a write that succeeded, even if it changed nothing.
 
-    :param leaves_text: whether a text of it waits to be indexed for searches.
+    :param leaves_text: whether the write has noted a text of the resource that waits to be indexed for searches.
     """
 
     resource: Resource
@@ -253,28 +253,30 @@ class SortTerm:
 
 
 DEFAULT_LIMIT = 20
-"""Results of a page if ``limit`` is not given."""
+"""The number of results of a page if ``limit`` is not given."""
 
 PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
-"""Bytes of the documents of a page: the ObjectTypes and someProperties of its results. One result always fits."""
+"""The most bytes of the documents of a page: the ObjectTypes and someProperties of its results together. A page of one
+result may have more."""
 
 SMALL_PAGE_BYTES = 4 * 1024 * 1024
-"""Bytes of the documents of a page that takes no more memory and time than others."""
+"""The most bytes of the documents of a page for which a read stays in its lane. A larger page is read in the
+slow lane."""
 
 
 TOTAL_AT_MOST = 10_000
-"""Matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` stands beside it."""
+"""The most matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` is true."""
 
 FACET_TERMS_AT_MOST = 200
-"""Terms that a facet lists; ``other`` counts the remaining ones."""
+"""The most terms that a facet lists; ``other`` counts the remaining ones."""
 
 FACET_BYTES_AT_MOST = 4 * 1024 * 1024
-"""Bytes of the terms of all facets of a search. Each facet may have an equal part of them."""
+"""The most bytes of the terms of all facets of a search together. Each facet may use an equal part of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Which of the matching resources a page contains."""
+    """The part of the matching resources that a page contains, and its order."""
 
     limit: int = DEFAULT_LIMIT
     offset: int = 0
@@ -288,7 +290,7 @@ FUZZY_LEVEL_AT_MOST = 2
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """A text whose words must all occur.
+    """A text of a search. A resource matches if it contains all of its words.
 
     :param language: as in ``text.<language>``, for example ``en`` or ``en-GB``.
     """
@@ -301,10 +303,11 @@ class SearchText:
 class Search:
     """The parameters of a search (interface 4.4).
 
-    :param fuzzy_level: the Damerau-Levenshtein distance within which words match; None: words match exactly.
-    :param query_filters: apply to the results and to the counts of facets.
-    :param filters: apply to the results only.
-    :param facet_filters: apply to the counts of facets only, except of facets on the filter's own field.
+    :param fuzzy_level: the largest Damerau-Levenshtein distance at which words match; None: only words with the same
+        stem match.
+    :param query_filters: narrow the results and the counts of facets.
+    :param filters: narrow the results only.
+    :param facet_filters: narrow the counts of facets only; a filter does not narrow a facet on its own field.
     """
 
     projection: Projection = Projection.CURRENT

@@ -14,7 +14,8 @@ _decode = msgspec.json.Decoder(list[Any]).decode
 
 
 PART = 8_192
-"""Items that one call encodes. No other thread runs during the call, which takes a tenth of a second for a million."""
+"""The most items that one call encodes. A call for a million items would keep all other threads waiting for a tenth of
+a second."""
 
 
 def _encoded(items: Sequence[Any]) -> str:
@@ -25,10 +26,10 @@ def _encoded(items: Sequence[Any]) -> str:
 
 
 class ObjectType:
-    """A valid ObjectType; two are equal if their texts are.
+    """A valid ObjectType. Two ObjectTypes are equal if their texts are equal.
 
-    :param text: compact JSON, the fields that are present in the order of :data:`app.query.fields.OBJECT_TYPE`. Answers
-        contain it as it is, because a number has to come back as it was sent.
+    :param text: compact JSON, with the fields in the order of :data:`app.query.fields.OBJECT_TYPE`. Answers contain
+        this text unchanged, because a number has to come back as it was sent.
     """
 
     def __init__(self, text: str = "{}") -> None:
@@ -36,31 +37,31 @@ class ObjectType:
 
     @classmethod
     def of(cls, fields: Mapping[str, list[Any]]) -> "ObjectType":
-        """The ObjectType of fields that have been checked.
+        """Make an ObjectType from fields whose values have been checked.
 
-        :param fields: the items of each array; a field that is not among them is absent.
+        :param fields: the items of each array that is present, by the name of the field.
         """
         arrays = [f'"{name}":{_encoded(fields[name])}' for name in OBJECT_TYPE if name in fields]
         return cls(f"{{{','.join(arrays)}}}")
 
     @cached_property
     def arrays(self) -> Mapping[str, msgspec.Raw]:
-        """The JSON text of each array that is present; nothing is decoded."""
+        """The JSON text of each array that is present, by the name of its field. The items are not decoded."""
         return _divide(self.text)
 
     def items(self, name: str) -> list[Any]:
-        """The items of an array, decoded with each call; none if the field is absent."""
+        """The items of an array; an empty list if the field is absent. Each call decodes them again."""
         return _decode(self.arrays[name]) if name in self.arrays else []
 
     def with_items(self, name: str, items: Sequence[Any]) -> "ObjectType":
-        """This ObjectType with other items in one of its arrays.
+        """This ObjectType with the items of one array replaced.
 
-        :param items: have to be valid for the field.
+        :param items: must have been checked.
         """
         return self.merged_with(ObjectType.of({name: list(items)}))
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
-        """This ObjectType with the fields of another one in place of its own."""
+        """This ObjectType with each field that ``sent`` has taken from ``sent``."""
         arrays = {**self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
         return ObjectType(f"{{{','.join(ordered)}}}")

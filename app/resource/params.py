@@ -1,4 +1,7 @@
-"""The parameters of the resource's endpoints: their names, types and limits; those of the search are beside."""
+"""The parameters of the resource's endpoints: their names, types and limits.
+
+The parameters of the search stand in :mod:`app.resource.searching.search_params`.
+"""
 
 import re
 from dataclasses import dataclass
@@ -41,9 +44,9 @@ from app.values.parameters import (
 from app.values.strict_json import InvalidJson, decode, encode
 
 LIMIT_AT_MOST = 500
-"""Results of a page: the largest ``limit``."""
+"""The largest ``limit``: the most results of a page."""
 OFFSET_AT_MOST = 10_000
-"""Results before a page: the largest ``offset``."""
+"""The largest ``offset``: the most results before a page."""
 
 # Texts to values
 
@@ -52,7 +55,7 @@ _SORT_TERM = re.compile(r"\s*([^\s]+)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
 
 
 def read_sort_term(text: str) -> SortTerm:
-    """``field``, ``field asc`` or ``field desc``, for a sortable field."""
+    """Load a sort expression: ``field``, ``field asc`` or ``field desc``, for a sortable field."""
     match = _SORT_TERM.fullmatch(text)
     if match is None:
         raise ValidationError(f"{errors.quoted(text)} is not a sort expression, field [asc|desc] is expected.")
@@ -64,15 +67,16 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_expansion(text: str) -> str | None:
-    """The name of an expandable reference; None for any other path, which is ignored, as on the platform."""
+    """The name of an expandable reference; None for any other path, because the platform ignores other paths."""
     return text if text in EXPANDABLE else None
 
 
 def read_contained_object(text: str) -> str:
-    """Any JSON object, as the JSON text that an ObjectType has to contain; one in ObjectType's wrapper is unpacked.
+    """Load a JSON object: the JSON text that an ObjectType has to contain. The object may stand in ObjectType's
+    wrapper.
 
-    A field that no ObjectType has, or a value that its field cannot have, is contained in none. ``null`` is as if
-    absent, as in a body.
+    Any JSON object is valid; no ObjectType contains one with an unknown field or with an invalid value. A member that
+    is ``null`` counts as absent, as in a body.
     """
     try:
         value = decode(text)
@@ -96,7 +100,8 @@ _VARIABLES = "var.<name>"
 
 
 class Where(Parameter):
-    """Predicates, with the values of their variables; loads to one condition that holds if all of them do."""
+    """The predicates of ``where``, with the values of their variables. They load to one condition: all of them joined
+    by and."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -136,7 +141,7 @@ _WHOLE_NUMBERS = "The interface declares a float: whole numbers such as 20.0 are
 
 
 class PagingSchema(QuerySchema):
-    """The parameters of every list: which part of the matching resources is answered, and in which order."""
+    """The parameters of every list, for the order of the matching resources and the part of them that is answered."""
 
     sort = Parameter(
         read_sort_term,
@@ -145,7 +150,7 @@ class PagingSchema(QuerySchema):
         meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
-    # No default is published: the interface declares both as float, and generated clients would send 20.0.
+    #   would send 20.0.
     limit = Parameter(
         _read_limit,
         {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
@@ -181,7 +186,7 @@ def paging_of(data: dict[str, Any]) -> Paging:
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The loaded parameters of a list: which resources, and which part of them."""
+    """The loaded parameters of a list: its condition, its paging, and the references to expand."""
 
     condition: Condition | None
     paging: Paging
@@ -189,7 +194,7 @@ class ListQuery:
 
 
 class SortedListSchema(ConditionsSchema):
-    """List with sorted query parameters (interface 4.12)."""
+    """The parameters of the list with sorted query parameters (interface 4.12)."""
 
     expand = Parameter(
         read_expansion,
@@ -208,7 +213,10 @@ def _has_it(parameter: str) -> str:
 
 
 class FilteredListSchema(ConditionsSchema):
-    """List and existence check (interface 4.1 and 4.5): each parameter is a condition on the array of its type."""
+    """The parameters of the list and the existence check (interface 4.1 and 4.5).
+
+    Each parameter is a condition on the arrays of its type.
+    """
 
     string = Parameter(
         read_text,
@@ -294,7 +302,7 @@ _ONE_ITEM = {
     "integer": "integerParameter",
     "number": "withMarkdownDescription",
 }
-"""The parameters that look for one item, by the names of their values."""
+"""The parameters whose array has to contain one item, by the name of their loaded value."""
 
 
 # Reads and writes of one resource, and the echo endpoints
@@ -322,7 +330,7 @@ class OptionalTextsSchema(QuerySchema):
 
 
 class StagedSchema(QuerySchema):
-    """``staged`` of a write on the collection; loads to a boolean."""
+    """The parameter ``staged`` of a write on the collection. It loads to a boolean."""
 
     staged = Parameter(
         read_boolean,
@@ -336,9 +344,9 @@ class StagedSchema(QuerySchema):
 
 
 class VersionSchema(QuerySchema):
-    """``version`` of a delete; loads to the expected version, or None if it is not given."""
+    """The parameter ``version`` of a delete. It loads to the expected version, or to None if it is not given."""
 
-    # The example stands in the schema, where documentation pages do not fill it in: it fits one version only.
+    #   version fits one state of a resource only.
     version = Parameter(
         read_number,
         NUMBER_SCHEMA | {"examples": [1]},

@@ -10,7 +10,8 @@ from app.resource.model import AnyVersion, EntityTags, Preconditions
 from app.values.strict_json import INT64_MAX
 
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
-"""An entity tag of a list and the comma after it; empty elements are skipped (RFC 9110, section 5.6.1.2)."""
+"""One entity tag of a list, with the comma after it. Empty elements of the list are skipped (RFC 9110, section
+5.6.1.2)."""
 
 _NONE = Preconditions()
 
@@ -18,7 +19,7 @@ _VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 
 
 def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
-    """Preconditions from the headers of a request.
+    """Parse the headers If-Match and If-None-Match of a request; None is a missing header.
 
     :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
     """
@@ -31,7 +32,11 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
 
 
 def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
-    """The listed versions; If-Match compares strongly, so a weak tag matches nothing (RFC 9110, section 8.8.3.2)."""
+    """Parse a list of entity tags, or ``*``, to the versions that it names. Tags that no version has are left out.
+
+    :param weak_counts: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
+        section 8.8.3.2).
+    """
     if text.strip() == "*":
         return AnyVersion.ANY
     versions: set[int] = set()
@@ -50,14 +55,14 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
 
 
 def matches(tags: EntityTags, version: int) -> bool:
-    """Whether a list of entity tags contains a version."""
+    """Whether a list of entity tags contains a version; ``*`` contains every version."""
     return tags is AnyVersion.ANY or version in tags
 
 
 def failed_precondition(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
-    """The error for a resource with this version, or None if all preconditions hold.
+    """The error of the first precondition that does not hold for a version of a resource; None if all hold.
 
-    The order is If-Match, If-None-Match (412 each), then the expected version (409), so 412 comes before 409.
+    The order is If-Match (412), If-None-Match (412), expected version (409).
     """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
         return errors.precondition_failed("If-Match")

@@ -1,9 +1,8 @@
 """A resource as JSON text, in each form that answers have.
 
-SQL makes the results of a page from the row ``r`` of each, so they cost the worker nothing, however many they are.
-A single resource is made here from the columns of its row, which takes a quarter of the time. PostgreSQL returns
-the columns of what it has written from a plain INSERT or UPDATE, also where the table is distributed: Citus refuses
-most functions that make JSON there.
+For a page, SQL makes the JSON of each result from its row ``r``, so that many results cost the worker no time. For a
+single resource, Python makes the JSON from the columns of its row, which takes a quarter of the time. Python also makes
+the JSON after a write, because Citus refuses most functions that make JSON in RETURNING of a distributed table.
 """
 
 from dataclasses import dataclass
@@ -33,7 +32,8 @@ COLUMNS: LiteralString = """
 
 
 def representation_of_row(row: tuple[Any, ...]) -> Representation:
-    """The resource (interface 2.2) of a row with :data:`COLUMNS`: the same JSON as :data:`RESULT_JSON` makes of it."""
+    """The resource (interface 2.2) of a row with :data:`COLUMNS`. Its JSON is equal to the JSON that
+    :data:`RESULT_JSON` makes."""
     uuid, version, key, created_at, last_modified_at, created_by, last_modified_by, object_type, some_property = row
     resource_id = str(uuid)
     key_member = "" if key is None else f'"key":"{key}",'
@@ -70,19 +70,19 @@ def representation_of(resource: Resource) -> Representation:
 # Results of a page
 
 _ESCAPED_AT_MOST: LiteralString = "6"
-"""Bytes that a byte of a text becomes in JSON at most: a control character, as ``\\u0001``."""
+"""The most bytes of JSON for one byte of a text: a control character becomes six, such as ``\\u0001``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultJson:
-    """The JSON of one result of a page, as SQL on the row ``r``, and the size of the document in it.
+    """The SQL on the row ``r`` that makes the JSON of one result of a page, and the SQL that measures its document.
 
-    The document is the ObjectType, which is stored as it is answered, and someProperty, which is stored without its
-    escapes. PostgreSQL knows the bytes of a stored text without reading it.
+    The document is the ObjectType and someProperty. The ObjectType is stored as answers contain it; someProperty is
+    stored without the escapes of JSON. PostgreSQL knows the bytes of a stored text without reading it.
 
-    :param json: the whole result.
-    :param object_type: the text of the ObjectType.
-    :param some_property: None if the result does not have it.
+    :param json: SQL of the whole result.
+    :param object_type: SQL of the text of the ObjectType.
+    :param some_property: SQL of someProperty; None if the result does not contain it.
     """
 
     json: LiteralString
@@ -91,17 +91,17 @@ class ResultJson:
 
     @property
     def stored_bytes(self) -> LiteralString:
-        """The bytes of the document as it is stored."""
+        """SQL of the bytes of the document as it is stored."""
         return self._bytes("octet_length({})")
 
     @property
     def bytes_at_most(self) -> LiteralString:
-        """The most bytes that the document can have in the answer."""
+        """SQL of the most bytes that the document can have in the answer."""
         return self._bytes(f"{_ESCAPED_AT_MOST} * octet_length({{}})")
 
     @property
     def answered_bytes(self) -> LiteralString:
-        """The bytes of the document in the answer. This reads someProperty."""
+        """SQL of the bytes of the document in the answer. It has to read someProperty."""
         return self._bytes("octet_length(to_json({})::text)")
 
     def _bytes(self, of_some_property: LiteralString) -> LiteralString:
@@ -118,13 +118,13 @@ _SERVER_MEMBERS: tuple[LiteralString, ...] = (
     text_member("createdAt", utc_time("r.created_at")),
     text_member("lastModifiedAt", utc_time("r.last_modified_at")),
 )
-"""The members that every form begins with."""
+"""The members with which the JSON of every result begins."""
 
 
 def _resource(*expanded: LiteralString) -> ResultJson:
-    """A resource (interface 2.2) in its current projection.
+    """A result that is a resource (interface 2.2) in its current projection.
 
-    :param expanded: the references that contain their target.
+    :param expanded: the names of the references that contain the referenced API client.
     """
     json = object_(
         *_SERVER_MEMBERS,
@@ -145,9 +145,9 @@ def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
 
 
 def _client(column: LiteralString) -> LiteralString:
-    """The member ``obj``: the API client with this id; nothing if it no longer exists.
+    """The member ``obj``: the API client whose id the column contains; an empty text if the client no longer exists.
 
-    It contains only the client's scopes for the project of the row, because the others would name other projects.
+    The member ``scopes`` contains only scopes for the project of the row, because the others would name other projects.
     """
     scopes: LiteralString = """array_to_json(ARRAY(
         SELECT s.scope FROM unnest(c.scopes) WITH ORDINALITY s (scope, position)
@@ -166,7 +166,7 @@ RESULT_JSON: dict[frozenset[str], ResultJson] = {
     frozenset(("lastModifiedBy",)): _resource("lastModifiedBy"),
     frozenset(("createdBy", "lastModifiedBy")): _resource("createdBy", "lastModifiedBy"),
 }
-"""A result of the sorted list (interface 4.12), by the references that are expanded."""
+"""A result of the sorted list (interface 4.12), by the names of the expanded references."""
 
 FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS), OBJECT_TEXT.current)
 """A result of the list (interface 4.1): the fields of ObjectType stand beside the fields that the server adds."""
@@ -184,4 +184,5 @@ def _projection(projection: Projection) -> ResultJson:
 
 
 PROJECTION_JSON: dict[Projection, ResultJson] = {projection: _projection(projection) for projection in Projection}
-"""A result of a search: a result of the list in one of the projections, with someProperty and ``hasStagedChanges``."""
+"""A result of a search, by its projection: a flat ObjectType as in the list, with someProperty and
+``hasStagedChanges``."""

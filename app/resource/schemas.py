@@ -1,4 +1,4 @@
-"""Bodies of the interface: marshmallow schemas that load JSON into the frozen values of :mod:`app.resource.model`."""
+"""Bodies of the resource's requests: marshmallow schemas that load JSON into frozen values."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -28,7 +28,7 @@ from app.values.json_fields import (
 )
 
 ACTIONS_AT_MOST = 500
-"""Update actions of one request at most, as on the platform."""
+"""The most update actions of one request, as on the platform."""
 
 KEY_REASON = (
     "Keys may only contain alphanumeric characters, underscores and hyphens"
@@ -37,12 +37,12 @@ KEY_REASON = (
 
 
 class JsonArray(StrictField):
-    """An array with one check for all items.
+    """A field of a body whose value is an array, with one check for all items.
 
     :param item: the check of each item.
     :param json_schema: the JSON Schema of an item, for the OpenAPI document.
-    :param unique: refuse repeated items.
-    :param length: the number of items; None: any.
+    :param unique: whether repeated items are refused.
+    :param length: the number of items that is accepted; None for any number.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ def _array(row: ArrayField) -> JsonArray:
 
 
 WRAPPER = "objectTypeProperty"
-"""The name of the field that an ObjectType stands in."""
+"""The name of the field that contains an ObjectType in a body."""
 
 
 class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in OBJECT_FIELDS})):
-    """ObjectType (interface 2.3): every field is optional."""
+    """The schema of ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
         return ObjectType.of(data)
@@ -121,7 +121,7 @@ EXPECTED_VERSION = {
 
 
 class ResourceDraftSchema(StrictSchema):
-    """``objectTypeProperty``, with ``id``, ``key`` and ``version``; fields that the server sets are ignored."""
+    """The schema of a :class:`ResourceDraft`. Fields that only the server sets are accepted and ignored."""
 
     id = Text()
     version = Number(metadata=EXPECTED_VERSION)
@@ -158,7 +158,7 @@ def _action_schema(action: type[UpdateAction]) -> StrictSchema:
 
 
 ACTION_SCHEMAS: dict[str, StrictSchema] = {name: _action_schema(action) for name, action in REGISTRY.items()}
-"""The body schema of each action, by its discriminator."""
+"""The schema of each action, by the value of its field ``action``."""
 
 
 def _check_action(value: Any) -> UpdateAction:
@@ -186,7 +186,7 @@ def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
 
 
 class UpdateSchema(StrictSchema):
-    """``version`` and ``actions``, both required."""
+    """The schema of an :class:`Update`: ``version`` and ``actions``, both required."""
 
     version = Number(required=True, metadata=EXPECTED_VERSION)
     actions = StrictField(_check_actions, ARRAY_EXPECTED, required=True)

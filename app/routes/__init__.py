@@ -1,4 +1,5 @@
-"""The endpoints, each with path, scopes, arguments and answer. A view calls one function of the layers below."""
+"""The endpoints of the service. A view declares path, scopes, arguments and answers, and calls one function of a lower
+layer."""
 
 import json
 
@@ -21,7 +22,7 @@ BLUEPRINTS = (
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
-    """Register every blueprint, and make the document of them all."""
+    """Register every blueprint and the routes of the extension, and make the OpenAPI document."""
     api = Api(app)
     describe_fields(api)
     for blueprint in BLUEPRINTS:
@@ -30,7 +31,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
         app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.public_metrics)
     app.extensions["openapi"] = document(app, api, settings)
-    # Once: it takes ten milliseconds, and everybody may ask for it.
+    # Encoded once, because it takes ten milliseconds and any client may request it.
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
     extension: Extension = app.extensions["extension"]
     extension.install(app)

@@ -1,4 +1,4 @@
-"""The contract as a document and as pages, and the page that leads to them: all served from here alone."""
+"""The endpoints of the OpenAPI document, of the documentation pages, and of the page at the root that links to them."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -36,7 +36,7 @@ _FOLDERS = {
     "swagger-ui.css": _swagger_ui(),
     "swagger-ui-bundle.js": _swagger_ui(),
 }
-"""What the pages load and link to, and where each file lies."""
+"""The files that the pages load and link to, each with its folder."""
 
 _ASSETS = frozenset(_FOLDERS)
 
@@ -63,7 +63,7 @@ _GUIDE_CARD = """<li class="card">
 
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
-    """A text with HTML at its places."""
+    """Replace the placeholders of a text by HTML."""
     for place, value in places.items():
         text = text.replace(f"{{{place}}}", value)
     return text
@@ -81,7 +81,7 @@ _DECISIONS = (
     ' What the interface leaves open, and how it is decided here: <a href="{root}/docs/guide/docs/'
     'decisions-of-the-interface.html">Decisions of the interface</a>.'
 )
-"""For the page if the guide is built."""
+"""A sentence for the page of the OpenAPI document. It is shown only if the guide is built."""
 
 _OF_RESOURCES = {
     "name": "Resource API",
@@ -92,25 +92,26 @@ _OF_RESOURCES = {
         f"{_DECISIONS}</section>"
     ),
 }
-"""What stands at the places of the page that shows a document."""
+"""The values of the placeholders in the page that shows the OpenAPI document of the resource API."""
 
 _SPECIFICATION = _text_of("specification.html")
-"""Made from ``docs/specification.md`` by ``make generate ARGS=specification``."""
+"""The page of the specification, made from ``docs/specification.md`` by ``make generate ARGS=specification``."""
 
 _DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Swagger UI sets style attributes and draws its icons from data URLs; nothing else of it needs leave."""
+"""The ``Content-Security-Policy`` of the page with Swagger UI, which sets style attributes and draws its icons from
+data URLs."""
 
 
 _ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 def _raise_unless_for_a_browser() -> None:
-    """Let only reads pass that ask for HTML.
+    """Refuse the current request unless it is a GET or HEAD whose ``Accept`` names HTML.
 
-    :raises ApiError: as for any unknown URL.
+    :raises ApiError: the 404 of an unknown URL.
     """
     is_read = request.method in ("GET", "HEAD")
     if not is_read or not any(name == "text/html" and quality for name, quality in request.accept_mimetypes):
@@ -119,7 +120,8 @@ def _raise_unless_for_a_browser() -> None:
         raise error
 
 
-# Not strict about slashes: below a prefix the path may be empty, and a redirect would tell every client of the page.
+# Without strict slashes, because below a prefix the path may be empty, and clients that want no HTML would get a
+# redirect instead of a 404.
 @blueprint.route("/", methods=_ALL_METHODS, strict_slashes=False)
 @public
 def front() -> Response:
@@ -138,7 +140,8 @@ def front() -> Response:
 
 
 def add_page_when_off(app: Flask, when_off: WhenOff) -> None:
-    """Tell browsers at the path of an extension's page that it is switched off. Other clients get 404 as before."""
+    """Add a page for browsers at the path of an extension's page, which says that the extension is off. Its status is
+    404."""
 
     @public
     def page_when_off() -> Response:

@@ -1,4 +1,4 @@
-"""The echo endpoints (interface 4.9 and 4.13)."""
+"""The views of the echo endpoints (interface 4.9 and 4.13)."""
 
 from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
@@ -89,8 +89,9 @@ class DescriptionWithLinks(Endpoint):
 
 
 def _prefers_form() -> bool:
-    """Whether ``Accept`` prefers a form to JSON (RFC 9110, section 12.5.1); only ``q`` counts of its parameters."""
-    # werkzeug compares parameters too, so that its own Accept would refuse JSON to "application/json; charset=utf-8".
+    """Whether ``Accept`` prefers a form to JSON (RFC 9110, section 12.5.1). Parameters other than ``q`` are ignored."""
+    # werkzeug also compares parameters, so that with its own Accept "application/json; charset=utf-8" would not match
+    # JSON.
     accepted = MIMEAccept(
         (media_range.partition(";")[0].strip(), quality) for media_range, quality in request.accept_mimetypes
     )
@@ -98,7 +99,7 @@ def _prefers_form() -> bool:
 
 
 def _preferred_status() -> int | None:
-    """The status of ``Prefer: code=...`` (RFC 7240); of several, the first counts."""
+    """The status in ``Prefer: code=...`` (RFC 7240). The first of several counts."""
     for preference in parse_list_header(",".join(request.headers.getlist("Prefer"))):
         name, _, value = preference.partition(";")[0].partition("=")
         if name.strip().lower() == "code":

@@ -1,4 +1,4 @@
-"""Probes and metrics for those who run the service."""
+"""The views of probes and metrics, for operators."""
 
 from collections.abc import Callable, Mapping
 
@@ -19,7 +19,7 @@ from app.values.strict_json import encode
 blueprint = Blueprint("health", __name__, url_prefix="/health")
 
 public_metrics = Blueprint("metrics", __name__)
-"""Registered only if ``METRICS_TOKEN`` is set."""
+"""The blueprint of ``/metrics`` on the public port. It is registered only if ``METRICS_TOKEN`` is set."""
 
 
 def _live() -> bytes:
@@ -36,14 +36,15 @@ def _ready(look: Callable[[], Health]) -> bytes:
 
 def _exposition(look: Callable[[], Health]) -> bytes:
     metrics.ensure_folder()
-    look()  # sets metrics that are known only when somebody looks
+    look()  # sets the metrics ``ready`` and ``warning``, which only a check updates
     return metrics.exposition()
 
 
 def private_routes(look: Callable[[], Health]) -> Mapping[str, Mapping[str, Callable[[], tuple[str, bytes]]]]:
-    """What the private ports answer, by the setting that opens them and the path: content type and body.
+    """The routes of the private ports, by the setting that opens a port, and by path. They return content type and
+    body.
 
-    :param look: whether the process can serve requests.
+    :param look: checks whether the process can serve requests.
     """
     return {
         "HEALTH_BIND": {

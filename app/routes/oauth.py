@@ -1,6 +1,6 @@
 """The OAuth endpoints: token, introspection, revocation (RFC 6749, 7662, 7009), key set and metadata (RFC 7517, 8414).
 
-The gate lets everybody reach them: a client authenticates here with its credentials, not with a token.
+The gate does not check requests to them, because a client authenticates with its credentials, not with a token.
 """
 
 import json
@@ -19,7 +19,7 @@ blueprint = Blueprint("oauth", __name__)
 
 
 def _uncached(body: dict[str, Any]) -> Response:
-    """An answer that no cache may keep (RFC 6749, section 5.1)."""
+    """A JSON answer that no cache may keep (RFC 6749, section 5.1)."""
     answer = json_answer(json.dumps(body))
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Pragma"] = "no-cache"

@@ -1,4 +1,4 @@
-"""The resource itself (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
+"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
 
 from collections.abc import Callable
 
@@ -44,13 +44,13 @@ CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
 
 
 def _describes_write(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
-    """Describe a write on the collection that finds or creates a resource."""
+    """Describe a write on the collection in the OpenAPI document."""
     error_codes = ("ResourceNotFound", "DuplicateField", *CONFLICTS)
     return operation(operation_id, *answers, headers=CONDITIONS, error_codes=error_codes)
 
 
 def _describes_read(operation_id: str) -> Callable[[AnyView], AnyView]:
-    """Describe a read of one resource."""
+    """Describe a read of one resource in the OpenAPI document."""
     error_codes = ("ResourceNotFound", "PreconditionFailed")
     return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, error_codes=error_codes)
 
@@ -179,7 +179,7 @@ class SortedList(Endpoint):
 
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
-    """A page of resources, as 4.12 answers it."""
+    """The answer of the sorted list (interface 4.12): a page of resources."""
     return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, query.expanded))
 
 

@@ -1,4 +1,4 @@
-"""A single resource as an answer: with its entity tag, conditional reads, and the address of a new one."""
+"""Makes the answers that contain one resource: entity tag, conditional reads, and the address of a new resource."""
 
 from dataclasses import replace
 
@@ -12,16 +12,16 @@ from app.resource.resource_json import representation_of
 
 
 def resource_answer(resource: Representation, status: int = 200) -> Response:
-    """A single resource with its entity tag."""
+    """The answer with one resource and its entity tag."""
     answer = json_answer(resource.json, status)
     answer.headers["ETag"] = _entity_tag(resource)
     return answer
 
 
 def read_answer(resource: Representation) -> Response:
-    """A resource that was read: 200, or 304 if the client has this version.
+    """The answer to a read of one resource: 200, or 304 if the client has this version.
 
-    :raises ApiError: 412 if it is another version than If-Match lists.
+    :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
     conditions = preconditions()
     if conditions.if_match is None and conditions.if_none_match is None:
@@ -35,7 +35,7 @@ def read_answer(resource: Representation) -> Response:
 
 
 def written_answer(written: Written, project_key: str) -> Response:
-    """A resource that was written: 201 with its address if it is new."""
+    """The answer to a write: 200, or 201 with ``Location`` if the resource is new."""
     resource = representation_of(written.resource)
     if not written.is_new:
         return resource_answer(resource)

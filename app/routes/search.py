@@ -1,4 +1,4 @@
-"""Search (interface 4.4 and 4.14): one engine, by GET and by POST with a form."""
+"""The views of the search (interface 4.4 and 4.14): by GET, and by POST with a form."""
 
 from flask import Response
 
@@ -31,7 +31,7 @@ def _found(project_key: str, query: Search) -> bytes:
     def compose(reader: Connection) -> Page:
         found = search(reader, project_key, query)
         if found.has_unindexed:
-            # The process whose write left the text may have ended.
+            # The process that noted the text may have ended before it indexed it.
             database().leisure.add(project_key, index_texts)
         return found.page
 

@@ -1,4 +1,4 @@
-"""What the application has made for its views, kept in Flask's ``extensions``."""
+"""The objects that the application has made for its views. Flask's ``extensions`` keep them."""
 
 from flask import current_app
 
@@ -10,17 +10,18 @@ from app.identity.server import AuthorizationServer
 
 
 def database() -> Database:
-    """The database, for writes and for reads that must see what was just written."""
+    """The primary database, for writes, and for reads that must see the latest writes."""
     return current_app.extensions["database"]
 
 
 def reading_database() -> ReadingDatabase:
-    """Where lists, existence and search read: the replica of ``DATABASE_READ_URL``, if there is one."""
+    """The database for lists, existence checks and searches: the replica of ``DATABASE_READ_URL`` if there is one, else
+    the primary."""
     return current_app.extensions["reading_database"]
 
 
 def clocks() -> Clocks:
-    """Where writes take their times and ids from."""
+    """The clocks and sources of ids of all projects and clients."""
     return current_app.extensions["clocks"]
 
 

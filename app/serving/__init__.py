@@ -1,19 +1,20 @@
-"""The processes of the service: ``serve`` and what it starts, the embedded PostgreSQL, and gunicorn's worker.
+"""The processes of the service: the supervisor behind ``serve``, the embedded PostgreSQL, and gunicorn.
 
 ``docs/architecture.md`` follows a start through the modules. gunicorn loads ``supervised_settings``,
 ``gunicorn_settings``, ``private_ports``, ``stopping`` and ``worker`` in its own processes; nothing else imports them.
 
-Here are the reasons why the service, or its PostgreSQL, cannot be started. Messages are for the person who starts it.
+This module has the errors that keep the service, or its PostgreSQL, from starting. Their messages are for the person
+who starts it.
 """
 
 
 class ServeError(Exception):
-    """The service cannot be started."""
+    """The error for a service that cannot be started."""
 
 
 class EmbeddedError(Exception):
-    """The embedded PostgreSQL cannot be started or used."""
+    """The error for an embedded PostgreSQL that cannot be started or used."""
 
 
 class DataDirInUse(EmbeddedError):
-    """Another running process owns the data folder."""
+    """The error for a data folder that another running process owns."""

@@ -1,15 +1,16 @@
-"""The data folder of the embedded PostgreSQL: where the cluster lies, which account runs it, and who owns it.
+"""The data folder of the embedded PostgreSQL: the place of its cluster, the account of its server, and its lock.
 
-The cluster lies in ``DATA_DIR`` if PostgreSQL can work there. If its account cannot reach the folder, or if PostgreSQL
-cannot use its name, the cluster lies in the store, and a pointer, which is a file in ``DATA_DIR``, names the place.
+The cluster is in ``DATA_DIR`` if PostgreSQL can use this folder. If the account of the server cannot enter it, or if
+PostgreSQL cannot use its name, the cluster is in the store (:func:`app.serving.postgres_programs.store`), and a
+pointer, a file in ``DATA_DIR``, names its folder.
 
-PostgreSQL does not run as root. Under root it runs as the owner of the cluster, which for a new one is a system account
-of the service's own. All else in the folder stays root's, and root works only in folders in which no other account can
-write: there nobody can put a link in the way of a file that root writes, or swap a folder that root hands over. The
-folders above are not looked at: who can write there, as the owner of a checkout in which root runs ``make run`` can,
-can swap the data folder as a whole.
+PostgreSQL does not run as root. Under root it runs as the owner of the cluster; for a new cluster this is a system
+account of the service. Everything else in the folder belongs to root, and root writes only in folders in which no other
+account can write. So nobody can replace a file that root writes by a link, or swap a folder that root hands over. The
+folders above the data folder are not checked. Whoever can write there, such as the owner of a checkout in which root
+runs ``make run``, can swap the data folder as a whole.
 
-One process at a time owns a data folder, by a lock that the kernel releases when that process ends in any way.
+One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way.
 """
 
 import contextlib
@@ -37,7 +38,7 @@ _MAKE_ACCOUNT = (
 )
 
 _LONGEST_PATH = 900
-"""Bytes. PostgreSQL's limit is 1024, for the paths of the files below the folder."""
+"""The most bytes of the folder's path. PostgreSQL limits the paths of the files in it to 1024 bytes."""
 
 _LARGEST_LOG = 10 * 1024 * 1024
 
@@ -45,11 +46,11 @@ _POINTER = "postgresql-is-elsewhere"
 
 
 class DataFolder:
-    """Where a cluster is, which account runs its server, and with which programs.
+    """A data folder, with the account of its server and the programs that this account can run.
 
     :param data_dir: the folder as the user named it.
-    :param home: where lock, log and cluster are: ``data_dir``, or a folder of the store.
-    :param account: the account of the server; under root not that of this process.
+    :param home: the folder of lock, log and cluster: ``data_dir``, or a folder of the store.
+    :param account: the account of the server; if this process is root, another one.
     """
 
     def __init__(self, data_dir: Path, home: Path, account: pwd.struct_passwd) -> None:
@@ -60,11 +61,11 @@ class DataFolder:
 
     @property
     def user(self) -> Account | None:
-        """User and group id of the server; None if they are those of this process."""
+        """The user and group id of the server; None if the server runs as the user of this process."""
         return None if self.account.pw_uid == os.geteuid() else (self.account.pw_uid, self.account.pw_gid)
 
     def hand_over(self, folder: Path) -> None:
-        """Make the server's account the owner of a folder that this process has just made; a link is refused."""
+        """Make the server's account the owner of a folder that this process has just made. A link is refused."""
         if self.user is None:
             return
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -77,23 +78,24 @@ class DataFolder:
     def programs(self) -> Programs:
         """The programs of PostgreSQL that the server's account can run.
 
-        :raises EmbeddedError: if there are none.
+        :raises EmbeddedError: if it can run none.
         """
         return programs_for(self.user)
 
     def program(self, name: str) -> str:
-        """The path of one of these programs."""
+        """The path of a program of PostgreSQL that the server's account can run."""
         return str(self.programs.folder / name)
 
     def check_version(self) -> None:
-        """Refuse a cluster of another major version of PostgreSQL, before anything touches it.
+        """Refuse a cluster of another major version of PostgreSQL, before anything changes it. A missing cluster
+        passes.
 
-        :raises EmbeddedError: if it is one, or no cluster at all.
+        :raises EmbeddedError: if the cluster has another version, or if its folder is no cluster.
         """
         if not self.cluster.exists():
             return
         try:
-            # Not through a link, by which the server's account could have root show another file.
+            # Links are not followed, because by a link the server's account could make root print another file.
             with os.fdopen(self._open(self.cluster / "PG_VERSION", os.O_RDONLY), "rb") as file:
                 found = file.read(8).strip().decode("ascii", "replace")
         except OSError:
@@ -108,9 +110,9 @@ class DataFolder:
             )
 
     def lock(self) -> int:
-        """Become the owner of the folder until this process ends, or closes the descriptor that is returned.
+        """Lock the folder for this process until it ends or closes the returned descriptor.
 
-        Child processes do not inherit the descriptor, so the holder of the lock is a running owner.
+        Child processes do not inherit the descriptor, so a held lock means that its owner runs.
 
         :raises DataDirInUse: if another process owns it.
         """
@@ -126,25 +128,26 @@ class DataFolder:
                 f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'not known yet'})."
             ) from None
         except OSError:
-            # Also of a disk that is full: the next try would find the folder in use by this process itself.
+            # A full disk gets here, too. Without closing, the next try would find the folder in use by this process
+            # itself.
             os.close(descriptor)
             raise
         return descriptor
 
     @property
     def log(self) -> Path:
-        """What the programs of PostgreSQL print."""
+        """The path of the log, to which the programs of PostgreSQL print."""
         return self.home / "postgresql.log"
 
     def open_log(self) -> int:
-        """A descriptor that appends to the log; a log beyond 10 MiB is renamed, and its predecessor removed."""
+        """Open the log for appending. A log of more than 10 MiB is renamed first and replaces the older renamed one."""
         with contextlib.suppress(FileNotFoundError):
             if self.log.lstat().st_size > _LARGEST_LOG:
                 self.log.replace(self.log.with_suffix(".log.1"))
         return self._open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def log_tail(self, offset: int) -> str:
-        """The last 15 lines of the log from an offset on, for messages."""
+        """The last 15 lines of the log after an offset, for messages."""
         try:
             with self.log.open("rb") as log:
                 log.seek(max(offset, self.log.stat().st_size - 20_000))
@@ -154,7 +157,10 @@ class DataFolder:
         return "\n".join(f"  {line}" for line in [*lines[-15:], f"(log: {self.log})"])
 
     def write_access_rules(self) -> None:
-        """Admit the accounts of the server and of its owner, which the kernel tells PostgreSQL, and no others."""
+        """Write PostgreSQL's access rules: only the accounts of the server and of this process may connect.
+
+        The kernel tells PostgreSQL the account of a connection (peer authentication).
+        """
         names = {pwd.getpwuid(os.geteuid()).pw_name, self.account.pw_name}
         quoted = [name.replace('"', '""') for name in sorted(names)]
         rules = {
@@ -164,17 +170,17 @@ class DataFolder:
         for name, text in rules.items():
             with os.fdopen(self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
                 file.write(text)
-                # They hold no secrets, and under root another account has to read them.
+                # The files contain no secrets, and under root the account of the server has to read them.
                 os.fchmod(file.fileno(), 0o644)
 
     def write_note(self, name: str, place: Path) -> None:
-        """Keep the path of something outside of the folder, which a later start has to find."""
+        """Write a path to a file in the folder, so that a later start finds it."""
         descriptor = self._open(self.home / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         with os.fdopen(descriptor, "wb") as file:
             file.write(os.fsencode(place) + b"\n")
 
     def read_note(self, name: str) -> Path | None:
-        """The path that :meth:`write_note` kept last; None if there is none."""
+        """The path that :meth:`write_note` has written under a name; None if there is none."""
         try:
             with os.fdopen(os.open(self.home / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
                 line, end, _ = file.read(4096).partition(b"\n")
@@ -187,10 +193,11 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find where the cluster of a data folder is: in itself, where its pointer says, or in a new folder of the store.
+    """Find or make the place of a data folder's cluster: the folder itself, the place in its pointer, or a new one in
+    the store.
 
     :param data_dir: an absolute path.
-    :raises EmbeddedError: if the data belong to another account, or cannot be used.
+    :raises EmbeddedError: if the data belong to another account, or if PostgreSQL cannot use them.
     :raises OSError: if folders cannot be made.
     """
     root = os.geteuid() == 0
@@ -205,7 +212,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         _raise_if_others_own(data_dir)
     else:
         data_dir.mkdir(parents=True)
-        # Under root the server's account has to pass through to its own folder.
+        # Under root the server's account has to pass through this folder to its cluster.
         data_dir.chmod(0o711 if root else 0o700)
     if (data_dir / "PG_VERSION").exists():
         raise EmbeddedError(
@@ -233,9 +240,9 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 
 
 def find_home(data_dir: Path) -> Path:
-    """Where the cluster of a data folder is, or would be: where the pointer says, else in the folder itself.
+    """The place of a data folder's cluster: the folder that its pointer names, else the data folder itself.
 
-    :raises EmbeddedError: if the pointer names no place for data of this account, or a place that is gone.
+    :raises EmbeddedError: if the pointer names a folder that is not for data of this account, or that is gone.
     """
     pointer = data_dir / _POINTER
     try:
@@ -244,23 +251,23 @@ def find_home(data_dir: Path) -> Path:
     except FileNotFoundError:
         return data_dir
     home = Path(os.fsdecode(first_line))
-    # Another account must not make root use a folder of its choice.
+    # Another account must not be able to make root use a folder of its choice.
     if owner != os.geteuid() or home.parent != store():
         raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
     if not home.is_dir():
         raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
-    make_store()  # which is there, and is checked each time
+    make_store()  # it exists, and its owner is checked each time
     _raise_if_others_own(home)
     return home
 
 
 def can_enter(user: Account | None, folder: Path) -> bool:
-    """Whether an account can enter a folder; this process's own is assumed to."""
+    """Whether an account can enter a folder. For the account of this process, None, this is assumed."""
     return user is None or processes.run_as(user, ["/bin/sh", "-c", 'cd -- "$0"', str(folder)]).returncode == 0
 
 
 def sync_folder(folder: Path) -> None:
-    """Write a folder's entries to disk, so that renames and new files in it survive a loss of power."""
+    """Sync the entries of a folder to disk, so that renames and new files in it survive a loss of power."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -269,10 +276,10 @@ def sync_folder(folder: Path) -> None:
 
 
 def _home_in_store(data_dir: Path) -> Path:
-    """Make a folder in the store for this data folder, or find the folder that another process has just made.
+    """Make a folder in the store for a data folder, or return the one that another process has just made.
 
-    A data folder without a pointer is new, even if one of the same name had data before: its user removed it to start
-    with an empty database. The old data are not deleted; a warning says where they are.
+    A data folder without a pointer is new, even if a folder of this name had data before: its user has removed that
+    folder to start with an empty database. The old data are not deleted; a warning says where they are.
     """
     with _locked(data_dir):
         found = find_home(data_dir)
@@ -305,10 +312,10 @@ def _is_usable(folder: DataFolder) -> bool:
 
 
 def _account_for(home: Path) -> pwd.struct_passwd:
-    """The account that the server runs as under root: the owner of the cluster, else the service's own."""
+    """The account of the server under root: the owner of the cluster, else the system account of the service."""
     with contextlib.suppress(FileNotFoundError):
         owner = (home / "postgresql").lstat().st_uid
-        if owner != 0:  # else it is no cluster, which check_version tells
+        if owner != 0:  # a folder of root's is no cluster, which check_version reports
             try:
                 return pwd.getpwuid(owner)
             except KeyError:
@@ -317,8 +324,8 @@ def _account_for(home: Path) -> pwd.struct_passwd:
                 ) from None
     with contextlib.suppress(KeyError):
         return pwd.getpwnam(_OWN_ACCOUNT)
-    # useradd looks for the name before it locks: of two at once, the second would change the user id. Other accounts
-    # cannot open root's home, so they cannot hold its lock.
+    # useradd looks for the name before it locks, so the second of two at the same time would change the user id. Other
+    # accounts cannot open root's home, so they cannot hold a lock on it.
     with _locked(Path(pwd.getpwuid(0).pw_dir)):
         try:
             return pwd.getpwnam(_OWN_ACCOUNT)
@@ -336,7 +343,7 @@ def _account_for(home: Path) -> pwd.struct_passwd:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Generator[None]:
-    """One process at a time."""
+    """Lock a folder, so that only one process at a time runs the block."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -346,7 +353,8 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 def _raise_if_others_own(folder: Path) -> None:
-    """Refuse a folder, or the cluster in it, of another account; under root also a folder in which others can write."""
+    """Refuse a data folder that belongs to another account, or whose cluster does; under root, one in which others can
+    write."""
     own = os.geteuid()
     path = folder
     if own == 0:
@@ -358,7 +366,7 @@ def _raise_if_others_own(folder: Path) -> None:
             )
     elif not os.access(folder, os.W_OK | os.X_OK):
         owners = {folder.stat().st_uid}
-    else:  # a folder that this account may write to can be another's, as volumes of containers often are
+    else:  # volumes of containers often belong to another account, although this account may write to them
         path = folder / "postgresql"
         owners = {path.lstat().st_uid} - {own} if path.exists() else set[int]()
     for owner in owners:

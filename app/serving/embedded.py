@@ -1,11 +1,9 @@
-"""The embedded PostgreSQL: a server that this process starts, on a folder of the service's own, and stops.
+"""The embedded PostgreSQL: a server that this process starts on a data folder, and stops.
 
-The server's programs come from a Python package. It listens on a socket in a private folder only, and admits two
-accounts: its own and its owner's. A process that owns the data folder finds what a killed predecessor left
-running, stops it, and goes on with the same data.
-
-The process that starts the server runs as long as the server does, so psycopg, which takes 12 MiB, is imported only by
-the functions that need it.
+The programs of the server come from a Python package. The server listens only on a socket in a private folder, and only
+its own account and that of this process may connect. If a killed process left a server running on the data folder, the
+next owner of the folder stops that server and continues with the same data. This process runs as long as the server
+does, so only the functions that need psycopg import it: psycopg takes 12 MiB.
 """
 
 import contextlib
@@ -34,15 +32,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DATABASE = "sample_resource"
-"""The database, and the role without special rights that owns it."""
+"""The name of the service's database, and of the role without special privileges that owns it."""
 
 _SUPERUSER = "postgres"
 
 _TOLD_EVERY_S = 60.0
-"""Between two lines in the log that the server is not ready yet."""
+"""The seconds between two lines in the log that say that the server is not ready yet."""
 
 _SERVER_SETTINGS: dict[str, str] = {
-    # PostgreSQL's I/O workers gain nothing on few cores: statements of two scans took 2.5 times as long with them.
+    # With PostgreSQL's I/O workers, statements of two scans took 2.5 times as long on few cores.
     "io_method": "sync",
     "listen_addresses": "",
     "port": str(PORT),
@@ -50,20 +48,20 @@ _SERVER_SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # Starts, stops and crashes of the server. The service answers and logs statements that fail; in this log they
-    # would fill the disk, with the users' data in them.
+    # The log gets starts, stops and crashes of the server, but no failed statements: the service answers and logs
+    # these, and here they would fill the disk and show the users' data.
     "log_min_messages": "log",
     "log_checkpoints": "off",
     "log_destination": "stderr",
     "logging_collector": "off",
 }
-"""fsync, synchronous_commit and full_page_writes keep PostgreSQL's defaults, on."""
+"""The server's settings. fsync, synchronous_commit and full_page_writes keep PostgreSQL's default, which is on."""
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL server on one data folder, which this process owns while the server runs.
+    """A PostgreSQL server on a data folder, which this process owns while the server runs.
 
-    :param data_dir: made if it does not exist; the data in it are kept.
+    :param data_dir: the data folder. It is made if it does not exist, and its data are kept.
     :param settings: further server settings, such as ``{"fsync": "off"}`` for a test.
     """
 
@@ -87,13 +85,13 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server; None if it does not run."""
+        """The process id of the server; None if the server does not run."""
         process = self.process
         return process.pid if process is not None and process.poll() is None else None
 
     @property
     def home(self) -> Path:
-        """Where lock, log and cluster are: ``data_dir``, or a folder of the store.
+        """The folder of lock, log and cluster: ``data_dir``, or a folder of the store.
 
         :raises EmbeddedError: before the first start.
         """
@@ -104,19 +102,20 @@ class EmbeddedPostgres:
     def start(self, launched: Callable[[str], None] = lambda _: None) -> str:
         """Start the server, unless it runs, and return a libpq connection string of the service's database.
 
-        It can be called again after the server has crashed; the data folder stays locked in between. Removes libpq's
+        It can be called again after the server has crashed; the data folder stays locked in between. It removes libpq's
         variables (``PG*``) from the environment of this process.
 
-        :param launched: called with the connection string as soon as that is known, while the server starts. Whoever
-            connects before this method returns may be refused.
-        :raises DataDirInUse: if another process owns the data folder, which is left as it is.
-        :raises EmbeddedError: for every other reason, with the last lines of the server's log.
+        :param launched: called with the connection string while the server starts. Connections may be refused until
+            this method returns.
+        :raises DataDirInUse: if another process owns the data folder, which is then left unchanged.
+        :raises EmbeddedError: if the server does not start for another reason, with the last lines of its log if there
+            are any.
         """
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
-        package_folder()  # without it, no folder is made
-        again = self._known_sockets  # clients have its path, as long as this process lives
+        package_folder()  # raises if it is missing, before a folder is made
+        again = self._known_sockets  # clients know the path for the life of this process
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -158,7 +157,7 @@ class EmbeddedPostgres:
             self._lock = None
 
     def conninfo(self, database: str = DATABASE, *, superuser: bool = False) -> str:
-        """A libpq connection string of a database of the server.
+        """The libpq connection string of a database of the server.
 
         :raises EmbeddedError: if the server does not run.
         """
@@ -172,13 +171,13 @@ class EmbeddedPostgres:
 
         statement = sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(DATABASE))
         if template is not None:
-            # With the default strategy, WAL_LOG; FILE_COPY is faster only for small templates without fsync.
+            # The default strategy WAL_LOG is used, because FILE_COPY is faster only for small templates without fsync.
             statement += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))
         self._execute(statement)
         return self.conninfo(name)
 
     def drop_database(self, name: str) -> None:
-        """Remove a database if it exists, and end the connections to it."""
+        """Remove a database if it exists, after ending the connections to it."""
         from psycopg import sql
 
         self._execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
@@ -190,7 +189,7 @@ class EmbeddedPostgres:
             connection.execute(statement)
 
     def _initialise(self, folder: DataFolder) -> None:
-        """Make the cluster under another name and rename it at the end, so that a part of one is never started."""
+        """Make the cluster under another name and rename it at the end, so that no incomplete one is ever started."""
         unfinished = folder.home / "postgresql.unfinished"
         stop_leftovers(folder, unfinished)
         if unfinished.exists():
@@ -206,8 +205,8 @@ class EmbeddedPostgres:
             "--auth-host=reject",
             "--data-checksums",
             "--encoding=UTF8",
-            # PostgreSQL's own C.UTF-8 sorts and folds the same on every machine. Full text and trigrams ask the C
-            # library which characters are letters, and that needs a UTF-8 locale for letters beyond ASCII.
+            # The builtin C.UTF-8 sorts and folds equally on every machine. Full text search and trigrams ask the C
+            # library which characters are letters, and the C library needs a UTF-8 locale to know letters beyond ASCII.
             "--locale=C",
             f"--lc-ctype={character_locale()}",
             "--locale-provider=builtin",
@@ -222,13 +221,14 @@ class EmbeddedPostgres:
         sync_folder(folder.home)
 
     def _create_own_database(self, folder: DataFolder, cluster: Path) -> None:
-        """Make the service's role and database in PostgreSQL's single-user mode, which accepts no connections."""
+        """Create the role and the database of the service in PostgreSQL's single-user mode, which accepts no
+        connections."""
         command = [folder.program("postgres"), "--single", "-D", str(cluster), "-c", "exit_on_error=on"]
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
         source, sink = os.pipe()
         try:
-            # These two lines fit into the buffer of the pipe.
+            # These two lines fit into the buffer of the pipe, so the write does not wait for a reader.
             os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
             os.close(sink)
             self._run_to_its_end(folder, [*command, "postgres"], source)
@@ -263,7 +263,8 @@ class EmbeddedPostgres:
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
         launched()
-        # Without limit: it may have to recover from a crash first, which would begin anew.
+        # No time limit: the server may have to recover from a crash first, and to stop it would make the recovery begin
+        # again.
         told_at = time.monotonic()
         pause_s = 0.01
         while True:
@@ -288,7 +289,7 @@ class EmbeddedPostgres:
         source: int = subprocess.DEVNULL,
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
-        """Start a program of PostgreSQL, and give the offset in the log at which its output begins."""
+        """Start a program of PostgreSQL, and return it with the offset in the log at which its output begins."""
         log = folder.open_log()
         try:
             began = os.fstat(log).st_size
@@ -307,7 +308,7 @@ class EmbeddedPostgres:
 
 
 def _is_ready(folder: DataFolder, pid: int) -> bool:
-    """Whether the server accepts connections, by the eighth line of its pid file, which pg_ctl reads too."""
+    """Whether the server accepts connections, by the eighth line of its pid file, which pg_ctl also reads."""
     try:
         lines = (folder.cluster / "postmaster.pid").read_text(errors="replace").splitlines()
     except OSError:
@@ -316,7 +317,7 @@ def _is_ready(folder: DataFolder, pid: int) -> bool:
 
 
 def running(data_dir: Path) -> str | None:
-    """The connection string of a server that another process runs on this data folder; None if there is none."""
+    """The connection string of the server that another process runs on a data folder; None if there is none."""
     import psycopg
 
     _remove_libpq_variables()
@@ -332,10 +333,10 @@ def running(data_dir: Path) -> str | None:
 
 @contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
-    """The connection string of a server for a command: the running server, else a server for the time of the context.
+    """Yield the connection string of a data folder's server for a command. If none runs, one runs during the block.
 
-    :param patience_s: longest wait for another process that is starting or stopping a server on the data folder.
-    :raises DataDirInUse: if that takes longer.
+    :param patience_s: the longest wait for another process that is starting or stopping a server on the data folder.
+    :raises DataDirInUse: if the other process takes longer.
     :raises EmbeddedError: if no server can be started.
     """
     deadline = time.monotonic() + patience_s
@@ -344,7 +345,7 @@ def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
         try:
             conninfo = server.start()
         except DataDirInUse:
-            # Its owner may be starting or stopping the server.
+            # The owner of the folder may be starting or stopping the server.
             conninfo = running(data_dir)
             if conninfo is None:
                 if time.monotonic() > deadline:
@@ -361,7 +362,7 @@ def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
 
 
 def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
-    """Stop the server by a fast shutdown, which ends its connections; else by SIGQUIT and SIGKILL."""
+    """Stop the server by a fast shutdown, which ends its connections, then by SIGQUIT, then by SIGKILL."""
     for number, patience_s in ((signal.SIGINT, 30.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         if process.poll() is None:
             process.send_signal(number)
@@ -374,7 +375,7 @@ def _conninfo(sockets: Path, database_name: str, user: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A value in a connection string of keywords and values, as libpq reads it."""
+    """Quote a value for a connection string of keywords and values."""
     if re.fullmatch(r"[\w./+-]+", text):
         return text
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
@@ -382,6 +383,6 @@ def _quoted(text: str) -> str:
 
 
 def _remove_libpq_variables() -> None:
-    """Remove PGHOSTADDR, PGSERVICE and the like, which would lead this process to another server."""
+    """Remove all variables ``PG*``, because PGHOSTADDR, for example, would lead to another server."""
     for name in [name for name in os.environ if name.startswith("PG")]:
         del os.environ[name]

@@ -1,4 +1,4 @@
-"""Gunicorn as a child process: start, readiness, restart and stop."""
+"""Starts, watches, restarts and stops gunicorn as a child process."""
 
 import contextlib
 import os
@@ -15,19 +15,19 @@ from app.serving import ServeError, processes
 _SETTINGS = Path(__file__).with_name("supervised_settings.py")
 
 _FIRST_ANSWER_S = 60.0
-"""Longest wait for gunicorn's first answer."""
+"""The longest wait for gunicorn's first answer."""
 
 _AFTER_GRACE_S = 4.0
-"""Longest wait for gunicorn after its ``graceful_timeout``, which ends requests in flight."""
+"""The longest wait for gunicorn after its ``graceful_timeout``, at which requests in flight end."""
 
 _ORPHANS_S = 2.0
-"""Longest wait for the workers of a gunicorn that was killed. Nobody else can have their port before they end."""
+"""The longest wait for the workers of a killed gunicorn. Their port is not free before they end."""
 
 
 class GunicornProcess:
-    """Gunicorn's master and its workers, which are in the master's process group.
+    """A gunicorn: its master, and its workers in the process group of the master.
 
-    :param application: ``module:name`` or ``module:factory()``.
+    :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
     """
 
     def __init__(self, settings: Settings, application: str) -> None:
@@ -36,17 +36,17 @@ class GunicornProcess:
         self._application = application
         self._url = ""
         self._sink: int | None = None
-        """The other end of the master's standard input, while the master waits."""
+        """The write end of the master's standard input, while the master waits for :meth:`listen`."""
 
     @property
     def alive(self) -> bool:
-        """Whether the master runs."""
+        """Whether the master process runs."""
         return self.process is not None and self.process.poll() is None
 
     def load(self, url: str) -> None:
-        """Start the master on a database. It loads the application, and listens after :meth:`listen`.
+        """Start the master with the URL of a database. It loads the application, and waits for :meth:`listen`.
 
-        Loading takes about a second, in which the database can be started and prepared.
+        Loading takes about a second. The database can be started and prepared in this time.
         """
         self._url = url
         source, self._sink = os.pipe()
@@ -54,17 +54,18 @@ class GunicornProcess:
             self.process = processes.spawn(
                 processes.own_module("gunicorn", "-c", str(_SETTINGS), self._application),
                 environment=_environment(self._settings, url),
-                # gunicorn adds its working directory to the path. This one is on it already, unlike the user's folder.
+                # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder
+                # must not be.
                 folder=processes.ROOT,
                 source=source,
-                # Without its supervisor it stops at once; SIGTERM would let requests in flight finish.
+                # SIGQUIT stops it at once when its supervisor dies; SIGTERM would let requests in flight finish.
                 when_parent_dies=signal.SIGQUIT,
             )
         finally:
             os.close(source)
 
     def listen(self) -> None:
-        """Let the master listen and start its workers; :meth:`wait_for_answer` tells when it serves."""
+        """Make the master listen and start its workers. :meth:`wait_for_answer` returns when it serves."""
         if self._sink is not None:
             with contextlib.suppress(BrokenPipeError):  # it has ended already
                 os.write(self._sink, b"\n")
@@ -76,18 +77,18 @@ class GunicornProcess:
             self._sink = None
 
     def restart(self) -> None:
-        """Start it again after the master has died."""
+        """Start gunicorn again after its master has died."""
         if self.process is not None:
-            # The workers of a killed master run on for a moment, and hold its port.
+            # The workers of a killed master run for a moment longer, and hold its port.
             processes.end_group(self.process.pid, patience_s=_ORPHANS_S)
         self._close_sink()
         self.load(self._url)
         self.listen()
 
     def wait_for_answer(self) -> None:
-        """Return when the service answers over HTTP.
+        """Wait until the service answers over HTTP.
 
-        :raises ServeError: if gunicorn ends instead, or does not answer within a minute.
+        :raises ServeError: if gunicorn ends before, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
         while not self.answers():
@@ -99,12 +100,12 @@ class GunicornProcess:
                 )
             if time.monotonic() > deadline:
                 raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
-            # Until gunicorn listens, a try costs little; from then on it waits for the answer.
+            # Until gunicorn listens, an attempt fails at once; later it waits for the answer.
             time.sleep(0.02)
 
     def answers(self) -> bool:
-        """Whether the service answers over HTTP; waits for that for at most 2 s."""
-        import http.client  # only now, while gunicorn loads: with its packages it takes 20 ms
+        """Whether the service answers over HTTP within 2 s."""
+        import http.client  # imported only now, while gunicorn loads, because it takes 20 ms
 
         connection = http.client.HTTPConnection(_probe_host(self._settings), self._settings.port, timeout=2)
         try:
@@ -116,9 +117,9 @@ class GunicornProcess:
             connection.close()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
-        """Stop gunicorn after requests in flight.
+        """Stop gunicorn after its requests in flight.
 
-        :param hurry: asked again and again; once it is true, gunicorn is killed.
+        :param hurry: called again and again; when it returns True, gunicorn is killed.
         """
         process = self.process
         if process is None:
@@ -130,21 +131,22 @@ class GunicornProcess:
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
-        self._close_sink()  # only now: its end tells a master that waits to say that the supervisor is gone
+        self._close_sink()  # only now, because a waiting master takes its end for the loss of the supervisor
         self.process = None
 
 
 def _environment(settings: Settings, url: str) -> dict[str, str]:
-    """The supervisor's environment, in which the variables of settings have the values of ``settings``."""
+    """The environment of gunicorn: that of the supervisor, with the values of ``settings`` in the variables of
+    settings."""
     environment = dict(os.environ)
     if settings.database_url is None:
-        # libpq's variables are not meant for the embedded server.
+        # The user's variables of libpq are not meant for the embedded server.
         environment = {name: value for name, value in environment.items() if not name.startswith("PG")}
     for item in fields(settings):
         metadata: Mapping[str, str] = item.metadata
         if not metadata:
-            continue  # no setting, but the environment of all
-        # The value is handed on itself, and a value and a file together would be refused.
+            continue  # this field is no setting, but the whole environment
+        # The value is passed on, so the variable with its file must go: both together would be refused.
         environment.pop(file_variable(metadata["variable"]), None)
         value = getattr(settings, item.name)
         if value is None:
@@ -157,6 +159,6 @@ def _environment(settings: Settings, url: str) -> dict[str, str]:
 
 
 def _probe_host(settings: Settings) -> str:
-    """The host by which this machine reaches a listener on the bind address."""
+    """The host at which this machine reaches a listener on the bind address."""
     host = settings.listen_host
     return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound

@@ -1,7 +1,7 @@
-"""How gunicorn runs the service. Each value has its reason beside it; other settings keep gunicorn's defaults.
+"""The settings with which gunicorn runs the service, each with its reason. Other settings keep gunicorn's defaults.
 
-``serve`` names this file to gunicorn; who starts gunicorn without ``serve`` writes
-``gunicorn -c python:app.serving.gunicorn_settings 'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
+``serve`` uses this file. To start gunicorn without ``serve``, run ``gunicorn -c python:app.serving.gunicorn_settings
+'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
 
 The service speaks HTTP only. ``certfile`` and the other settings for TLS are refused at the start, by the worker class.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 from gevent import monkey
 
-# First of all, since modules take their locks and sockets when they are imported. Left out is what gunicorn's master
-# needs as it is: it forks, handles signals, and waits for them in a queue.
+# Patch before all other imports, because modules take their locks and sockets when they are imported. The modules that
+# gunicorn's master uses are left out: it forks, handles signals, and waits for them in a queue.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
@@ -27,7 +27,7 @@ from app.telemetry.shared_folder import memory_folder, share_between_processes  
 try:
     _settings = settled(Settings.from_environment())
 except InvalidSetting as invalid:
-    # Any other exception would be shown by gunicorn with a traceback, in which the reason is hard to find.
+    # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
 
 
@@ -40,12 +40,12 @@ def _print_invalid_settings_in_one_line(
         sys.__excepthook__(kind, error, trace)
 
 
-# What only the application finds wrong, such as a missing DATABASE_URL, it raises where gunicorn loads it, and gunicorn
-# lets that end the process with exit code 1.
+# Some faults, such as a missing DATABASE_URL, are raised only when gunicorn loads the application. Then gunicorn ends
+# with exit code 1, and this hook prints the error.
 sys.excepthook = _print_invalid_settings_in_one_line
 
-# Metrics: the numbers of all workers, in files that they share. Without METRICS_BIND and METRICS_TOKEN nobody can ask
-# for them, and no files are made. Before the import of metrics, which loads prometheus_client.
+# The workers share their metrics in files. Without METRICS_BIND and METRICS_TOKEN nobody can read metrics, and no files
+# are made. This comes before the import of metrics, which loads prometheus_client.
 if _settings.metrics_are_on:
     try:
         share_between_processes()
@@ -66,38 +66,40 @@ bind = [_settings.listen_address, *_private]
 workers = _settings.workers
 
 # A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
-# the figures), and errors in JSON for requests that cannot be parsed. How many requests use the database at once is
-# THREADS, the size of the pool.
+# the figures), and errors in JSON for requests that cannot be parsed. THREADS, the size of the pool, limits how many
+# requests use the database at once.
 worker_class = "app.serving.worker.Worker"
 
-# Connections of each process, idle ones included: together with files and the database below 1024, the usual limit of
-# open files. 800 of them serve requests of all kinds; see app/http/client_sockets.py for what happens beyond.
+# The most connections of each process, including idle ones. With files and database connections they stay below 1024,
+# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the others
+# are for.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.
-# It opens nothing before the fork: a pool opens with the first request that needs it, and threads start in the workers.
-# New code needs a restart.
+# The application opens nothing before the fork: a pool opens on its first use, and threads start in the workers. New
+# code needs a restart.
 preload_app = True
 
-# Seconds that an idle connection stays open. Longer than the 60 s that are common for load balancers, so that the
-# balancer closes first: a server that does may close while a request is on its way. An idle connection costs 30 KiB.
+# The seconds for which an idle connection stays open. They are more than the 60 s that are common for load balancers,
+# so that the balancer closes first: a server that closes first may do so while a request is on its way. An idle
+# connection costs 30 KiB.
 keepalive = 75
 
-# Seconds for requests in flight when the service stops. Before that, readiness fails (app/serving/stopping.py).
+# The seconds that requests in flight get when the service stops. Readiness fails before (app/serving/stopping.py).
 graceful_timeout = _settings.longest_request_s
 
-# Seconds after which a worker is replaced if its main loop has not reported to the master. It does not limit requests:
-# the database's statement timeout does.
+# The seconds after which the master replaces a worker whose main loop has not reported to it. This does not limit
+# requests; the statement timeout of the database does.
 timeout = 30
 
-# The largest values that gunicorn allows, since the query language travels in the URL. A longer search goes by POST.
-# All header lines together have a limit in app/serving/worker.py.
+# The largest values that gunicorn allows, because URLs contain expressions of the query language. A longer search can
+# be sent by POST. app/serving/worker.py limits all header lines together.
 limit_request_line = 8190
 limit_request_field_size = 8190
 limit_request_fields = 100
 
-# Off: with it, clients that did not read the script of the documentation page blocked their whole workers. The service
-# has few files, and they are small.
+# Off, because with sendfile a client that did not read the script of the documentation page blocked its whole worker.
+# The service has few files, and they are small.
 sendfile = False
 
 # Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
@@ -105,15 +107,17 @@ sendfile = False
 max_requests = 0
 max_requests_jitter = 0
 
-# The folder of the file whose time tells the master that a worker is alive. On a disk that is slow to sync, touching
-# it can block for longer than the timeout, and healthy workers are killed; so it is in memory if possible.
+# The folder of the files whose times tell the master that a worker is alive. It is in memory if possible, because on a
+# disk that syncs slowly, touching a file can block for longer than the timeout, and the master would kill a healthy
+# worker.
 _memory = memory_folder()
 worker_tmp_dir = None if _memory is None else str(_memory)
 
-# No control socket: it would be a second way in, with a file in the home folder. Signals do all that is needed.
+# No control socket, because it would be a second way to control gunicorn, with a file in the home folder. Signals
+# suffice.
 control_socket_disable = True
 
-# The application writes one line for each request, with what gunicorn does not know: route, project, correlation id.
+# The application logs each request, with facts that gunicorn does not know: route, project, correlation id.
 accesslog = None
 
 # Gunicorn's own messages go to standard error, warnings and errors only: the supervisor reports starts and stops.
@@ -123,8 +127,8 @@ loglevel = "warning"
 # The name in the output of `ps`, if setproctitle is installed.
 proc_name = "sample-resource"
 
-# The application reads the headers of proxies, as TRUSTED_PROXIES allows. Gunicorn by itself would accept from any
-# client on this machine another scheme and even another path.
+# The application reads the headers of proxies, as TRUSTED_PROXIES allows. By default gunicorn would accept another
+# scheme and even another path from any client on this machine.
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 forwarder_headers = ""
@@ -132,20 +136,21 @@ forwarder_headers = ""
 # Python's parser and not the one in C, even if that is installed: the worker overrides it (app/serving/worker.py).
 http_parser = "python"
 
-# A header with an underscore in its name is dropped: `X_Forwarded_For` and `X-Forwarded-For` are the same in WSGI.
+# Drop a header with an underscore in its name, because WSGI cannot distinguish `X_Forwarded_For` and `X-Forwarded-For`.
 header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the settings before anything listens."""
+    """Check the signing key and the settings before gunicorn listens (gunicorn's hook)."""
     _check_signing_key()
     prepare_to_listen(server)
 
 
 def _check_signing_key() -> None:
-    """End the start if no token could be signed with this ``KEY_ENCRYPTION_KEY``.
+    """End the start if ``KEY_ENCRYPTION_KEY`` does not decrypt the signing key.
 
-    A database that is away, or not migrated yet, does not end it: the service starts without one, and readiness tells.
+    If the database is away or not yet migrated, the start goes on: the service starts without a database, and readiness
+    fails.
     """
     if _settings.database_url is None:
         return  # another application is served
@@ -164,13 +169,13 @@ def _check_signing_key() -> None:
 
 
 def prepare_to_listen(server: Any) -> None:
-    """Check the number of workers, the worker class and the private ports."""
-    if server.cfg.workers != _settings.workers:  # by --workers; an extension may need another number
+    """Check gunicorn's number of workers, its settings for TLS, and the private ports, before gunicorn listens."""
+    if server.cfg.workers != _settings.workers:  # set by --workers; an extension may refuse the number
         try:
             settled(Settings.from_environment({**_settings.environment, "WORKERS": str(server.cfg.workers)}))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
-    # gunicorn would do this later, after it has complained about a certificate that does not exist.
+    # gunicorn would call this later, after an error about a certificate that does not exist.
     if hasattr(server.worker_class, "check_config"):
         server.worker_class.check_config(server.cfg, server.log)
     given = {str(address) for address in server.cfg.settings["bind"].get()}
@@ -178,7 +183,7 @@ def prepare_to_listen(server: Any) -> None:
         if address not in given:
             sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
         if "GUNICORN_FD" in os.environ:
-            continue  # this master takes the place of another one, and has its ports
+            continue  # this master replaces another one, and inherits its ports
         host, _, port = address.rpartition(":")
         try:
             ports.wait_until_free(host.strip("[]"), int(port), " and ".join(sorted(variables)))
@@ -187,29 +192,30 @@ def prepare_to_listen(server: Any) -> None:
 
 
 def pre_fork(_server: Any, worker: Any) -> None:
-    """Make sure that the worker finds the folder for its metrics, and give it the counts of a worker that has ended."""
+    """Prepare the metrics of a new worker: their folder, and the counts of an ended worker that it continues
+    (gunicorn's hook)."""
     metrics.ensure_folder()
     worker.predecessor = metrics.next_ended()
 
 
 def post_fork(_server: Any, worker: Any) -> None:
-    """Go on with those counts."""
+    """Make the worker continue the counts of an ended worker (gunicorn's hook)."""
     if worker.predecessor is not None:
         metrics.take_over(worker.predecessor)
 
 
 def when_ready(server: Any) -> None:
-    """Get ready for requests, and for a stop."""
+    """Prepare the master for requests and for a stop (gunicorn's hook)."""
     begin_to_serve(server)
     stopping.fail_readiness_first(server)
 
 
 def begin_to_serve(server: Any) -> None:
-    """Log the warnings of an extension; exclude loaded modules, which are never freed, from garbage collection.
+    """Log the warning of an extension, and exclude all loaded objects from garbage collection.
 
-    Collections would examine all of it again and again. That costs a create 4 % of its time, and writes to memory
-    that the workers share with the master. Nothing is collected before: loading leaves three thousand objects of
-    garbage, and to find them takes 60 ms of the start.
+    Loaded modules are never freed, but collections would examine them again and again. That would cost a create 4 % of
+    its time, and write to memory that the workers share with the master. There is no collection before: loading leaves
+    three thousand objects of garbage, and finding them would take 60 ms of the start.
     """
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
     if extension is not None and extension.warning is not None:
@@ -218,20 +224,20 @@ def begin_to_serve(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Open the connections before the first request is accepted, and start the threads that share metrics."""
+    """Prepare a worker for its first request: open its connections, and start its threads (gunicorn's hook)."""
     extensions = getattr(worker.wsgi, "extensions", {})
     if "tracing" in extensions:
         extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
-        # First the connection by which tokens are verified: without it the others are of no use. Where the account's
-        # limit leaves too few, a pool does with one less.
+        # First the connection that verifies tokens, because without it the others are useless. If the database role may
+        # have too few connections, the pool gets one less.
         extensions["authorization_server"].load_ahead()
         extensions["database"].open_ahead()
     if "readiness" in extensions:
         extensions["readiness"].is_stopping = stopping.has_begun
     if "extension" in extensions:
         extensions["extension"].start()
-    # As in the master: what the worker made at its start is used until its end.
+    # As in the master, because objects that a worker makes at its start stay until its end.
     gc.collect()
     gc.freeze()
     if _settings.metrics_are_on:
@@ -246,12 +252,12 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
-    """Close the pools of a worker that is about to end, and share its last counts.
+    """Close the pools of a worker that is about to end, and share its last counts (gunicorn's hook).
 
-    The interpreter would wait five seconds for the threads of an open pool.
+    Python would wait five seconds for the threads of an open pool.
     """
     for server in getattr(worker, "private_servers", ()):
-        server.stop(timeout=1)  # requests under way end themselves; readiness takes at most half a second
+        server.stop(timeout=1)  # running requests end by themselves; readiness takes at most half a second
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
     if "extension" in extensions:
         extensions["extension"].stop()
@@ -264,5 +270,5 @@ def worker_exit(_server: Any, worker: Any) -> None:
 
 
 def child_exit(_server: Any, worker: Any) -> None:
-    """Keep the counts of a worker that has ended, and forget its gauges."""
+    """Keep the counts of a worker that has ended, and remove its gauges (gunicorn's hook)."""
     metrics.mark_ended(worker.pid)

@@ -1,6 +1,7 @@
-"""Whether gunicorn can listen on an address, checked before it tries.
+"""Checks whether gunicorn can listen on an address, before gunicorn tries.
 
-It would itself try for five seconds, and name no setting as the reason. Without gevent, since the supervisor asks too.
+gunicorn would try for five seconds, and its error would not name the setting. This module does not use gevent, because
+the supervisor uses it, too.
 """
 
 import errno
@@ -10,15 +11,16 @@ import time
 from app.serving import ServeError
 
 _PATIENCE_S = 5.0
-"""Longest wait for a port, which a predecessor or a previous master may be about to close."""
+"""The longest wait for a port that a previous process or master may be about to close."""
 
 
 def wait_until_free(host: str, port: int, settings: str) -> None:
-    """Return when something can listen on an address.
+    """Wait until a process can listen on an address.
 
-    :param host: a name or an address, an IPv6 address without brackets; empty: every address.
+    :param host: a name or an address, an IPv6 address without brackets; empty for all addresses.
     :param settings: the variables that name the address, for the message.
-    :raises ServeError: if the address is none of this machine, not permitted, or in use after five seconds.
+    :raises ServeError: if this machine does not have the address, if it is not permitted, or if it is still in use
+        after five seconds.
     """
     deadline = time.monotonic() + _PATIENCE_S
     while True:

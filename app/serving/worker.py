@@ -1,10 +1,9 @@
-"""Gunicorn's worker: a greenlet for each connection, and the service's own errors for what gunicorn cannot parse.
+"""gunicorn's worker: a greenlet for each connection, and JSON errors for requests that gunicorn cannot parse.
 
-A connection costs a greenlet instead of a thread, and a database connection only for the time of a statement. So
-clients that send headers or bodies slowly, or do not read their answers, keep nobody else waiting.
-
-A malformed request line, or a header that is too large, ends in gunicorn's parser, before Flask is called. Gunicorn
-would answer it with a page of HTML.
+A connection uses a greenlet instead of a thread, and a database connection only during a statement. So clients that
+send headers or bodies slowly, or do not read their answers, keep no other client waiting. gunicorn's parser refuses a
+malformed request line or a header that is too large before Flask is called, and by itself would answer with an HTML
+page.
 """
 
 import os
@@ -37,55 +36,60 @@ from app.telemetry.metrics import metrics
 from app.values.strict_json import CONTENT_TYPE
 
 _LINGER_S = 1.0
-"""How long a stopping worker keeps idle connections, on which a client may be sending its next request already."""
+"""The time for which a stopping worker keeps idle connections, because a client may already be sending its next
+request."""
 
 _UNREAD_AT_MOST = 256 * 1024
-"""Bytes of an answer that the kernel keeps for a client that does not read; its own limit is some megabytes."""
+"""The most bytes of an answer that the kernel buffers for a client that does not read. Its default is some megabytes.
+"""
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
-"""Limits to reading the rest of a body that the application refused, so that the client can read the reason."""
+"""The limits for reading the rest of a body that the application has refused. It is read so that the client can read
+the reason."""
 
 _HEADERS_AT_MOST = 56 * 1024
-"""Bytes of the header lines of a request: with the request line, whose limit is 8,190, a head has at most 64 KiB.
+"""The most bytes of the header lines of a request. With the request line, whose limit is 8,190 bytes, they are at most
+64 KiB.
 
-By gunicorn's limits, for lines and for their number, it could have 819 KB. Gunicorn searches all of it whenever more
-has arrived, and 50 clients that sent such heads slowly stopped all others.
+By gunicorn's limits, for lines and for their number, they could be 819 KB. gunicorn searches all of them whenever bytes
+arrive, so that 50 clients that sent such headers slowly stopped all others.
 """
 
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
-"""The value of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and a port."""
+"""The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
 
 _ALWAYS_ANSWERED = ("/health/live", "/health/ready", "/metrics")
-"""Paths that are answered while all ordinary connections are held by requests that are worked on."""
+"""The paths that are answered even while requests that are being worked on hold all ordinary connections."""
 
 
 class Worker(GeventWorker):
-    """gunicorn's GeventWorker, with each override keeping a promise that GeventWorker does not.
+    """gunicorn's GeventWorker, with overrides that each keep a promise which GeventWorker does not keep.
 
     ==================  ================================================================================================
     ``check_config``    No plain HTTP where TLS was asked for: ``run`` ignores settings for TLS, so they are refused.
-    ``init_process``    The same after a reload; and the state of the others.
-    ``patch``           A client that does not read its answer holds little memory; the rest is patched already.
+    ``init_process``    Settings for TLS are refused after a reload, too; the other overrides get their state.
+    ``patch``           A client that does not read its answer holds little memory. All modules are patched before.
     ``run``             A stop is quick, finishes requests in flight, and closes idle connections. All workers accept
                         evenly.
     ``notify``          A worker whose master was killed finishes its requests, too.
     ``handle_exit``     A stop begins at once, not after up to a second.
-    ``handle``          A client that sends a body or takes an answer too slowly is disconnected; the client that the
-                        worker has waited for longest makes room; a client that has hung up is not served.
+    ``handle``          A client that sends a body or reads an answer too slowly is disconnected; the client for which
+                        the worker has waited longest is disconnected to make room; a client that has hung up is
+                        not served.
     ``timeout_ctx``     Idle connections make room for new ones, and end with the worker.
     ``handle_request``  A client that has hung up is not served. A request without a valid Host is refused. Probes are
                         answered whatever else the worker does. A refused body is read up to a limit, so that the
                         client gets the answer.
-    ``handle_error``    Errors found by gunicorn are in the format of all others, counted and logged.
+    ``handle_error``    Errors that gunicorn finds are answered in the service's format, counted and logged.
     ==================  ================================================================================================
 
-    ``tests/serving/test_upstream.py`` fails if gunicorn changes what they rely on.
+    ``tests/serving/test_upstream.py`` fails if gunicorn changes the internals on which the overrides rely.
     """
 
     @classmethod
     def check_config(cls, cfg: Config, log: Any) -> None:  # noqa: ARG003 -- gunicorn's signature
-        """Refuse settings for TLS, whichever way they were given; gunicorn calls this before it forks.
+        """Refuse settings for TLS, however they were set. gunicorn calls this before it forks.
 
         :raises RuntimeError: naming the settings; gunicorn prints it and ends.
         """
@@ -101,13 +105,13 @@ class Worker(GeventWorker):
             )
 
     def init_process(self) -> None:
-        """Start the worker; returns when it ends."""
+        """Run the worker until it ends."""
         self.check_config(self.cfg, self.log)
         self._told_to_stop = Event()
         self._lingered = False
         self._clients = Clients(self.worker_connections)
         self._served: dict[Any, Client] = {}
-        """By greenlet."""
+        """The client that each greenlet serves."""
         self._connections: NotedConnections | None = None
         super().init_process()
 
@@ -119,11 +123,11 @@ class Worker(GeventWorker):
             for listener in listeners
         ]
         for listener in self.sockets:
-            # Every accepted connection inherits this.
+            # Every accepted connection inherits this buffer size.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_AT_MOST)
 
     def run(self) -> None:
-        """Serve until told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
+        """Serve until the worker is told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
         self._connections = getattr(getattr(self.wsgi, "extensions", {}).get("extension"), "connections", None)
         RequestParser.mesg_class = BoundedRequest if self._connections is None else RecordedRequest
         if self._connections is not None:
@@ -133,7 +137,7 @@ class Worker(GeventWorker):
             for listener in self.sockets
         ]
         for server in servers:
-            # One at a time, or the worker that wakes first takes all connections of a burst.
+            # Accept one connection at a time; otherwise the worker that wakes first accepts all connections of a burst.
             server.max_accept = 1
             server.start()
         while self.alive:
@@ -153,13 +157,13 @@ class Worker(GeventWorker):
             server.stop(timeout=1.0)
 
     def notify(self) -> None:
-        """Tell the master that this worker is alive; stop if the master is gone."""
+        """Report to the master that this worker is alive. Stop if the master is gone."""
         self.tmp.notify()
         if self.ppid != os.getppid():
             self.handle_exit(0, None)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 -- a signal handler's signature
-        """Stop gracefully, and wake the main loop for it."""
+        """Stop gracefully, and wake the main loop at once."""
         self.alive = False
         self._told_to_stop.set()
 
@@ -176,7 +180,7 @@ class Worker(GeventWorker):
             self._connections.opened(wrapped)
         try:
             self._clients.make_room()
-            # Not GeventWorker's method, which would remove the timeout.
+            # Skip GeventWorker's method, which would remove the timeout.
             super(GeventWorker, self).handle(listener, cast("socket.socket", wrapped), addr)
         finally:
             del self._served[me]
@@ -185,23 +189,25 @@ class Worker(GeventWorker):
                 self._connections.closed(wrapped)
 
     def timeout_ctx(self) -> "_IdleWait":  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
-        """The context in which gunicorn reads the head of the next request: for at most ``keepalive`` seconds."""
+        """The context in which gunicorn reads the header section of the next request, for at most ``keepalive``
+        seconds."""
         return _IdleWait(self, self._served[gevent.getcurrent()])
 
     def begin_idle(self, client: Client) -> None:
-        """Note a client that is to send its next request."""
+        """Note that the worker waits for the next request of a client."""
         client.begin(Phase.HEAD)
         self._clients.begin_wait(client)
         if self._lingered:
             client.disconnect()
 
     def end_idle(self, client: Client) -> None:
-        """Note that the client has sent its next request, or is gone."""
+        """Note that a client has sent its next request, or is gone."""
         self._clients.end_wait(client)
         client.begin_request()
 
     def _disconnect_after_keepalive(self) -> None:
-        """Disconnect clients idle for too long. Once a second for all: a timer for each would cost every request."""
+        """Disconnect clients that are idle for too long. It runs once a second, because a timer for each would cost
+        every request."""
         for client in self._clients.idle(time.monotonic() - self.cfg.keepalive):
             client.disconnect()
 
@@ -212,7 +218,7 @@ class Worker(GeventWorker):
             client.disconnect()
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, and make the connection ready for the next one, or end it."""
+        """Answer a request. Then prepare the connection for the next request, or end it."""
         if has_hung_up(sock):
             metrics.connections_ended.labels("hung_up_before_work").inc()
             raise StopIteration
@@ -222,18 +228,18 @@ class Worker(GeventWorker):
             raise errors.over_capacity("The service is busy: all connections are held by requests that it works on.")
         if self._connections is not None:
             self._connections.begin_request(sock, getattr(req, "head", b""))
-        # StopIteration is gunicorn's way to end a connection without logging an error.
+        # StopIteration makes gunicorn end a connection without logging an error.
         try:
             answered = super().handle_request(listener_name, req, sock, addr)
         except TimeoutError:
-            # The client has not read the answer for too long.
+            # The client has read the answer too slowly.
             raise StopIteration from None
         if not _discard_rest_of(req.body):
             raise StopIteration
         return answered
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
-        """Answer a request that could not be parsed, or whose handling failed outside the application."""
+        """Answer a request that could not be parsed, or that failed outside of the application."""
         error = error_for(exc)
         correlation_id = str(uuid.uuid4())
         metrics.count_unparsed(error.status)
@@ -252,37 +258,39 @@ class Worker(GeventWorker):
 
 
 class BoundedRequest(Request):
-    """gunicorn's request, with limits for all of its header lines, and for those of a trailer."""
+    """gunicorn's request, with a limit for all header lines together, and for the lines of a trailer."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the head."""
+        """Parse the request line and the header lines."""
         self.max_buffer_headers = _HEADERS_AT_MOST
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Parse the lines. Lines that gunicorn drops count too, though gunicorn does not count them."""
+        """Parse header lines. Lines that gunicorn drops also count towards the limit, although gunicorn does not count
+        them."""
         if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
         return super().parse_headers(data, from_trailer)
 
 
 class RecordedRequest(BoundedRequest):
-    """A :class:`BoundedRequest` that keeps its header lines as they were sent; gunicorn keeps names in capital letters.
+    """A :class:`BoundedRequest` that keeps its header lines as they were sent. gunicorn itself keeps names in capital
+    letters.
 
-    Only for an extension that notes connections.
+    It is used only if an extension records connections.
     """
 
     head = b""
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Keep the lines, and parse them."""
+        """Keep the header lines of the request, and parse them."""
         if not from_trailer:
             self.head = data
         return super().parse_headers(data, from_trailer)
 
 
 class _IdleWait:
-    """The context of a wait for the next request: without the connection's timeout, and noted by the worker."""
+    """The context of a wait for the next request. The socket has no timeout in it, and the worker limits the wait."""
 
     __slots__ = ("_client", "_worker")
 
@@ -300,7 +308,7 @@ class _IdleWait:
 
 
 def _raise_if_host_is_wrong(req: Any) -> None:
-    """Refuse a request as RFC 9112, section 3.2, demands. Gunicorn has refused those with two Host headers.
+    """Refuse a request without a valid Host, as RFC 9112, section 3.2 demands. gunicorn has refused two Host headers.
 
     :raises ApiError: 400 for HTTP/1.1 without Host, and for a Host that is no host.
     """
@@ -313,12 +321,12 @@ def _raise_if_host_is_wrong(req: Any) -> None:
 
 
 def _discard_rest_of(body: Any) -> bool:
-    """Read what the application left of a body; False if that is too much, too slow or malformed.
+    """Read the rest of a body that the application has not read. Return False if it is too long, too slow or malformed.
 
-    Gunicorn would read it too, but without a limit, and without letting other greenlets run while data arrive.
+    gunicorn would also read it, but without a limit, and without letting other greenlets run while bytes arrive.
     """
     if getattr(body.reader, "length", None) == 0:
-        return True  # as for most requests: there was none, or the application has read it all
+        return True  # most requests have no body, or the application has read all of it
     left = _DISCARDED_AT_MOST
     limit = gevent.Timeout.start_new(_DISCARDED_WITHIN_S)
     try:
@@ -339,7 +347,7 @@ def _discard_rest_of(body: Any) -> bool:
 
 
 def error_for(exception: BaseException) -> errors.ApiError:
-    """The entry of the error catalogue for an exception that gunicorn's parser or worker raised."""
+    """The error of the catalogue for an exception that gunicorn's parser or worker raised."""
     # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
     # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
     if isinstance(exception, errors.ApiError):
@@ -351,13 +359,14 @@ def error_for(exception: BaseException) -> errors.ApiError:
     if isinstance(exception, LimitRequestHeaders):
         return errors.headers_too_large()
     if isinstance(exception, ParseException):
-        # Not its text: it quotes the line, which may be an Authorization header without its colon.
+        # Without the text of the exception, which quotes the line. It may be an Authorization header without its colon.
         return errors.invalid_input(f"Malformed request: {type(exception).__name__}.")
     return errors.general()
 
 
 def error_response(error: errors.ApiError, correlation_id: str, *, head_only: bool = False) -> bytes:
-    """A whole HTTP response, after which the connection ends: where the next request would begin is unknown."""
+    """The bytes of a whole HTTP response that ends the connection, because the beginning of the next request is
+    unknown."""
     body = error.body()
     head = [
         f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, log lines and spans, and how processes share the metrics.
+"""Metrics for Prometheus, which processes share, log lines and spans.
 
-Imports run down only, in this order: ``lasting_threads``, ``metrics``, ``shared_folder``.
+Modules import only modules to their right in this order: ``lasting_threads``, ``metrics``, ``shared_folder``.
 """

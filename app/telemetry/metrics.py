@@ -1,9 +1,9 @@
-"""What the service counts, for Prometheus; ``docs/observability.md`` says what each metric means.
+"""The metrics of the service for Prometheus. ``docs/observability.md`` says what each of them means.
 
-:data:`metrics` is the one instance of a process. Under gunicorn the processes share their numbers in a folder (see
-``shared_folder.py``) by prometheus_client's multi-process mode: each counts in files of its own, and any of them
-answers for all. The files of a worker that has ended keep its counts, and the next new worker goes on counting in them,
-so that the folder does not grow with every worker.
+:data:`metrics` is the only instance in a process. Under gunicorn the processes share their metrics in a folder (see
+    ``shared_folder.py``) by prometheus_client's multi-process mode: each process writes files of its own, and each can
+    answer with the metrics of all. The files of an ended worker keep its counts, and the next new worker continues
+    these files, so that the folder does not grow with every worker.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
@@ -25,57 +25,60 @@ from app.telemetry.shared_folder import SharedFolder, shared_folder
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
-"""Remembered as valid, verified by its signature, or not valid."""
+"""The results of checking a token: found in the cache, verified by its signature, or not valid."""
 
 LASTING_THREADS = ("pool-metrics", "replica")
-"""Threads that live as long as their process."""
+"""The names of the service's threads that live as long as their process."""
 
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
-"""The client had hung up; it sent a body or took an answer too slowly; it made room for others; all others worked."""
+"""The reasons for ending a connection: the client had hung up (before parsing, before work); it sent a body or read an
+answer too slowly; it was disconnected to make room; there was no room, because all requests were being worked on."""
 
 REPLICA_READ_SOURCES = ("replica", "primary")
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
-"""Instead of a route: no endpoint has the URL; gunicorn could not parse the request."""
+"""Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Around a get (some ms), around the limit for a slow query (1 s), up to the statement timeout and beyond."""
+"""The buckets of durations: fine around a get (some ms) and around a slow query (1 s), up to beyond the statement
+timeout."""
 
 _SAMPLE_INTERVAL_S = 1.0
 
-# Prometheus does not need the time at which a series began, and the shared files do not hold it.
+# Prometheus does not need the time at which a series began, and the shared files do not contain it.
 prometheus_client.disable_created_metrics()
 
 
 class Pool(Protocol):
-    """The part of psycopg's pool that the metrics need."""
+    """The part of psycopg's pool that the metrics use."""
 
     @property
     def closed(self) -> bool:
-        """Whether it hands out no more connections."""
+        """Whether the pool is closed, and hands out no more connections."""
         ...
 
     def get_stats(self) -> dict[str, int]:
-        """Its statistics, by psycopg's names."""
+        """The statistics of the pool, by psycopg's names."""
         ...
 
 
 class Metrics:
     """The metrics of a process.
 
-    :param folder: where the process shares its numbers with others; None if it does not. prometheus_client must have
-        been imported in the mode that fits, which :func:`app.telemetry.shared_folder.shared_folder` tells.
+    :param folder: the folder in which the process shares its metrics with others; None if it does not share them. It
+        has to be the result of :func:`app.telemetry.shared_folder.shared_folder`, because prometheus_client chooses its
+        mode when it is imported.
     """
 
     def __init__(self, folder: SharedFolder | None = None) -> None:
         self.registry = CollectorRegistry()
-        """The metrics of this process; :meth:`exposition` has those of all processes."""
+        """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
         self._pools: list[_WatchedPool] = []
         self._ended: list[int] = []
-        """Ids of processes that have ended, in whose files none goes on yet."""
+        """The ids of ended processes whose files no other process continues yet."""
 
         common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
         timed: dict[str, Any] = {"labelnames": ("method", "route"), "buckets": _SECONDS, **common}
@@ -86,7 +89,7 @@ class Metrics:
             **timed,
         )
         sql = Histogram("http_request_sql_seconds", "SQL time of the requests that sent any.", **timed)
-        # A counter by its labels is looked up under a lock; a request finds it here without one.
+        # prometheus_client looks a counter up by its labels under a lock. These caches spare a request the lock.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
@@ -108,7 +111,7 @@ class Metrics:
             **common,
         )
         self.of_extensions: dict[str, Counter] = {}
-        """By their names, without the prefix of all metrics."""
+        """The counters of extensions, by their names without the common prefix."""
         self.connections_ended = Counter(
             "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
         )
@@ -142,7 +145,7 @@ class Metrics:
     # Requests and tokens
 
     def counter_of(self, name: str, meaning: str, label: str) -> Counter:
-        """The counter of an extension."""
+        """The counter of an extension. It is made at the first call."""
         if name not in self.of_extensions:
             self.of_extensions[name] = Counter(
                 name, meaning, (label,), namespace="sample_resource", registry=self.registry
@@ -152,10 +155,10 @@ class Metrics:
     def count_request(
         self, method: str, route: str, status: int, seconds: float, sql_seconds: float | None = None
     ) -> None:
-        """Count a request that was answered.
+        """Count an answered request.
 
-        :param route: its template, or :data:`UNKNOWN_URL`.
-        :param sql_seconds: None if it sent no SQL.
+        :param route: the template of its route, or :data:`UNKNOWN_URL`.
+        :param sql_seconds: the time of its SQL statements; None if it had none.
         """
         known = method if method in _METHODS else "(other)"
         self._requests_of(known, route, status).inc()
@@ -170,11 +173,11 @@ class Metrics:
     # Pools
 
     def watch_pool(self, name: str, pool: Pool) -> None:
-        """Have :meth:`sample_pools` report a pool until it is closed, or dropped."""
+        """Make :meth:`sample_pools` report a pool until the pool is closed or garbage collected."""
         self._pools.append(_WatchedPool(name, pool))
 
     def sample_pools(self) -> None:
-        """Report the pools as they are now."""
+        """Update the metrics of all watched pools."""
         for watched in list(self._pools):
             pool = watched.pool()
             if pool is None or pool.closed:
@@ -186,16 +189,17 @@ class Metrics:
                 watched.before = now
 
     def sample_pools_periodically(self) -> None:
-        """Report the pools once a second for ever: requests pay nothing, and the gauges are true when none come."""
+        """Update the metrics of pools once a second for ever. So requests need not, and the gauges stay true without
+        requests."""
         while True:
             self.sample_pools()
             time.sleep(_SAMPLE_INTERVAL_S)
 
     def report_pool(self, name: str, now: dict[str, int], before: dict[str, int]) -> None:
-        """Set the gauges of a pool, and add to its counters how its statistics have grown.
+        """Set the gauges of a pool, and add the growth of its statistics to its counters.
 
         :param now: psycopg's statistics of the pool.
-        :param before: those of the last report; empty for the first.
+        :param before: the statistics at the last report; empty for the first report.
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)
         self._pool_connections.labels(name, "idle").set(idle)
@@ -209,30 +213,35 @@ class Metrics:
     # Processes
 
     def ensure_folder(self) -> None:
-        """Make the shared folder again, if there is one and it was removed: before each fork, and before it is read."""
+        """Make the shared folder again, if it was removed. To be called before each fork, and before the folder is
+        read."""
         if self._folder is not None:
             self._folder.ensure()
 
     def mark_ended(self, pid: int) -> None:
-        """Remove the gauges of a process that has ended, and keep its counts. In gunicorn's master."""
+        """Remove the gauges of an ended process, and keep its counts. To be called in gunicorn's master."""
         if self._folder is not None:
-            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # declares no types
+            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # it declares no types
             self._ended.append(pid)
 
     def next_ended(self) -> int | None:
-        """An ended process whose counts the next new one takes over; None if there is none. In gunicorn's master."""
+        """Return the id of an ended process whose files a new process can continue; None if there is none.
+
+        To be called in gunicorn's master. Each id is returned once.
+        """
         return self._ended.pop() if self._ended else None
 
     def take_over(self, ended: int) -> None:
-        """Go on counting where a process has ended. In a new process, before it counts anything.
+        """Make this process continue the counts of an ended process. To be called in a new process before it counts
+        anything.
 
-        Its files get the name of this process: prometheus_client goes on in files that are there.
+        The files of the ended process get the name of this process, and prometheus_client continues existing files.
         """
         if self._folder is None:
             return
         for kind in ("counter", "histogram"):
             own = self._folder.path / f"{kind}_{os.getpid()}.db"
-            if not own.exists():  # numbers of processes come again
+            if not own.exists():  # the system reuses process ids
                 with contextlib.suppress(FileNotFoundError):
                     (self._folder.path / f"{kind}_{ended}.db").rename(own)
 
@@ -244,7 +253,8 @@ class Metrics:
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder.path))
         for _ in range(_LOOKS_AT_NEW_FILES):
-            # A process that begins makes its files and then gives them their size, or renames those of another one.
+            # A starting process creates its files before it gives them a size, or renames the files of an ended
+            # process.
             with contextlib.suppress(struct.error, FileNotFoundError):
                 return prometheus_client.generate_latest(registry)
             time.sleep(_BETWEEN_LOOKS_S)
@@ -252,7 +262,7 @@ class Metrics:
 
 
 class _WatchedPool:
-    """A pool and its statistics as they were last reported."""
+    """A pool with its statistics at the last report."""
 
     def __init__(self, name: str, pool: Pool) -> None:
         self.name = name
@@ -270,7 +280,8 @@ _POOL_STATISTICS = (
     ("connections_errors", "pool_connection_errors", "Attempts to connect that failed.", 1.0),
     ("connections_lost", "pool_connections_lost", "Connections found broken.", 1.0),
 )
-"""What psycopg's pool counts (``get_stats``), the metric, its help, and the factor to Prometheus' base units."""
+"""The counters of pools: the statistic in ``get_stats`` of psycopg's pool, the metric, its help, and the factor to
+Prometheus' base unit."""
 
 
 metrics = Metrics(shared_folder())

@@ -1,9 +1,9 @@
-"""The header ``traceparent`` of W3C Trace Context (https://www.w3.org/TR/trace-context/): the trace of a request.
+"""Parses the header ``traceparent`` of W3C Trace Context (https://www.w3.org/TR/trace-context/).
 
-The trace id is in the request's log line. If the caller records the trace (the flag ``sampled``), each statement of the
-request carries it in a comment, in the form of sqlcommenter, so that PostgreSQL's log and ``pg_stat_activity`` show to
-which trace a statement belongs. The comment makes the text of each statement unique, and a unique text cannot be
-prepared: docs/observability.md has what that costs. Requests without the flag, or without the header, have no comment.
+The log line of a request contains its trace id. If the caller records the trace (the flag ``sampled``), each SQL
+statement of the request has the trace in a comment, in the form of sqlcommenter. So PostgreSQL's log and
+``pg_stat_activity`` show to which trace a statement belongs. The comment makes each statement unique, and so statements
+cannot be prepared; docs/observability.md says what this costs. Statements of other requests have no comment.
 """
 
 import re
@@ -18,24 +18,24 @@ class TraceContext(NamedTuple):
 
     trace_id: str
     span_id: str
-    """The span that the request is, or, if this process records none, the caller's."""
+    """The id of the request's span; if this process records no spans, the id of the caller's span."""
     sampled: bool
     """Whether the caller records the trace."""
 
     @property
     def sql_comment(self) -> str:
-        """What precedes statements; empty unless the trace is recorded.
+        """The SQL comment that precedes statements; empty if the trace is not recorded.
 
-        sqlcommenter appends it. Here it comes first, because ``pg_stat_activity`` shows the first 1024 bytes of a
-        statement.
+        sqlcommenter appends its comment. This one comes first, because ``pg_stat_activity`` shows only the first 1024
+        bytes.
         """
         return f"/*traceparent='00-{self.trace_id}-{self.span_id}-01'*/ " if self.sampled else ""
 
 
 def parse_traceparent(header: str) -> TraceContext | None:
-    """The content of the header; None if it is malformed, in which case it has to be ignored (section 3.2.2).
+    """Parse the header ``traceparent``; None for a malformed header, which has to be ignored (section 3.2.2).
 
-    A later version may have more after the fields of version 00, and ``ff`` is no version.
+    Versions after 00 may have further fields. ``ff`` is no version.
     """
     found = _TRACEPARENT.fullmatch(header)
     if found is None:

@@ -1,11 +1,12 @@
-"""Spans by OpenTelemetry, sent by OTLP over HTTP: of each request, its wait for a connection, and its statements.
+"""Records OpenTelemetry spans of each request, its wait for a connection and its statements, and sends them by OTLP.
 
-Imported only if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set, because it needs the extra ``otel``. OpenTelemetry's own
-instrumentations of Flask and psycopg make the spans of requests and statements; the SDK reads its other variables
-(``OTEL_SERVICE_NAME``, ``OTEL_TRACES_SAMPLER``, ``OTEL_EXPORTER_OTLP_HEADERS`` and so on) from the environment.
+This module is imported only if ``OTEL_EXPORTER_OTLP_ENDPOINT`` is set, because it needs the extra ``otel``.
+OpenTelemetry's instrumentations of Flask and psycopg make the spans of requests and statements. The SDK reads its other
+variables (``OTEL_SERVICE_NAME``, ``OTEL_TRACES_SAMPLER``, ``OTEL_EXPORTER_OTLP_HEADERS`` and so on) from the
+environment.
 
-The application is instrumented before gunicorn forks. What exports the spans has a thread, which a fork would leave
-behind, so :meth:`Tracing.start` makes it in each worker.
+The application is instrumented before gunicorn forks. The exporter has a thread, which does not survive a fork, so
+:meth:`Tracing.start` makes the exporter in each worker.
 """
 
 import time
@@ -26,18 +27,18 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from app.telemetry.trace_context import TraceContext
 
 _WITHOUT_SPANS = "/health/,/metrics$"
-"""Patterns of URLs: probes come every few seconds."""
+"""Patterns of the URLs whose requests get no spans: probes and metrics are requested every few seconds."""
 
 _FLUSHED_WITHIN_S = 2.0
-"""The longest wait for the last spans of a worker that ends; the exporter alone would try for half a minute."""
+"""The longest wait for sending the last spans of an ending worker. The exporter itself would try for half a minute."""
 
 
 class Tracing:
-    """The spans of one application.
+    """Records the spans of one application.
 
-    It has to be made before the application's hooks are installed, so that they find the span of the request.
+    It has to be made before the hooks of the application are installed, so that the hooks find the span of a request.
 
-    :param route_template: how routes are written in the names of spans, made of Flask's rule.
+    :param route_template: converts Flask's rule to the route in the names of spans.
     """
 
     def __init__(self, app: Flask, route_template: Callable[[str], str]) -> None:
@@ -45,15 +46,16 @@ class Tracing:
         FlaskInstrumentor.instrument_app(
             app, response_hook=self._describe, excluded_urls=_WITHOUT_SPANS, enable_commenter=False
         )
-        # For all connections that this process will open. Spans have the text of statements and not their values.
+        # For all connections that this process will open. Spans contain the text of statements, but not the values.
         PsycopgInstrumentor().instrument(skip_dep_check=True)
         self._tracer = trace.get_tracer("app.database.admission")
         self._provider: TracerProvider | None = None
 
     def start(self) -> None:
-        """Export spans from now on, in this process; after the last fork."""
-        # Not Resource.create(): it waits in a queue.SimpleQueue for a thread, which in a process of greenlets, whose
-        # queues are left as they are for gunicorn's master, waits for ever. The environment takes precedence.
+        """Begin to export spans in this process. To be called after the last fork."""
+        # Not Resource.create(), which waits in a queue.SimpleQueue for a thread: with gevent it would wait for ever,
+        # because queues are not patched, for the sake of gunicorn's master. Values from the environment take
+        # precedence.
         own = {
             "service.name": "sample-resource",
             "telemetry.sdk.language": "python",
@@ -65,16 +67,16 @@ class Tracing:
         trace.set_tracer_provider(self._provider)
 
     def stop(self) -> None:
-        """Send the spans that are left, and end; a collector that is away delays this by two seconds at most."""
+        """Send the remaining spans, and stop exporting. If the collector is away, this takes at most two seconds."""
         if self._provider is not None:
             ending = Thread(target=self._provider.shutdown, name="last-spans", daemon=True)
             ending.start()
             ending.join(_FLUSHED_WITHIN_S)
 
     def _describe(self, span: Span | None, _status: str, _headers: Any) -> None:
-        """Name the span by the route as logs and metrics do, and take out the query string.
+        """Name the span of a request by its route, as logs and metrics do, and remove the query string from it.
 
-        Clients may have put into the query what nobody should keep, and the log does not have it either.
+        The query may contain secrets of clients. The request log does not contain it, either.
         """
         if span is None or not span.is_recording():
             return
@@ -101,9 +103,9 @@ class Tracing:
         )
 
     def note_admission(self, waited_s: float, lane: str, refusal: BaseException | None) -> None:
-        """Make a span of a wait for a connection that is over.
+        """Record the span of a wait for a connection that has ended.
 
-        :param refusal: what ended the wait, if no connection was granted.
+        :param refusal: the error that ended the wait; None if the request got a connection.
         """
         now = time.time_ns()
         span = self._tracer.start_span(
@@ -115,7 +117,7 @@ class Tracing:
 
 
 class _OfRequests(BatchSpanProcessor):
-    """Sends the spans of requests and of what they do, and not the statements that the service sends for itself."""
+    """Exports the spans of requests and the spans inside of them, but not those of the service's own statements."""
 
     def on_end(self, span: ReadableSpan) -> None:
         if span.parent is None and span.kind is not SpanKind.SERVER:

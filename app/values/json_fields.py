@@ -1,8 +1,8 @@
-"""Strict marshmallow fields for JSON bodies: they keep a value exactly as it was sent or refuse it, and convert none.
+"""Strict marshmallow fields for JSON bodies: they keep a value as it was sent, or refuse it, but do not convert it.
 
-A field refuses with a marshmallow ``ValidationError``. Its messages are texts where the structure is wrong (type,
-missing or unknown field) and :class:`RefusedValue` where the type is right and the value is not accepted.
-:func:`faults_of` turns the tree of messages into faults of the error catalogue, each with the path of its field.
+A field refuses a value with a marshmallow ``ValidationError``. The message is a text if the structure is wrong (type,
+missing or unknown field), and a :class:`RefusedValue` if a value of the right type is not accepted.
+:func:`faults_of` converts the tree of messages to faults of the error catalogue, each with the path of its field.
 """
 
 import re
@@ -34,7 +34,7 @@ INT32_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class RefusedValue:
-    """A message of a ``ValidationError``: the value has the right type and is not accepted."""
+    """A message of a ``ValidationError`` about a value of the right type that is not accepted."""
 
     value: Any
     reason: str
@@ -49,7 +49,7 @@ def refuse_value(value: Any, reason: str) -> NoReturn:
 
 
 def refuse_shape(reason: str) -> NoReturn:
-    """Refuse a value of the wrong type, a missing or an unknown field.
+    """Refuse a value of the wrong type, or a missing or unknown field.
 
     :raises ValidationError: always.
     """
@@ -62,9 +62,10 @@ Check = Callable[[Any], Any]
 
 
 def integer_check(minimum: int, maximum: int, name: str) -> Check:
-    """A check for integers within a range.
+    """Return a check for integers within a range.
 
-    The decoder has made an ``int`` of every whole number within int64, also of ``1.0`` and ``1e2``. A float here is
+    The decoder makes an ``int`` of every whole number within int64, even of ``1.0`` and ``1e2``. So a float that
+    arrives here is
 
     - ``-0.0``, which is kept as 0;
     - of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, and beyond every range;
@@ -90,7 +91,8 @@ check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """A finite double; an integer within int64 stays an integer, a larger one becomes the nearest double."""
+    """The check for finite doubles. An integer within int64 stays an integer; a larger integer becomes the nearest
+    double."""
     if type(value) is int:
         if INT64_MIN <= value <= INT64_MAX:
             return value
@@ -106,14 +108,14 @@ def check_number(value: Any) -> int | float:
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}
-"""What :func:`check_unicode` accepts, as JSON Schema, which cannot express that lone surrogates are refused."""
+"""The JSON Schema of texts that :func:`check_unicode` accepts. It cannot express that lone surrogates are refused."""
 
 STORABLE_TEXT: Mapping[str, Any] = {"type": "string", "pattern": "^[^\\u0000]*$"}
-"""What :func:`check_text` accepts, as JSON Schema, which cannot express that lone surrogates are refused."""
+"""The JSON Schema of texts that :func:`check_text` accepts. It cannot express that lone surrogates are refused."""
 
 
 def check_text(value: Any) -> str:
-    """Any Unicode text that PostgreSQL can store."""
+    """The check for Unicode texts that PostgreSQL can store."""
     if not isinstance(value, str):
         refuse_shape(STRING_EXPECTED)
     unstorable = unstorable_character(value)
@@ -123,11 +125,12 @@ def check_text(value: Any) -> str:
 
 
 NESTED_AT_MOST = 100
-"""Levels of arrays and objects in a field that takes any JSON value: messages have as many, and take Python's stack."""
+"""The most levels of arrays and objects in a field that accepts any JSON value, because checks are recursive and
+Python's stack is limited."""
 
 
 def check_unicode(value: Any) -> str:
-    """Any Unicode text without lone surrogates, also texts that an answer can show and PostgreSQL cannot store."""
+    """The check for Unicode texts without lone surrogates. It accepts U+0000, which PostgreSQL cannot store."""
     if not isinstance(value, str):
         refuse_shape(STRING_EXPECTED)
     surrogate = lone_surrogate(value)
@@ -137,9 +140,9 @@ def check_unicode(value: Any) -> str:
 
 
 def check_json(value: Any, level: int = 0) -> Any:
-    """Any JSON value with Unicode texts and finite numbers.
+    """The check for any JSON value whose texts are Unicode and whose numbers are finite.
 
-    :param level: arrays and objects around the value, in the field.
+    :param level: the number of arrays and objects around the value in the field.
     """
     if isinstance(value, str):
         return check_unicode(value)
@@ -168,9 +171,9 @@ def check_json(value: Any, level: int = 0) -> Any:
 
 
 def as_stored(value: Any, level: int = 0) -> Any:
-    """A JSON value as a document would store it, without the members of objects that are ``null``.
+    """Convert a JSON value to the form in which a document stores it, without members that are ``null``.
 
-    :param level: arrays and objects around the value.
+    :param level: the number of arrays and objects around the value.
     :raises ValidationError: for a text or a number that no document can hold, and for too many levels.
     """
     if isinstance(value, str):
@@ -188,7 +191,7 @@ def as_stored(value: Any, level: int = 0) -> Any:
 
 
 def one_of(*words: str) -> Check:
-    """A check for texts that are one of these."""
+    """Return a check for texts that are one of some words."""
 
     def check(value: Any) -> str:
         text = check_text(value)
@@ -200,7 +203,7 @@ def one_of(*words: str) -> Check:
 
 
 def check_boolean(value: Any) -> bool:
-    """``true`` or ``false``."""
+    """The check for ``true`` and ``false``."""
     if not isinstance(value, bool):
         refuse_shape(BOOLEAN_EXPECTED)
     return value
@@ -208,10 +211,10 @@ def check_boolean(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A field of an object.
+    """A field of a JSON object, for :func:`read_object`.
 
-    :param name: the key of its value in what is made of the object.
-    :param if_null: the message for ``null``, if the field is required. None: the field is optional, and ``null``
+    :param name: the key of its value in the result.
+    :param if_null: the message for ``null`` if the field is required. None if the field is optional: then ``null``
         counts as absent, because serializers in Java and C# send ``null`` for every unset field.
     """
 
@@ -221,7 +224,7 @@ class Member:
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
-    """The checked values of an object's fields; an unknown field that is not ``null`` is refused.
+    """Check the fields of a JSON object, and return their values. An unknown field is refused unless it is ``null``.
 
     :raises ValidationError: with the messages of all fields, in the order of ``members``, unknown ones last.
     """
@@ -240,8 +243,8 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
         elif member.if_null is not None:
             refused[public] = [member.if_null if public in given else MISSING]
     if not given.keys() <= members.keys():
-        # null counts as absent here too: a client with one class for all update actions sends null for the fields of
-        # the other actions.
+        # An unknown field that is null counts as absent, because a client with one class for all update actions sends
+        # null for the fields of the other actions.
         unknown = islice((name for name in given if name not in members and given[name] is not None), FAULTS_AT_MOST)
         refused |= {name: [unknown_name(name, members, "field")] for name in unknown}
     if refused:
@@ -250,13 +253,13 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
 
 
 def object_check(checks: Mapping[str, Check]) -> Check:
-    """A check for objects with optional members, each with its own check, and no others."""
+    """Return a check for objects that have only these members, all optional, each with its own check."""
     members = {name: Member(name, check) for name, check in checks.items()}
     return lambda value: read_object(value, members)
 
 
 def check_items(values: Any, check: Check) -> list[Any]:
-    """Check each item of an array.
+    """Check each item of an array, and return the items.
 
     :raises ValidationError: with the messages of all refused items by position.
     """
@@ -277,9 +280,9 @@ def check_items(values: Any, check: Check) -> list[Any]:
 
 
 def unknown_name(name: str, known: Iterable[str], what: str) -> str:
-    """The message for an unknown name, with the nearest known one.
+    """The message for an unknown name, with a similar known name if there is one.
 
-    :param what: what the name stands for, such as ``field``.
+    :param what: the kind of the name, such as ``field``.
     """
     return f"Unknown {what}.{did_you_mean(name, known)}"
 
@@ -290,17 +293,17 @@ def unknown_name(name: str, known: Iterable[str], what: str) -> str:
 def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
-    """The options of a field for marshmallow. It has more, which no load looks at: they are a TypeError."""
+    """The options of a field for marshmallow. Other options raise a TypeError, because no load would use them."""
     messages = {"required": MISSING, "null": expected}
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
 
 
 class StrictField(fields.Field[Any]):
-    """A field with one check.
+    """A field of a JSON body with one check.
 
     :param check: returns the value to keep, or raises a ValidationError.
-    :param expected: the message for ``null`` where the field is required; elsewhere ``null`` is as if it were absent.
-    :param options: ``required``, ``data_key`` and ``metadata``, as marshmallow has them.
+    :param expected: the message for ``null`` if the field is required; otherwise ``null`` counts as absent.
+    :param options: marshmallow's ``required``, ``data_key`` and ``metadata``.
     """
 
     def __init__(self, check: Check, expected: str, **options: Any) -> None:
@@ -309,11 +312,11 @@ class StrictField(fields.Field[Any]):
 
 
 class Text(StrictField):
-    """A string.
+    """A field of a JSON body that is a string.
 
     :param pattern: a regular expression that the whole string must match.
     :param reason: the message for a string that does not match.
-    :param stored: whether PostgreSQL has to keep it.
+    :param stored: whether the string has to be one that PostgreSQL can store.
     """
 
     def __init__(self, pattern: str | None = None, reason: str = "", *, stored: bool = True, **arguments: Any) -> None:
@@ -330,7 +333,8 @@ class Text(StrictField):
 
 
 class Number(StrictField):
-    """Any JSON number that a double can hold; an integer stays an integer."""
+    """A field of a JSON body that is a number. A number with a fraction must fit into a double; an integer may have any
+    size."""
 
     def __init__(self, **arguments: Any) -> None:
         def check(value: Any) -> int | float:
@@ -345,7 +349,7 @@ class Number(StrictField):
 
 
 class Timestamp(StrictField):
-    """A date-time of RFC 3339."""
+    """A field of a JSON body that is a date-time of RFC 3339."""
 
     def __init__(self, **arguments: Any) -> None:
         metadata = {"type": "string", "format": "date-time"}
@@ -355,7 +359,7 @@ class Timestamp(StrictField):
 
 
 def _read_timestamp(text: str) -> datetime:
-    """A date-time of RFC 3339 in UTC; a leap second is the first second of the next minute.
+    """Parse a date-time of RFC 3339 to UTC. A leap second becomes the first second of the next minute.
 
     :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
     """
@@ -368,7 +372,7 @@ def _read_timestamp(text: str) -> datetime:
 
 
 class Boolean(StrictField):
-    """``true`` or ``false``."""
+    """A field of a JSON body that is ``true`` or ``false``."""
 
     def __init__(self, **arguments: Any) -> None:
         metadata = {"type": "boolean"} | arguments.pop("metadata", {})
@@ -376,7 +380,8 @@ class Boolean(StrictField):
 
 
 class ReadOnly(StrictField):
-    """A field that only the server sets: accepted, so that an answer can be sent back, and ignored."""
+    """A field that only the server sets. In a body it is accepted and ignored, so that a client can send an answer
+    back."""
 
     def __init__(self, **arguments: Any) -> None:
         metadata = {"description": "made by the server; ignored in a request"}
@@ -384,7 +389,7 @@ class ReadOnly(StrictField):
 
 
 class NestedObject(fields.Nested):
-    """An object with a schema of its own."""
+    """A field of a JSON body that is an object with a schema of its own."""
 
     def __init__(self, nested: type[Schema], **options: Any) -> None:
         if not issubclass(nested, StrictSchema):
@@ -395,8 +400,9 @@ class NestedObject(fields.Nested):
 
 
 class OwnLoad(Schema):
-    """A schema whose load is not marshmallow's. What that would look at beside the fields is an error here, and not
-    ignored: options of a schema and of a load, and hooks.
+    """The base class of schemas that override marshmallow's load.
+
+    Hooks and options of marshmallow, which the overridden load would ignore, are errors.
     """
 
     class Meta:
@@ -409,10 +415,12 @@ class OwnLoad(Schema):
 
 
 class StrictSchema(OwnLoad):
-    """A body: a JSON object whose fields are strict fields and nested objects; unknown fields are refused.
+    """The schema of a body: a JSON object whose fields are strict fields and nested objects. Unknown fields are
+    refused.
 
-    The fields are declared as marshmallow has them, for the OpenAPI document too, and loaded in one pass by
-    :func:`read_object`: with marshmallow's own load a create takes 16 % more, and no message names the nearest field.
+    The fields are declared as in marshmallow, also for the OpenAPI document, and loaded in one pass by
+    :func:`read_object`. With marshmallow's own load a create would take 16 % longer, and messages could not suggest a
+    similar field.
     """
 
     def __init__(self) -> None:
@@ -425,13 +433,13 @@ class StrictSchema(OwnLoad):
             self._members[field.data_key or name] = Member(name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
-        """The result of a load, made from the loaded fields; subclasses return a frozen value."""
+        """Make the result of a load from the loaded fields. Subclasses return a frozen value."""
         return data
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
-        """Load a body.
+        """Load a decoded body.
 
-        :raises ValidationError: with all faults; for an unknown field with the nearest known one.
+        :raises ValidationError: with all faults. The message for an unknown field suggests a similar one.
         """
         return self.make(read_object(data, self._members))
 
@@ -439,14 +447,14 @@ class StrictSchema(OwnLoad):
 # From messages to faults
 
 _LONGEST_STEP = 100
-"""Characters of a field name in a path at most, because an unknown name may have any length."""
+"""The most characters of a field name in a path, because an unknown name may have any length."""
 
 
 def faults_of(messages: Any) -> list[errors.Fault]:
-    """The faults of a body, each with the path of its field, in the order of the fields.
+    """Convert the messages about a body to faults, each with the path of its field, in the order of the fields.
 
-    :param messages: of a marshmallow ``ValidationError``.
-    :return: at most :data:`FAULTS_AT_MOST`.
+    :param messages: the messages of a marshmallow ``ValidationError``.
+    :return: at most :data:`FAULTS_AT_MOST` faults.
     """
     found: list[errors.Fault] = []
     for path, message in islice(messages_with_paths(messages), FAULTS_AT_MOST):
@@ -459,9 +467,9 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 
 
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
-    """Each message of a marshmallow ``ValidationError``, with the names of the fields that it stands in.
+    """Yield each message of a marshmallow ``ValidationError``, with the path of fields to it.
 
-    Messages about an object as a whole have the key None: marshmallow's own, ``_schema``, may be a field of a body.
+    Messages about an object as a whole have the key None. marshmallow's own key, ``_schema``, may be a field of a body.
     """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():

@@ -1,8 +1,9 @@
-"""Query strings: names and texts to typed values. Nothing else reads a request's parameters.
+"""Loads the parameters of requests from texts to typed values. Only the OAuth endpoints do not use it.
 
-A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It gets the whole multi-dictionary, so it
-can refuse what other parsers drop: an undeclared name, a repeated parameter that is not repeatable, an empty value.
-Each ``read_...`` function turns one text into a value, or raises a marshmallow ``ValidationError`` with the reason.
+A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It gets the whole multi-dictionary, so that
+it can refuse names and values that other parsers drop: an undeclared name, a repeated parameter that is not repeatable,
+an empty value. Each ``read_...`` function converts one text to a value, or raises a marshmallow ``ValidationError``
+with the reason.
 """
 
 import re
@@ -21,13 +22,14 @@ from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_char
 JsonSchema = dict[str, Any]
 
 LENGTH_AT_MOST = 16_384
-"""Characters of all values of a request together. Only a form can hold more. So many are parsed in less than 100 ms, in
-which all requests of the process wait, also if a thread does it.
+"""The most characters of all values of a request together. Only a form can contain more.
+
+So many are parsed in less than 100 ms. All requests of the process wait so long, even if a thread parses.
 """
 
 
 def read_text(text: str) -> str:
-    """Any text that PostgreSQL can store."""
+    """Load a text that PostgreSQL can store."""
     unstorable = unstorable_character(text)
     if unstorable is not None:
         raise ValidationError(f"A text cannot hold {unstorable}.")
@@ -35,7 +37,7 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """A number in JSON's notation that a double can hold."""
+    """Load a number in the notation of JSON that fits into a double."""
     if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
     number = cast("int | float", decode(text))
@@ -49,12 +51,12 @@ def read_number(text: str) -> int | float:
 
 
 def read_stored_number(text: str) -> int | float:
-    """A number as an ObjectType stores it: an integer beyond int64 becomes the nearest double."""
+    """Load a number as an ObjectType stores it: an integer beyond int64 becomes the nearest double."""
     return check_number(read_number(text))
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
-    """A whole number within a range; ``20``, ``20.0`` and ``2e1`` are the same."""
+    """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text)
     if number != int(number):
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
@@ -66,7 +68,7 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
 
 
 def read_boolean(text: str) -> bool:
-    """``true`` or ``false`` in any letter case."""
+    """Load ``true`` or ``false`` in any letter case."""
     value = text.lower()
     if value not in ("true", "false"):
         raise ValidationError(f"{errors.quoted(text)} is not a boolean, true or false is expected.")
@@ -81,13 +83,13 @@ BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
 class Parameter(fields.Field[Any]):
-    """One parameter; a repeatable one loads to a tuple of values.
+    """A parameter of an endpoint. A repeatable parameter loads to a tuple of values.
 
-    :param read: turns a text into a value, or raises a ValidationError.
+    :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value, for the OpenAPI document.
-    :param may_be_empty: whether the empty text is a value.
+    :param may_be_empty: whether the empty text is accepted as a value.
     :param meaning: the description in the OpenAPI document.
-    :param example: a value that finds something in the example data.
+    :param example: a value with which a request succeeds.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class Parameter(fields.Field[Any]):
         return self.read_one(value[0])
 
     def read_one(self, text: str) -> Any:
-        """The value that one text means.
+        """Convert one text to its value.
 
         :raises ValidationError: for a text of another form.
         """
@@ -127,11 +129,11 @@ class Parameter(fields.Field[Any]):
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
-    """Parameters whose names match a pattern, each repeatable; loads to a dictionary of values by full name.
+    """Repeatable parameters whose names match a pattern. They load to a dictionary of values by the whole name.
 
     :param pattern: a regular expression for the whole name.
-    :param read: turns a text into a value, or raises a ValidationError; by default every storable text is accepted,
-        the empty one too.
+    :param read: converts a text to a value, or raises a ValidationError. By default every text that PostgreSQL can
+        store is accepted, even the empty one.
     """
 
     def __init__(
@@ -162,7 +164,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         return self._pattern.fullmatch(name) is not None
 
     def name_like(self, name: str) -> str:
-        """A name that the pattern matches and that resembles another one: ``var.ids`` for ``var_ids``."""
+        """A name that matches the pattern and is similar to another name: ``var.ids`` for ``var_ids``."""
         example = next(iter(self.example))
         made = f"{example.partition('.')[0]}.{''.join(re.split('[^A-Za-z0-9]', name)[1:])}"
         return made if self.has(made) else example
@@ -181,22 +183,19 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
 
 
 class QuerySchema(OwnLoad):
-    """The parameters of an endpoint; the class itself is for endpoints that take none.
-
-    Every parameter is optional, so an empty query string always loads.
-    """
+    """The schema of the parameters of an endpoint. Every parameter is optional. The class itself declares none."""
 
     ignores_undeclared = False
     """Whether undeclared names are ignored and not refused."""
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and the families among them."""
+        """All fields by the names of their parameters, and the parameter families among them."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name. It suggests a declared name that resembles it and can be sent."""
+        """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
         known, families = self._known
         names = [families[each].name_like(name[:100]) if each in families else each for each in known]
         return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))
@@ -204,8 +203,8 @@ class QuerySchema(OwnLoad):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and for each malformed value; for each that is too
-            long, and then none of them is read.
+        :raises ApiError: 400 with a fault for each undeclared name and each malformed value. If values are too long,
+            there are faults for these instead, and no value is read.
         """
         known, families = self._known
         given: dict[str, Any] = {}
@@ -240,17 +239,17 @@ class QuerySchema(OwnLoad):
         raise errors.ApiError(faults)
 
     def make(self, values: dict[str, Any]) -> Any:
-        """The result of a load, made from the loaded values by the names of the fields.
+        """Make the result of a load from the loaded values, which are named as the fields are.
 
-        :raises ValidationError: for values that do not go together, with the name of a parameter.
+        :raises ValidationError: for values that contradict one another, with the name of a parameter.
         """
         return values
 
 
 def _too_long(values: Mapping[str, Sequence[str]]) -> list[errors.Fault]:
-    """A fault for each value that is too long, or else, if all together are, one at the longest parameter.
+    """A fault for each value that is too long; if only all together are too long, one fault for the longest parameter.
 
-    :param values: those of each parameter, by its name.
+    :param values: the texts of each parameter, by its name.
     """
     characters = {name: sum(map(len, texts)) for name, texts in values.items()}
     together = sum(characters.values())
@@ -266,7 +265,7 @@ def _too_long(values: Mapping[str, Sequence[str]]) -> list[errors.Fault]:
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """One fault for each message; the messages of a family are nested below the full names of its parameters."""
+    """A fault for each message. Messages of a parameter family are nested below the names of its parameters."""
     return [
         message if isinstance(message, errors.Fault) else errors.parameter_fault(path[-1][:100], message)
         for path, message in messages_with_paths(messages)

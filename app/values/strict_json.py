@@ -1,12 +1,12 @@
-"""JSON without loss: a decoded value is exactly what was sent, or the text is refused.
+"""Decodes and encodes JSON without loss: a decoded value is exactly the sent one, or the text is refused.
 
-The standard library's decoder is stricter here in three ways: a repeated name in an object is an error, NaN and
-Infinity are errors, and a number literal becomes one of
+The decoder is stricter than that of the standard library: repeated names in an object, NaN and Infinity are errors. A
+number literal becomes one of
 
-* ``int``, if it is mathematically an integer: every literal without fraction and exponent, and those like ``3.0`` or
-  ``1e2`` within int64;
-* ``float``, the nearest double, for every other one, ``-0.0`` included, whose sign an ``int`` would lose;
-* :class:`HugeNumber`, if no finite double is near it.
+* ``int``, if it is mathematically an integer: every literal without fraction and exponent, and literals such as ``3.0``
+  or ``1e2`` within int64;
+* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
+* :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
 
 import json
@@ -19,15 +19,17 @@ CONTENT_TYPE = "application/json; charset=utf-8"
 """The Content-Type of every answer in JSON."""
 
 LARGE_FROM = 32 * 1024
-"""Bytes of a JSON text or form that is large: a smaller one takes less than ten milliseconds, whatever it holds."""
+"""The bytes from which a JSON text or form counts as large. A smaller one is parsed in less than ten milliseconds,
+whatever it contains."""
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 _DIGITS_AT_MOST = 400
-"""Digits of an integer at most; longer ones exceed every double, and converting them costs quadratic time."""
+"""The most digits of an integer that is converted. Longer integers exceed every double, and converting them takes
+quadratic time."""
 
 _SIGNIFICANT = re.compile("[0.]*[1-9]", re.ASCII)
-"""Matches the literal of a positive number up to its first digit that is not zero."""
+"""The beginning of a positive number's literal, up to its first digit that is not zero."""
 
 
 class HugeNumber(float):
@@ -42,11 +44,11 @@ class HugeNumber(float):
 
 
 class InvalidJson(ValueError):
-    """The text is not JSON; the message says why and where."""
+    """The error for a text that is not JSON. The message says why and where."""
 
 
 def is_negative_zero(number: float) -> bool:
-    """Whether a number is ``-0.0``: mathematically an integer, and a float here because an int has no negative zero."""
+    """Whether a number is ``-0.0``. It is decoded as a float, because an int has no negative zero."""
     return number == 0 and copysign(1, number) < 0
 
 
@@ -61,9 +63,10 @@ def _number(literal: str) -> int | float:
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
-        # 0e9 is zero and 1e-400 is not. Decimal cannot decide: it refuses exponents as large as a literal may have.
+        # 0e9 is zero and 1e-400 is not. Decimal cannot tell, because it refuses some of the large exponents that
+        # literals may have.
         return number if is_negative_zero(number) or _SIGNIFICANT.match(literal) else 0
-    # Several literals near 9007199254740993.0 give the same double, so the literal itself decides.
+    # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
         return int(exact)
@@ -92,7 +95,7 @@ _patient_decoder = json.JSONDecoder(
 
 
 def decode(data: bytes | str) -> Any:
-    """Read a JSON text (RFC 8259).
+    """Decode a JSON text (RFC 8259).
 
     :raises InvalidJson: with a reason, and for a syntax error its line and column.
     """
@@ -122,7 +125,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Any) -> str:
-    """Write a value as compact JSON: the shortest text of each number that reads back as the same.
+    """Encode a value as compact JSON. Each number has the shortest text that decodes to an equal number.
 
     :raises ValueError: for a number that JSON does not have.
     """
@@ -130,7 +133,7 @@ def encode(value: Any) -> str:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are a text in UTF-8."""
+    """Whether bytes are valid UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -139,12 +142,12 @@ def is_utf8(data: bytes) -> bool:
 
 
 def unstorable_character(text: str) -> str | None:
-    """The first character of a text that PostgreSQL cannot store, in words: U+0000 or a lone surrogate; else None."""
+    """A name of the first character that PostgreSQL cannot store: U+0000 or a lone surrogate; None without one."""
     return "U+0000" if "\x00" in text else lone_surrogate(text)
 
 
 def lone_surrogate(text: str) -> str | None:
-    """The first lone surrogate of a text, in words; else None."""
+    """A name of the first lone surrogate of a text; None if it has none."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

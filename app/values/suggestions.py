@@ -1,10 +1,10 @@
-"""The nearest known name for a name that is unknown."""
+"""Suggests a similar known name for an unknown name."""
 
 import difflib
 from collections.abc import Iterable
 
 _LONGEST_NAME = 100
-"""Characters of a name that are compared: the time for it grows with the square of its length."""
+"""The most characters of a name that are compared, because the time grows with the square of the length."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

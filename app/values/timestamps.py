@@ -1,4 +1,4 @@
-"""Date-times of RFC 3339, as answers contain them, and the shorter forms that queries accept."""
+"""Parses date-times of RFC 3339 and the shorter forms that queries accept, and formats them for answers."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,21 +11,22 @@ _DATE_TIME = re.compile(
 
 
 class NoDateTime(ValueError):
-    """The text does not have the form of a date-time."""
+    """The error for a text that does not have the form of a date-time."""
 
 
 class NoSuchDateTime(ValueError):
-    """The text has the form of a date-time that does not exist, such as 30 February."""
+    """The error for a text with the form of a date-time that does not exist, such as 30 February."""
 
 
 def parse(text: str, *, shortened: bool = False) -> datetime:
-    """A date-time in UTC; a leap second becomes the first second of the next minute.
+    """Parse a date-time to UTC. A leap second becomes the first second of the next minute.
 
-    Digits beyond microseconds set the lowest microsecond bit, so that comparisons with stored times, which have
-    milliseconds, give the same result as the exact text would.
+    If digits beyond microseconds are not zero, the lowest bit of the microseconds is set. So comparisons with stored
+    times, which have milliseconds, give the result of the exact text.
 
-    :param shortened: also accept a date alone, which means its midnight, and a date-time without a zone; both in UTC.
-    :raises NoDateTime: for another form.
+    :param shortened: whether to accept also a date alone, which means its midnight in UTC, and a date-time without a
+        zone, which means UTC.
+    :raises NoDateTime: for a text of another form.
     :raises NoSuchDateTime: for a date-time outside the calendar or the years 1 to 9999 in UTC.
     """
     match = _DATE_TIME.fullmatch(text)
@@ -36,7 +37,7 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
     digits = (fraction or "").ljust(6, "0")
     microseconds = int(digits[:6]) | (1 if digits[6:].strip("0") else 0)
     if minutes is not None and minutes >= "24":
-        raise NoSuchDateTime(text)  # Python takes 24:00 for the next midnight since 3.14; RFC 3339 has no hour 24
+        raise NoSuchDateTime(text)  # since 3.14 Python reads 24:00 as the next midnight; RFC 3339 has no hour 24
     try:
         start = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:00{offset}").astimezone(UTC)
         if int(seconds or 0) <= 60:
@@ -47,8 +48,8 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
 
 
 def text_of(moment: datetime) -> str:
-    """A date-time as answers contain it: in UTC, with milliseconds. Smaller parts are cut off.
+    """Format a date-time as answers contain it: in UTC, with milliseconds. Smaller parts are cut off.
 
-    :param moment: with a zone.
+    :param moment: must have a zone.
     """
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"

@@ -94,7 +94,7 @@ def details(answer: TestResponse) -> list[str]:
 
 
 def send_concurrently(count: int, send: Callable[[int], Sent]) -> list[Sent]:
-    """The answers of ``send(0)`` to ``send(count - 1)``, which are called at the same time, each in a thread."""
+    """Call ``send(0)`` to ``send(count - 1)`` at the same time, each in a thread, and return their answers in order."""
     barrier = Barrier(count)
 
     def send_after_barrier(number: int) -> Sent:

@@ -1,4 +1,4 @@
-"""Applications with other settings than the one that most tests share."""
+"""Makes applications with other settings than those of the application that most tests share."""
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -19,9 +19,9 @@ from app.serving.embedded import EmbeddedPostgres
 
 @contextmanager
 def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
-    """An application with these settings; its database connections are closed at the end.
+    """An application with the given settings. Its database connections are closed at the end.
 
-    :param changes: settings that differ, by their field names: ``open_app(settings, pool_size=1)``.
+    :param changes: settings to replace, by their field names: ``open_app(settings, pool_size=1)``.
     """
     app = create_app(replace(settings, **changes))
     with closing(app.extensions["database"]):
@@ -29,7 +29,7 @@ def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
 
 
 def own_database(cluster: EmbeddedPostgres) -> str:
-    """The URL of a database of its own."""
+    """Make a new database in a cluster, migrated and with a signing key, and return its URL."""
     url = cluster.create_database(f"own_{uuid4().hex}")
     migrate.upgrade(url, installed_package().migrations)
     with psycopg.connect(url, autocommit=True) as connection:

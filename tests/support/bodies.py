@@ -1,4 +1,4 @@
-"""What the tests of request bodies share."""
+"""Helpers for tests of request bodies."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from tests.support.api import Api
 
 
 def send_text(api: Api, text: str | bytes, method: str = "POST", path: str = "", **options: Any) -> TestResponse:
-    """Send a body as it is, with the content type of JSON."""
+    """Send a text as the body, unchanged, with the content type of JSON."""
     data = text.encode() if isinstance(text, str) else text
     return api.request(method, path, data=data, content_type="application/json", **options)
 
 
 def draft(**fields: Any) -> dict[str, Any]:
-    """A body whose ObjectType has these fields."""
+    """A body whose ObjectType has the given fields."""
     return {"objectTypeProperty": fields}

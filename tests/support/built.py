@@ -1,4 +1,4 @@
-"""What several tests need and takes seconds to build: archives and the guide, built once for all test processes."""
+"""Builds archives and the guide, which takes seconds, once for all test processes."""
 
 import fcntl
 import os
@@ -12,13 +12,13 @@ import pytest
 from tests.support.server import NOT_MEASURED, ROOT
 
 Built = Callable[[str], Path]
-"""The folder of what :func:`build` builds, for reading only."""
+"""A function that builds the guide or a distribution, and returns its folder, which tests must not change."""
 
 
 def build(what: str, folder: Path, umask: int = 0o022) -> Path:
-    """Build it from the work tree into a folder that does not exist yet.
+    """Build the guide or a distribution from the work tree into a new folder, and return the folder.
 
-    :param what: the guide, or a distribution of ``ops/make/dist.py``.
+    :param what: ``guide``, or the name of a distribution of ``ops/make/dist.py``.
     """
     program = ("guide.py",) if what == "guide" else ("dist.py", "--of", what, "--outdir")
     command = [sys.executable, str(ROOT / "ops/make" / program[0]), *program[1:], str(folder)]
@@ -29,7 +29,10 @@ def build(what: str, folder: Path, umask: int = 0o022) -> Path:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
-    """The test process that asks first builds, and the others wait for it."""
+    """A function that builds once for all test processes.
+
+    The process that calls it first builds, and the others wait for the result.
+    """
     own = tmp_path_factory.getbasetemp()
     shared = own if worker_id == "master" else own.parent
 

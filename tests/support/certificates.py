@@ -1,4 +1,4 @@
-"""Certificates for servers that tests start, of an authority that only these tests know."""
+"""Makes certificates for servers that tests start, signed by an authority that only these tests know."""
 
 import datetime
 import ipaddress
@@ -25,14 +25,14 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._certificate = self._signed("an authority of the tests", self._key.public_key(), is_authority=True)
         self.file = folder / "authority.pem"
-        """What ``SSL_CERT_FILE`` has to name for its certificates to be trusted."""
+        """The file that ``SSL_CERT_FILE`` has to name, so that clients trust the certificates."""
         self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
 
     def certificate(self, file_name: str, *hosts: str, days: int = 1) -> Path:
         """Make a file with a private key and its certificate.
 
-        :param hosts: names and addresses, without any 127.0.0.1.
-        :param days: for which it is valid from now on; negative: it has expired so many days ago.
+        :param hosts: names and addresses; 127.0.0.1 by default.
+        :param days: how many days the certificate is valid; a negative number makes one that expired so many days ago.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = self._signed("a server of the tests", key.public_key(), hosts or ("127.0.0.1",), days)

@@ -1,4 +1,4 @@
-"""A receiver of spans by OTLP over HTTP, as OpenTelemetry's collector is one."""
+"""A server that receives spans by OTLP over HTTP, like OpenTelemetry's collector."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 @dataclass(frozen=True)
 class ReceivedSpan:
-    """A span as it was sent."""
+    """A span as the service sent it."""
 
     name: str
     kind: str
@@ -66,7 +66,7 @@ def _values(attributes: Any) -> dict[str, Any]:
 
 @contextmanager
 def collector() -> Iterator[Collector]:
-    """Receive spans until the end of the ``with``."""
+    """A server that receives spans until the end of the ``with``."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -14,7 +14,7 @@ OPTIONAL_HEADERS = {"Preference-Applied"}
 
 
 class Contract:
-    """The document, and the violations that answers have had so far."""
+    """The OpenAPI document, and the violations in the answers so far."""
 
     def __init__(self, app: Flask) -> None:
         self.document: dict[str, Any] = app.extensions["openapi"]
@@ -51,7 +51,7 @@ class Contract:
         if documented is None:
             return "the status is not documented"
         missing = set(documented["headers"]) - set(response.headers.keys()) - OPTIONAL_HEADERS
-        # The request log adds this header, and runs after the check.
+        # The request log adds the header after this check.
         missing.discard("X-Correlation-ID")
         if missing:
             return f"headers are missing: {sorted(missing)}"
@@ -72,7 +72,7 @@ class Contract:
 
 
 def _closed(schema: Any) -> Any:
-    """A schema whose objects have no other members. Those of answers are open in the document, for members to come."""
+    """A schema that permits no unknown members. In the document, objects of answers permit them, for later versions."""
     if isinstance(schema, list):
         return [_closed(item) for item in schema]
     if not isinstance(schema, dict):

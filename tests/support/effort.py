@@ -26,7 +26,7 @@ def assert_under_50_ms(work: Callable[[], object], refusal: type[Exception]) -> 
 
 
 def assert_under_100_ms(work: Callable[[], object], refusal: type[Exception]) -> None:
-    """As :func:`assert_under_50_ms`, for the largest texts that are parsed."""
+    """Fail as :func:`assert_under_50_ms` does, with a limit for the largest texts that are parsed."""
     _assert_at_most(CALLS_IN_100_MS, work, refusal)
 
 

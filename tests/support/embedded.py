@@ -1,4 +1,4 @@
-"""What the tests of the embedded PostgreSQL share."""
+"""Helpers for tests of the embedded PostgreSQL."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /pr
 
 
 def ask(conninfo: str, query: str) -> object:
-    """The first value of the first row; None if there is none."""
+    """The first value in the first row of a query's result; None if there is no row."""
     with psycopg.connect(conninfo, autocommit=True) as connection:
         cursor = connection.execute(query.encode())
         row = cursor.fetchone() if cursor.description else None
@@ -30,7 +30,7 @@ def ask(conninfo: str, query: str) -> object:
 
 
 def start_owner(data_dir: Path) -> subprocess.Popen[bytes]:
-    """A process that starts a server, prints its process id and waits; to be killed."""
+    """Start a process that starts a server, prints its process id and waits until it is killed."""
     code = (
         "import sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E;"
         "s = E(pathlib.Path(sys.argv[1]), {'fsync': 'off'}); s.start(); print(s.pid, flush=True); sys.stdin.read()"
@@ -41,7 +41,7 @@ def start_owner(data_dir: Path) -> subprocess.Popen[bytes]:
 
 
 def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
-    """A running server on the data in ``data`` below a folder, whose owner is not there any more."""
+    """Start a server on the folder ``data`` in a folder, without a process that owns the server."""
     data = find_data_folder(folder / "data")
     sockets = folder / "sockets"
     sockets.mkdir()

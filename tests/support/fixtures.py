@@ -34,8 +34,8 @@ from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
 if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
-    # For all folders of the tests and of the processes that they start: a data folder has a thousand files, and with
-    # them on a disk, starting PostgreSQL took more processor time than the tests themselves.
+    # All folders of the tests and of their processes are in memory. A data folder has a thousand files; on a disk,
+    # starting PostgreSQL took more processor time than the tests themselves.
     _room = os.statvfs(MEMORY)
     if _room.f_bavail * _room.f_frsize >= 4 << 30 and not _room.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
@@ -51,9 +51,10 @@ def on_cluster() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure the coverage of the first cases of a test: it takes a third of their time, and later ones add little.
+    """Measure the coverage of only the first cases of a test, because it takes a third of the time.
 
-    Of the test that has a case for each clause all are measured, and of generated examples none.
+    Later cases add little. The test with a case for each clause is measured in all cases, tests with generated examples
+    in none.
     """
     cases = Counter[tuple[Path, str]]()
     for item in items:
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def needs_one_machine(request: pytest.FixtureRequest) -> None:
-    """Leave out tests that a distributed database cannot pass, with their reason."""
+    """Skip tests that a distributed database cannot pass, with their reason."""
     marker = request.node.get_closest_marker("one_machine")
     if marker is not None and on_cluster():
         pytest.skip(*marker.args)
@@ -87,22 +88,22 @@ def cluster() -> Iterator[EmbeddedPostgres]:
 
 @pytest.fixture(scope="session")
 def walked(cluster: EmbeddedPostgres) -> Walked:
-    """A walk through every operation, and all SQL that it sent."""
+    """A finished walk through every operation, with all SQL that it sent."""
     return walk(cluster)
 
 
 @pytest.fixture(scope="session")
 def database_url(cluster: EmbeddedPostgres) -> str:
-    """The URL of a migrated database: of the embedded server, or the empty one that ``TEST_DATABASE_URL`` names.
+    """The URL of a migrated database: one in the embedded server, or the empty one at ``TEST_DATABASE_URL``.
 
-    With ``TEST_CLUSTER`` it is distributed.
+    With ``TEST_CLUSTER`` the database is distributed.
     """
     url = os.environ.get("TEST_DATABASE_URL") or cluster.conninfo()
     extension = installed_package()
     migrate.upgrade(url, extension.migrations)
     with psycopg.connect(url, autocommit=True) as connection:
         if on_cluster():
-            # One process distributes; the others wait for it.
+            # One process distributes the database, and the others wait for it.
             connection.execute("SELECT pg_advisory_lock(7)")
             for _ in distribute.distribute(connection, 8, extension.distributed_tables, extension.local_tables):
                 pass
@@ -112,7 +113,9 @@ def database_url(cluster: EmbeddedPostgres) -> str:
 
 @pytest.fixture(scope="session")
 def settings(database_url: str) -> Settings:
-    """Settings of the application under test. It connects through the pooler at ``TEST_POOLER_URL`` if that is set.
+    """The settings of the application under test.
+
+    The application connects through the pooler at ``TEST_POOLER_URL``, if that is set.
 
     Its time limits are long, so that a slow machine makes no request fail. Tests of a limit set their own.
     """
@@ -166,7 +169,7 @@ def contract_check(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def token_for(database_url: str) -> Iterator[TokenFor]:
-    """Issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
+    """A function that issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:

@@ -1,4 +1,4 @@
-"""Folders for what tests start, and how a PostgreSQL in one is fast."""
+"""Folders for processes that tests start, and settings that make a PostgreSQL in such a folder fast."""
 
 import shutil
 import tempfile

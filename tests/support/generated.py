@@ -1,4 +1,4 @@
-"""How many examples Hypothesis makes up: a part of them where people wait, all of them in ``make coverage``."""
+"""How many examples Hypothesis generates: all of them in ``make coverage``, and fewer while somebody waits."""
 
 import os
 
@@ -6,8 +6,8 @@ ALL = os.environ.get("HYPOTHESIS_EXAMPLES") == "all"
 
 
 def examples(number: int) -> int:
-    """The examples of a test.
+    """The number of examples for a test.
 
-    :param number: in ``make coverage``; elsewhere a quarter, and at least ten.
+    :param number: the number in ``make coverage``; elsewhere a quarter of it, but at least ten.
     """
     return number if ALL else max(10, number // 4)

@@ -1,4 +1,4 @@
-"""gunicorn with the configuration of the service, around any application."""
+"""Starts gunicorn with the configuration of the service and with any application."""
 
 import contextlib
 import http.client
@@ -18,16 +18,19 @@ from tests.support.server import PATIENT, get, start_server
 from tests.support.waiting import wait_until
 
 GUNICORN = [str(Path(sys.executable).with_name("gunicorn")), "-c", "gunicorn.conf.py"]
-"""The command: after ``python -m gunicorn``, a binary upgrade looks for modules in gunicorn's folder first."""
+"""The command of gunicorn.
+
+It is not ``python -m gunicorn``, with which a binary upgrade looks for modules in gunicorn's folder first.
+"""
 
 
 STANDIN = "tests.support.standin:application"
 
 
 class Gunicorn:
-    """gunicorn with one worker, unless ``WORKERS`` says otherwise.
+    """A running gunicorn, with one worker unless ``WORKERS`` is set.
 
-    :param environment: settings of the service. Nothing of the tests' own environment reaches it.
+    :param environment: settings of the service. It gets nothing of the tests' own environment.
     """
 
     def __init__(self, application: str, log: Path | None = None, **environment: str) -> None:
@@ -41,7 +44,7 @@ class Gunicorn:
             ready_path="/health/live",
             within_s=30,
         )
-        # The first worker answers while the master still forks the others.
+        # The first worker answers while the master is still starting the others.
         wait_until(lambda: len(self.workers) >= int(settings["WORKERS"]))
 
     @property
@@ -63,7 +66,10 @@ class Gunicorn:
             return connection.getresponse().status
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Its exit code. Told twice, it lets readiness fail no longer before it stops."""
+        """Stop gunicorn by a signal, and return its exit code.
+
+        A second signal ends the time in which readiness fails before the stop.
+        """
         self.process.send_signal(number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self.process.wait(0.2)
@@ -76,7 +82,7 @@ StartGunicorn = Callable[..., Gunicorn]
 
 @pytest.fixture
 def start_gunicorn() -> Iterator[StartGunicorn]:
-    """Start gunicorn around an application; it stops with the test."""
+    """A function that starts gunicorn with an application. gunicorn is stopped at the end of the test."""
     started: list[Gunicorn] = []
 
     def begin(

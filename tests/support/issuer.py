@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer({"token": jwt.encode(header, sent["claims"], key, registry=registry, default_type=None)})
 
     def _repeat(self, begin: bytes, more: bytes, pause_s: float) -> None:
-        """Send a beginning, and something more again and again until the client hangs up."""
+        """Send the beginning of an answer, and then the same bytes again and again until the client hangs up."""
         with suppress(OSError):
             self.wfile.write(begin)
             while True:
@@ -142,7 +142,7 @@ def _new_keys(generation: int) -> dict[str, Key]:
 
 
 class Issuer:
-    """A client of the issuer's process."""
+    """A client of the process that issues tokens."""
 
     def __init__(self, port: int, tls_port: int | None) -> None:
         self._port = port
@@ -153,7 +153,7 @@ class Issuer:
         return f"{self._base}{path}"
 
     def sign(self, alg: str = "ES256", header: dict[str, Any] | None = None, **claims: Any) -> str:
-        """Sign a token with valid claims, but for the arguments; None leaves a claim out."""
+        """A signed token with valid claims, changed by the arguments. None leaves a claim out."""
         now = int(time.time())
         right = {
             "iss": NAME,
@@ -186,7 +186,7 @@ class Issuer:
 
 @contextmanager
 def running_issuer(certificate: Path | None = None) -> Generator[Issuer]:
-    """Run the process for the length of a ``with``.
+    """Run the process of the issuer until the end of the ``with``.
 
     :param certificate: a file with a private key and its certificate, for keys that are fetched by https.
     """
@@ -202,7 +202,7 @@ def running_issuer(certificate: Path | None = None) -> Generator[Issuer]:
 
 
 class _TlsServer(ThreadingHTTPServer):
-    """Speaks TLS; a client that does not is no error."""
+    """An HTTP server with TLS. A client that does not use TLS is no error."""
 
     def handle_error(self, *_: Any) -> None:
         pass

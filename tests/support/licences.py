@@ -1,4 +1,4 @@
-"""The licences of installed distributions, as their metadata state them, and which of them the project can use."""
+"""Reads the licences of installed distributions from their metadata, and tells which of them the project can use."""
 
 from functools import cache
 from importlib.metadata import Distribution
@@ -54,7 +54,7 @@ def licence_of(package: Distribution) -> str:
     classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier") or []]
     named = [_CLASSIFIERS[parts[-1]] for parts in classifiers if parts[0] == "License" and len(parts) > 1]
     if named:
-        # Several are a choice: the one program that has several, docutils, says so in its licence.
+        # Several licences are alternatives. The one program with several is docutils, whose licence says so.
         return " OR ".join(sorted(named))
     (text, *_) = metadata.get_all("License") or [""]
     first_line = text.splitlines()[0].strip() if text else ""
@@ -70,7 +70,7 @@ def _licensing() -> Licensing:
 
 
 def is_allowed(expression: str, allowed: frozenset[str]) -> bool:
-    """Whether an expression permits the use under one of the allowed licences, or several that apply together."""
+    """Whether a licence expression permits the use under the allowed licences."""
     parsed = _licensing().parse(expression)
     if parsed is None:
         return False

@@ -16,7 +16,7 @@ from tests.support.api import codes
 
 
 def basic(client_id: str, secret: str) -> dict[str, str]:
-    """An Authorization header."""
+    """An ``Authorization`` header for HTTP Basic."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{secret}".encode()).decode()}
 
 
@@ -40,7 +40,7 @@ class OAuthClient:
         return {"client_id": self.made.client_id, "client_secret": self.made.client_secret}
 
     def post(self, path: str, data: Any, headers: Mapping[str, str] | None = None) -> TestResponse:
-        """A form, authenticated with Basic unless other headers are given."""
+        """Send a form with HTTP Basic, or with the given headers instead."""
         return self.app.test_client().post(
             path, data=data, headers=self.header if headers is None else headers, content_type=FORM
         )
@@ -76,6 +76,6 @@ def refused(answer: TestResponse, status: int, code: str) -> str:
 
 
 def part(token: str, position: int) -> dict[str, Any]:
-    """The header (0) or the claims (1) of a token, unverified."""
+    """The header (part 0) or the claims (part 1) of a token, without a check of its signature."""
     text = token.split(".")[position]
     return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))

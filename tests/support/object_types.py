@@ -1,4 +1,4 @@
-"""Generated ObjectTypes, with every field of the service's own table."""
+"""Generates ObjectTypes from the service's table of fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from app.query.object_fields import OBJECT_FIELDS, ArrayField, ItemType
 
 Values = Mapping[ItemType, st.SearchStrategy[Any]]
-"""What the items of each type are drawn from."""
+"""The strategies for the items of each type."""
 
 
 def object_types(values: Values, at_most: int | None = None) -> st.SearchStrategy[dict[str, Any]]:
-    """ObjectTypes that the service accepts, with some of the fields.
+    """A strategy for ObjectTypes that the service accepts. Each has some of the fields.
 
     :param at_most: the most items of an array.
     """

@@ -35,7 +35,7 @@ TIMES = {
     "2020-01-02": 86_400_000,
     "2019-12-31 12:00:00Z": -43_200_000,
 }
-"""Times as texts, and as milliseconds since the first of them."""
+"""Times as texts, and their milliseconds since the first of them."""
 
 STORED_TIMES = {0: "2020-01-01T00:00:00Z", 1: "2020-01-01T00:00:00.001Z", 86_400_000: "2020-01-02T00:00:00Z"}
 
@@ -71,7 +71,7 @@ resources = st.fixed_dictionaries(
     },
     optional={"key": st.sampled_from(["a", "A", "b", "ab"]), "someProperty": texts},
 )
-"""Resources as answers show them, but with times in milliseconds."""
+"""A strategy for resources in the form of answers, but with times in milliseconds."""
 
 staged_changes = st.none() | st.tuples(object_types, st.none() | texts)
 
@@ -119,7 +119,7 @@ def store(connection: psycopg.Connection[Any], library: Library) -> None:
 
 
 def seen(library: Library, projection: Projection) -> list[dict[str, Any]]:
-    """The resources as one projection shows them, with their ids."""
+    """The resources with their ids, in one projection."""
     views: list[dict[str, Any]] = []
     for number, (resource, staged) in enumerate(library):
         view = {**resource, "id": IDS[number]}

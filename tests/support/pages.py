@@ -1,4 +1,4 @@
-"""Pages of documentation, whose tables and examples tests read."""
+"""Reads tables and examples from pages of the documentation."""
 
 import json
 import re
@@ -18,7 +18,7 @@ class Page:
         self.text = (ROOT / path).read_text("utf-8")
 
     def section(self, title: str) -> str:
-        """The text below a heading of the second level, up to the next one."""
+        """The text from a heading of the second level to the next one."""
         found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", self.text, re.MULTILINE | re.DOTALL)
         assert found is not None, f"no section {title}"
         return found.group(1)
@@ -33,7 +33,7 @@ class Page:
         return [[re.sub("^`(.*)`$", r"\1", cell.strip()) for cell in row] for row in cells]
 
     def block(self, language: str) -> str:
-        """The first code block in a language."""
+        """The content of the first code block in a language."""
         match = re.search(rf"```{language}\n(.*?)\n```", self.text, re.DOTALL)
         assert match is not None
         return match.group(1)

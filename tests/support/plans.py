@@ -1,8 +1,8 @@
-"""What PostgreSQL reads for each statement of a walk: the rows of every scan, as ``auto_explain`` reports them.
+"""Counts the rows that PostgreSQL reads for each statement of a walk, by the scans that ``auto_explain`` reports.
 
-Rows are counted instead of time. They say which access path was taken, and they are the same on a busy machine. The
-statements are sent as the service sends them, as prepared ones with typed parameters, so the plans are those that it
-gets; statements inside functions and triggers are among them.
+Rows are counted instead of time: they show the access path, and are the same on a busy machine. The statements are sent
+like those of the service, prepared and with typed parameters, so that they get the same plans. Statements inside
+functions and triggers are counted too.
 """
 
 import json
@@ -38,40 +38,39 @@ SETTINGS = {
     "auto_explain.log_timing": "off",
     "autovacuum": "off",  # the tests say when tables are analysed
 }
-"""Settings of a server that tells its clients the plan of each statement if they ask for notices."""
+"""Settings of a server that sends the plan of each statement to clients that receive notices."""
 
 MODES = ("force_custom_plan", "force_generic_plan")
 """How a prepared statement can be planned: for its parameters, or once for all."""
 
 FEW = 1_500
-"""Rows that a fast statement may read; in a large project a hundredth of it.
+"""How many rows a fast statement may read; in a large project a hundredth of the project.
 
-So many resources of a large one have the values of parameters that the walk has chosen.
+That share of a large project has the parameter values that the walk uses.
 """
 
 TIMES_AT_MOST = 6
-"""How often a slow statement may read a project: once by an index and once by the table, for the page, the total and a
-facet each."""
+"""How often a slow statement may read a project: by an index and by the table, for page, total and facet."""
 
 ABOUT_ALL = {
     "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts", "bulk.export", "bulk.weight",
     "dictionary.remove_unused_words",
 }  # fmt: skip
-"""Steps of the walk that are about a whole project, beside those in the slow lane."""
+"""Steps of the walk that may read a whole project, in addition to those in the slow lane."""
 
 WHAT_NEXT = """
 A statement in the fast lane may read few rows, or 1 % of the project, with any statistics. `tests/support/plans.py`
 shows its plan: EXPLAIN (ANALYZE, BUFFERS) of tests/sql/<name>.sql with the parameters of the walk. Either give its
 condition an index that serves it in every mode (docs/performance.md names those that there are), or, if what a client
 asks has to read the whole project, say so in the row of its field or operator (`indexed`): its lane follows."""
-"""What to do with a statement that reads too much, for the message of a failure."""
+"""The end of the failure message for a statement that reads too much: what to do about it."""
 
 
 def counted(resources: int) -> int:
-    """How many matches a page counts here, instead of :data:`TOTAL_AT_MOST`.
+    """The largest total in a project of this size, used instead of :data:`TOTAL_AT_MOST`.
 
-    So a project of 10,000 resources shows what one of 300,000 does, and one of 300,000 what one of two million does:
-    counting stops soon, and what has more matches is read in the order of the page.
+    With it a project of 10,000 resources behaves like one of 300,000, and one of 300,000 like one of two million:
+    counting stops early, and queries with more matches are read in the order of the page.
     """
     return max(300, resources // 200)
 
@@ -101,7 +100,7 @@ class Planner:
         self.connection.add_notice_handler(keep)
 
     def load(self, key: str, count: int) -> Project:
-        """Make a project of made-up resources, as import does, and leave the statistics as they are."""
+        """Make a project of made-up resources by an import, without an update of the statistics."""
         bulk_store.copy_in(self.connection, key, seed.resources(key, count, 0))
         return Project(key, count, self._values(key))
 
@@ -134,9 +133,9 @@ class Planner:
         }
 
     def rows_read(self, statement: Statement, project: Project, mode: str) -> Counter[str]:
-        """How many rows each scan of a statement reads in a project, by the table or index; nothing is changed.
+        """The number of rows that a statement reads in a project, by the table or index of each scan.
 
-        Those that a filter or a recheck removes are among them.
+        Rows that a filter or a recheck removes count too. The statement is rolled back.
         """
         self._plans.clear()
         with self.connection.transaction(force_rollback=True):
@@ -152,7 +151,7 @@ class Planner:
         return read
 
     def keeps_its_plan(self, statement: Statement, project: Project) -> bool:
-        """Whether PostgreSQL stops planning a prepared statement anew after some executions; it changes nothing."""
+        """Whether PostgreSQL reuses the plan of a prepared statement after some executions. They are rolled back."""
         with self.connection.transaction(force_rollback=True):
             for _ in range(_PLANNED_ANEW + 1):
                 self.connection.execute(
@@ -168,12 +167,12 @@ class Planner:
 _COUNT_CAP = re.compile(rf"\b{TOTAL_AT_MOST}\b")
 
 _PLANNED_ANEW = 5
-"""Executions of a prepared statement that PostgreSQL plans before it compares these plans with one for all values."""
+"""How many executions of a prepared statement PostgreSQL plans, before it considers one plan for all values."""
 
 
 @contextmanager
 def open_planner() -> Iterator[Planner]:
-    """A server of its own, since the settings are of the whole server, with an empty migrated database."""
+    """A planner with an empty migrated database, on a server of its own, because the settings are server-wide."""
     with open_folder() as folder, EmbeddedPostgres(folder / "data", SETTINGS) as server:
         url = server.create_database("plans")
         migrate.upgrade(url, installed_package().migrations)
@@ -183,7 +182,7 @@ def open_planner() -> Iterator[Planner]:
 
 
 def statements_of_projects(walked: Walked) -> dict[str, Statement]:
-    """Each statement of a walk that reads or writes a project, once, by the step that sends it first."""
+    """The different statements of a walk that read or write a project, each by the step that sends it first."""
     seen: set[str] = set()
     found: dict[str, Statement] = {}
     for step, statements in walked.steps.items():
@@ -196,17 +195,23 @@ def statements_of_projects(walked: Walked) -> dict[str, Statement]:
 
 
 Reads = dict[tuple[str, str], Counter[str]]
-"""What was read, by the step and the way to plan its statement."""
+"""The rows that were read, by the step and the planning mode of its statement."""
 
 
 def may_read_all(walked: Walked, step: str) -> bool:
-    """Whether a statement of a step may read a whole project: if it is always sent in the slow lane."""
+    """Whether the statement of a step may read a whole project.
+
+    It may if the step uses only the slow lane, or is one of :data:`ABOUT_ALL`.
+    """
     name = step.rpartition(".")[0]
     return walked.lanes[name] == {Lane.SLOW} or name in ABOUT_ALL
 
 
 def reads(planner: Planner, walked: Walked, project: Project) -> Reads:
-    """What each statement reads of a project, planned in either way; one that may read all of it in one way only."""
+    """The rows that each statement reads in a project, in both planning modes.
+
+    A statement that may read the whole project is planned in one mode only.
+    """
     return {
         (step, mode): planner.rows_read(statement, project, mode)
         for step, statement in statements_of_projects(walked).items()
@@ -215,7 +220,7 @@ def reads(planner: Planner, walked: Walked, project: Project) -> Reads:
 
 
 def too_much(found: Reads, walked: Walked, project: Project) -> list[str]:
-    """The statements that have read more of a project than they may."""
+    """Descriptions of the statements that have read more rows of a project than they may."""
     few, all_of_it = max(FEW, project.resources // 100), max(FEW, TIMES_AT_MOST * project.resources)
     return [
         f"{step} in {project.key}, {mode}: {', '.join(f'{count} rows of {name}' for name, count in read.most_common())}"
@@ -225,7 +230,7 @@ def too_much(found: Reads, walked: Walked, project: Project) -> list[str]:
 
 
 def excesses(planner: Planner, walked: Walked, project: Project) -> list[str]:
-    """The statements that read more of a project than they may."""
+    """Run each statement of a walk in a project, and describe those that read more rows than they may."""
     return too_much(reads(planner, walked, project), walked, project)
 
 
@@ -233,7 +238,7 @@ _OF_RESOURCES = ("id", "key")
 
 
 def _fitting(statement: Statement, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with the values of a project, each of the type that it had. What is created keeps its own."""
+    """The parameters of a statement with the values of a project, in their types. Ids and keys to create are kept."""
     fitting = dict(statement.parameters)
     creates = "INSERT INTO resource " in statement.text
     for name, value in values.items():
@@ -250,7 +255,7 @@ def _count(node: Mapping[str, Any], read: Counter[str]) -> None:
     scanned = node.get("Relation Name") or (node["Node Type"] == "Bitmap Index Scan" and node["Index Name"])
     if scanned and node["Node Type"] != "ModifyTable":
         removed = sum(node.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Index Recheck"))
-        # A node that never ran has no actual rows.
+        # A plan node that was never executed has no actual rows.
         read[scanned] += round((node.get("Actual Rows", 0) + removed) * node.get("Actual Loops", 0))
     inner: Sequence[Mapping[str, Any]] = node.get("Plans", ())
     for each in inner:

@@ -6,10 +6,9 @@ import socket
 
 
 def free_port() -> int:
-    """A TCP port that is free on 127.0.0.1.
+    """A TCP port below 32768 that is free on 127.0.0.1.
 
-    Below 32768, where Linux begins to give ports to outgoing connections: one of those could take it before the server
-    does.
+    From 32768 on, Linux gives ports to outgoing connections, and one of those could take it before the server does.
     """
     choice = random.SystemRandom()  # Hypothesis seeds the other generator, and test processes would choose the same
     while True:

@@ -11,7 +11,7 @@ from tests.support.api import Api, codes
 SORTED = "/sorted-query-parameters"
 
 OPERATIONS = {**OPERATORS, **NEGATIONS}
-"""Each operator by each of its tokens."""
+"""The operators by their tokens."""
 
 EXAMPLES = {
     **{row.name: row.example[0] for row in OBJECT_FIELDS if row.type is not None},
@@ -24,7 +24,7 @@ EXAMPLES = {
     "someProperty": "x",
     "typeId": "api-client",
 }
-"""A value of each field, by the field's own name."""
+"""Example values by the names of their fields."""
 
 
 def _paths(known: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, Field]]:
@@ -34,11 +34,11 @@ def _paths(known: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, 
 
 
 FIELDS = dict(_paths(RESOURCE))
-"""Each field by its path."""
+"""The fields of a resource by their paths."""
 
 
 def predicate(path: str, token: str, *values: str) -> str:
-    """A predicate on one field with an operator by its token. A list takes all values, another operator the first."""
+    """A predicate with one operator on one field. An operator with a list gets all values, any other the first."""
     *around, name = path.split(".")
     operand = {Arity.NONE: "", Arity.ONE: values[0], Arity.LIST: f"({', '.join(values)})"}[OPERATIONS[token].arity]
     return f"{''.join(f'{outer}(' for outer in around)}{name} {token} {operand}{')' * len(around)}"

@@ -1,4 +1,4 @@
-"""Samples of a scrape of ``/metrics``."""
+"""Reads the samples of a scrape of ``/metrics``."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -6,7 +6,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def samples(text: str) -> Samples:
-    """Every sample of a scrape by its name, without the prefix of the service, and its labels."""
+    """The values of all samples of a scrape, by their name without the service's prefix and their labels."""
     return {
         (sample.name.removeprefix("sample_resource_"), frozenset(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -15,5 +15,5 @@ def samples(text: str) -> Samples:
 
 
 def value(found: Samples, name: str, **labels: str) -> float:
-    """The sum of the samples that have this name and, among others, these labels."""
+    """The sum of the samples with a name that have at least the given labels."""
     return sum(number for (other, has), number in found.items() if other == name and has >= frozenset(labels.items()))

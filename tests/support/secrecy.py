@@ -1,7 +1,6 @@
 """A check of the whole test run: no log line and no error body contains a secret, token or private key.
 
-Everything secret that the run creates is recorded, and so is everything that it logs or answers as an error; both are
-compared at its end.
+All secrets that the run creates are recorded, and so are all log lines and error bodies. They are compared at its end.
 """
 
 import json
@@ -46,7 +45,7 @@ class Secrecy:
 
 @pytest.fixture(scope="session", autouse=True)
 def secrecy() -> Iterator[Secrecy]:
-    """Records during the whole run, and fails it at its end if anything leaked."""
+    """Record secrets and texts during the whole test run, and fail it at its end if anything leaked."""
     watched = Secrecy()
     create_client, issue_token = clients.create_client, issued_tokens.issue_token
     encrypt, body, handle = signing_keys.KeyEncryption.encrypt, errors.ApiError.body, logging.Logger.handle

@@ -1,6 +1,7 @@
-"""Server processes: started on a port, and waited for until they answer.
+"""Starts server processes on a port, and waits until they answer.
 
-Only what Python itself has is imported, since the benchmarks use this without the tools for development.
+It imports only the standard library and the service's settings, since the benchmarks use it without the development
+tools.
 """
 
 import contextlib
@@ -17,15 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 NOT_MEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
-"""The environment of programs whose coverage is not measured, which takes a third of their time."""
+"""The environment of programs without measured coverage. Measuring takes a third of their time."""
 
 
 PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "LOCK_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
-"""Settings under which a slow machine makes no request fail. Tests of these limits set their own."""
+"""Settings with such long time limits that no request fails on a slow machine. Tests of these limits set their own."""
 
 
 def measured() -> dict[str, str]:
-    """The environment of programs whose coverage is measured, if that of the tests is."""
+    """The environment of programs whose coverage is measured, if the coverage of the tests is."""
     return {name: os.environ[name] for name in NOT_MEASURED if name in os.environ}
 
 
@@ -34,7 +35,7 @@ NAMED = {"TOKEN_ISSUER": Settings().issuer}
 
 
 class NotReady(Exception):
-    """A server ended, or did not answer in time; the message says which, and shows its log if there is one."""
+    """A server ended, or did not answer in time. The message says which, and contains the log if there is one."""
 
 
 def start_server(
@@ -48,9 +49,9 @@ def start_server(
 ) -> subprocess.Popen[bytes]:
     """Start a program in the repository's folder, and return when it answers with 200 on 127.0.0.1.
 
-    :param environment: the whole environment of the program beside :data:`NAMED`; it has to tell it the port.
-    :param log: a file to which what it prints is added; None discards it.
-    :raises NotReady: after stopping the program.
+    :param environment: the whole environment of the program in addition to :data:`NAMED`. It has to contain the port.
+    :param log: a file to append the output to; None discards the output.
+    :raises NotReady: if the program ends or does not answer in time; it is stopped then.
     """
     with contextlib.ExitStack() as stack:
         output = subprocess.DEVNULL if log is None else stack.enter_context(log.open("ab"))
@@ -65,9 +66,9 @@ def start_server(
 
 
 def wait_until_ready(port: int, path: str, process: subprocess.Popen[bytes], within_s: float = 60.0) -> None:
-    """Return when a path is answered with 200.
+    """Wait until a path is answered with 200.
 
-    :raises NotReady: if the process ends instead, or takes longer.
+    :raises NotReady: if the process ends before, or takes longer.
     """
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
@@ -81,7 +82,7 @@ def wait_until_ready(port: int, path: str, process: subprocess.Popen[bytes], wit
 
 
 def get(port: int, path: str, token: str = "", timeout_s: float = 15.0) -> tuple[int, str]:
-    """Status and body of the answer to a GET on a new connection, which any worker may accept."""
+    """Send a GET on a new connection, which any worker may accept, and return status and body of the answer."""
     with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=timeout_s)) as connection:
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         answer = connection.getresponse()

@@ -1,4 +1,4 @@
-"""The service as a whole, started by its command on a free port."""
+"""Starts the service by its command on a free port."""
 
 import os
 import signal
@@ -18,8 +18,8 @@ SERVE = [sys.executable, "-m", "app.cli", "serve"]
 def running_service(log: Path, **environment: str) -> Iterator[int]:
     """Run ``sample-resource serve`` and yield its port.
 
-    :param log: a file for what it prints.
-    :param environment: settings; without a ``DATABASE_URL`` it starts a PostgreSQL of its own in ``DATA_DIR``.
+    :param log: a file for the output.
+    :param environment: settings. Without a ``DATABASE_URL`` the service starts a PostgreSQL of its own in ``DATA_DIR``.
     """
     port = free_port()
     process = start_server(SERVE, port, os.environ | {"PORT": str(port), "WORKERS": "1", **PATIENT} | environment, log)

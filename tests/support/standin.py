@@ -26,7 +26,7 @@ _released: list[str] = []
 
 
 def _compute() -> str:
-    """Compute, without a pause that would let greenlets run, until another request comes."""
+    """Compute until another request comes, without a pause in which other greenlets could run."""
     _begun.append("compute")
     while not _released:
         pass
@@ -34,7 +34,7 @@ def _compute() -> str:
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer by path; others than those below are answered with ``alive``."""
+    """Answer a request by its path. Paths without a branch below are answered with ``alive``."""
     path = environ["PATH_INFO"]
     status, body = "200 OK", "alive"
     if environ["QUERY_STRING"] == "echo":
@@ -70,14 +70,14 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def prepare(url: str) -> str:
-    """Insert a row at each start.
+    """Insert a row, so that tests can count the starts.
 
     With ``STANDIN_LOADED``, wait until gunicorn has loaded the application, and say whether it listens already.
     """
     mark = os.environ.get("STANDIN_LOADED")
     if mark is not None:
         wait_until(Path(mark).exists)
-        # Without the wait for the end of this function, gunicorn would listen some milliseconds later.
+        # If gunicorn did not wait for the end of this function, it would listen some milliseconds later.
         for _ in range(50):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", int(os.environ["PORT"]))) == 0:

@@ -1,4 +1,4 @@
-"""Every SQL statement that goes through psycopg, recorded where it is sent."""
+"""Records every SQL statement that is sent through psycopg."""
 
 import ast
 import sys
@@ -22,15 +22,15 @@ from app.extension import installed_package
 APP = Path(app.__file__).parent
 
 _EXTENSION = Path(sys.modules[type(installed_package()).__module__].__file__ or "").parent
-"""The folder of what is installed as the extension; without one it is that of the seam."""
+"""The folder of the installed extension; without an extension, that of the module that looks for one."""
 
 CURSOR_MODULE = Path(pooled_connection.__file__)
-"""The module of the cursor that the pool uses, which only passes statements on."""
+"""The module of the pool's cursor class, which only passes statements on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """The line of the service, or of what is installed as its extension, that sends a statement."""
+    """The line of the service, or of its installed extension, that sends a statement."""
 
     path: Path
     line: int
@@ -43,21 +43,21 @@ class Statement:
     text: str
     parameters: Any
     state: TransactionStatus
-    """Of the connection, when the statement was sent."""
+    """The state of the connection's transaction when the statement was sent."""
     sender: CallSite | None
-    """None: a test has sent it."""
+    """The line that sent the statement; None if a test sent it."""
 
 
 _TRUST = "SELECT public_jwk FROM signing_key"
-"""Part of the statement that loads keys and revocations."""
+"""A part of the statement that loads keys and revocations."""
 
 
 @contextmanager
 def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
-    """Record the statements of this process until the end of the ``with``, without what is done at leisure.
+    """Record the statements of this process until the end of the ``with``, except those of background work.
 
-    :param trust: also the one that loads keys and revocations. A process sends it every few seconds, before whichever
-        request comes next.
+    :param trust: whether to record the statement that loads keys and revocations too. A process sends it every few
+        seconds, before the next request.
     """
     statements: list[Statement] = []
 
@@ -88,7 +88,7 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
 
 
 def _sender(frame: FrameType | None) -> CallSite | None:
-    """The innermost line that does not only pass the statement on."""
+    """The innermost line that sends the statement, and does not only pass it on."""
     while frame is not None:
         path = Path(frame.f_code.co_filename)
         if (path.is_relative_to(APP) or path.is_relative_to(_EXTENSION)) and path != CURSOR_MODULE:
@@ -98,9 +98,9 @@ def _sender(frame: FrameType | None) -> CallSite | None:
 
 
 def lines_not_reached(folder: Path, statements: list[Statement], but: Collection[str] = ()) -> list[str]:
-    """The lines of a package that send statements, and sent none of these.
+    """The lines in a package that can send statements, but sent none of the given ones.
 
-    :param but: modules that are left out, by their paths in the package.
+    :param but: modules to leave out, by their paths in the package.
     """
     reached = {(sender.path, sender.line) for sender in (each.sender for each in statements) if sender is not None}
     missed: list[str] = []

@@ -1,4 +1,4 @@
-"""The variants of reads that the walk takes, by the names of its steps."""
+"""The variants of reads in the walk, by the names of its steps."""
 
 from typing import Any
 from uuid import UUID
@@ -16,14 +16,14 @@ CONDITIONS: dict[str, str] = {
     "several_parameters": "?stringParameter=a&integerParameter=1",
     "where": '?where=key = "a"',
 }
-"""Query strings of the list and of the existence check: each condition."""
+"""Query strings of the list and of the existence check, one for each condition."""
 
 PAGES: dict[str, str] = {
     "without_total": "?withTotal=false",
     "condition_without_total": "?withTotal=false&stringParameter=a",
     "sorted": "?sort=createdAt desc&sort=key&limit=1&offset=1",
 }
-"""Query strings of the list: what else changes its statement."""
+"""Query strings of the list, with the other parameters that change its statement."""
 
 SORTED_PAGES: dict[str, str] = {
     "all": "",
@@ -44,7 +44,7 @@ SORTED_PAGES: dict[str, str] = {
     "where_in_another_order": '?where=createdAt >= "2020-01-01"&sort=version',
     "where_by_version_without_total": '?where=arrayOfStringExample = "a"&sort=version&withTotal=false',
 }
-"""Query strings of the sorted list: orders, expansions, and their combination with a condition."""
+"""Query strings of the sorted list, with orders, with expansions, and with a condition in addition."""
 
 _ID = f'"{UUID(int=0)}"'
 

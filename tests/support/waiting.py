@@ -13,9 +13,11 @@ def wait_until(
     within_s: float = 120.0,
     report: Callable[[], str] = lambda: "the condition does not hold",
 ) -> float:
-    """Seconds until a condition holds. Connections that fail and processes that end meanwhile count as "not yet".
+    """Wait until a condition holds, and return the seconds that it took.
 
-    :param report: what the AssertionError says if the condition does not hold in time.
+    If the condition fails because of a connection or a process, it does not hold yet.
+
+    :param report: makes the message of the AssertionError if the condition does not hold in time.
     """
     began = time.monotonic()
     while time.monotonic() - began < within_s:

@@ -1,8 +1,8 @@
 """A walk through every operation of the service and its main variants, for the tests that look at all of its SQL.
 
-Each step has a name, ``operation.variant``, and the statements that were sent during it are kept under that name. The
-walk is the same each time: it has a database of its own, and an application with one connection, since a connection
-keeps in mind which words of resources are in the dictionary, and a write is another statement then.
+Each step has a name, ``operation.variant``, and its statements are kept under that name. The walk is the same each
+time: it has a database of its own, and an application with one connection, since a connection remembers which words of
+resources are in the dictionary, and a write then sends another statement.
 """
 
 import time
@@ -47,13 +47,13 @@ SORTED = "/sorted-query-parameters"
 
 @dataclass(slots=True)
 class Walked:
-    """What a walk has sent, and where it has been."""
+    """The statements, the lanes and the endpoints of a walk."""
 
     steps: dict[str, list[Statement]] = field(default_factory=dict)
     lanes: dict[str, set[Lane]] = field(default_factory=dict)
     """The lanes of the connections that each step has used."""
     endpoints: set[str] = field(default_factory=set)
-    """As :func:`tests.support.endpoints.endpoints` names them."""
+    """The endpoints that were called, by their names in :func:`tests.support.endpoints.endpoints`."""
 
     @property
     def statements(self) -> list[Statement]:
@@ -61,9 +61,9 @@ class Walked:
 
     @contextmanager
     def step(self, name: str, sent: list[Statement], by: Path) -> Iterator[None]:
-        """Keep what is sent until the end of the ``with`` under this name.
+        """Keep the statements that are sent until the end of the ``with``, under the name of a step.
 
-        :param sent: what is being recorded.
+        :param sent: the list to which statements are recorded.
         :param by: the package whose statements are kept.
         """
         assert name not in self.steps, name
@@ -73,7 +73,7 @@ class Walked:
 
 
 def walk(cluster: EmbeddedPostgres) -> Walked:
-    """Make a database, take all steps on it, and drop it."""
+    """Make a database, run all steps of the walk on it, and drop it."""
     name = f"walk_{time.monotonic_ns()}"
     url = cluster.create_database(name)
     try:
@@ -110,7 +110,7 @@ class _Walk:
 
         database.connection = connection
 
-        # What is done at leisure would stand between the statements of later steps.
+        # Background work would send its statements during later steps.
         self.app.extensions["database"].leisure.close()
         self.app.before_request_funcs.setdefault(None, []).append(note)
         self.identity()
@@ -138,7 +138,7 @@ class _Walk:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Keep what is sent until the end of the ``with`` under this name."""
+        """Keep the statements that are sent until the end of the ``with``, under the name of a step."""
         self.lanes.clear()
         with self.walked.step(name, self.statements, APP):
             yield
@@ -260,7 +260,10 @@ class _Walk:
             assert api.post(f"/{UUID(int=0)}", json=doing).status_code == 404
 
     def upserts(self, api: Api) -> None:
-        """By id, by key, by id with a new key; each with and without ``staged``, a version, new words."""
+        """Create and update by id, by key, and by id with a new key.
+
+        Each is done with and without ``staged``, a version, and new words.
+        """
         part: dict[str, Any] = {"arrayOfIntExample": [4]}
         new_words = iter(range(100))
 
@@ -317,7 +320,7 @@ class _Walk:
             assert api.patch(json={"version": 2, "objectTypeProperty": {}}).status_code == 200
 
     def overtaken(self) -> None:
-        """What the second attempt of a write reads, by each way to say which resource is meant."""
+        """Read a resource as the second attempt of an overtaken write does, by each way to name the resource."""
         targets: tuple[Target, ...] = (ById(str(UUID(int=0))), ByKey("first"), YoungestWithoutKey())
         for target in targets:
             with self.step(f"overtaken.{type(target).__name__}"), self.connection.transaction():
@@ -350,7 +353,7 @@ class _Walk:
         for name, query in variants.SORTED_PAGES.items():
             with self.step(f"list_sorted.{name}"):
                 assert api.get(SORTED + query).status_code == 200
-        # The existence check has the shortest of the statements that take predicates.
+        # The existence check has the shortest statement with predicates.
         for name, where in variants.PREDICATES.items():
             with self.step(f"exists.where_{name}"):
                 assert api.head(query_string={"where": where}).status_code in (200, 404)
@@ -368,7 +371,7 @@ class _Walk:
                 assert api.post("/product-projection-search", data={**search, "staged": "true"}).status_code == 200
 
     def large_pages(self, api: Api) -> None:
-        """Pages with a document that is larger than its share of a small page."""
+        """Read pages with a document that is larger than its share of a small page."""
         resource = api.create({"arrayOfStringExample": ["x" * 10_000]})
         api.update(resource, {"action": "changeSomeProperty", "someProperty": "x" * 5_000})
         for step, path in (("list", ""), ("list_sorted", SORTED), ("search", "/searchApiPattern")):
@@ -396,7 +399,7 @@ class _Walk:
             assert bulk_store.insert_many(self.connection, "bulk", [inserted]) == {inserted.id}
         with self.step("bulk.existing_ids"):
             assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
-        # As many as are taken at once, so that it asks how many are left. By libpq, which is not recorded.
+        # As many as one batch, so that it asks how many are left. libpq sends them, which is not recorded.
         rows = f"SELECT '{PROJECT}', 'word' FROM generate_series(1, 64)"
         self.connection.pgconn.exec_(f"INSERT INTO unindexed_text (project_key, text) {rows}".encode())
         with self.step("dictionary.index_texts"):
@@ -428,13 +431,13 @@ class _Walk:
             reading = ReadingDatabase(database, _away_at_first(database))
             before = len(self.statements)
             reading.read(lambda connection: reads.exists(connection, PROJECT, Selected()))
-            while len(self.statements) < before + 2:  # a thread sends one of the two, before or after the other
+            while len(self.statements) < before + 2:  # a thread sends one of the two, in any order
                 time.sleep(0.01)
             self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)
 
 
 def _away_at_first(database: Database) -> Any:
-    """A replica that cannot be reached the first time."""
+    """A stand-in for a replica that cannot be reached at the first attempt."""
 
     class Replica:
         reached = False

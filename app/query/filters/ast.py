@@ -1,4 +1,4 @@
-"""Filters and facets have two trees each: one as parsed, one with its names resolved. All types are frozen.
+"""The parsed and the resolved trees of filters and facets. All types are frozen.
 
 Positions are offsets into the text, counted from 0. Comparisons ignore them.
 """
@@ -14,7 +14,7 @@ from app.query.predicate.ast import Condition, Literal
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Names with dots between them."""
+    """A path: the names of fields, separated by dots."""
 
     text: str
     position: int = field(compare=False)
@@ -22,7 +22,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Subtree:
-    """``subtree("...")``: a node of a hierarchy and all below it."""
+    """The expression ``subtree("...")``: a node of a hierarchy and all nodes below it."""
 
     root: str
     position: int = field(compare=False)
@@ -30,14 +30,14 @@ class Subtree:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The field has one of these values."""
+    """The expression that the field has one of these values."""
 
     items: tuple[Literal | Subtree, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Between two bounds; None is the open end, ``*``."""
+    """A range between two bounds. None is an open end, which is written ``*``."""
 
     low: Literal | None
     high: Literal | None
@@ -45,21 +45,21 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """The field has a value in one of these ranges."""
+    """The expression that the field has a value in one of these ranges."""
 
     items: tuple[Range, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """The field has a value, or it has none."""
+    """The expression ``exists`` or ``missing``: the field has a value, or it has none."""
 
     exists: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFilter:
-    """``path: expression``."""
+    """A parsed filter, ``path: expression``."""
 
     path: Path
     expression: Values | Ranges | Presence
@@ -67,7 +67,7 @@ class ParsedFilter:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFacet:
-    """``path[: expression] [as alias] [counting products]``."""
+    """A parsed facet, ``path[: expression] [as alias] [counting products]``."""
 
     path: Path
     expression: Values | Ranges | None
@@ -80,7 +80,7 @@ class ParsedFacet:
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """The field that a path names; if it is a member of the elements of an array, ``element_of`` is that array."""
+    """The field that a path names. If the field is a member of an array's elements, ``element_of`` is the array."""
 
     field: Field
     element_of: Field | None = None
@@ -90,7 +90,7 @@ class FieldPath:
 class Filter:
     """A condition on the field that a path names.
 
-    :param terms: its values and ranges; ``exists`` and ``missing`` are one.
+    :param terms: the number of its values and ranges; ``exists`` and ``missing`` count as one.
     """
 
     path: FieldPath
@@ -100,7 +100,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A range of a facet: at least ``low`` and less than ``high``; None is an open end."""
+    """A range. A facet counts values from ``low`` to less than ``high``; a filter includes ``high``. None is an open
+    end."""
 
     low: Value | None
     high: Value | None
@@ -108,11 +109,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """Counts of resources by a field.
+    """A facet: it counts resources by the values of a field.
 
-    :param groups: what is counted. A condition: the resources that it holds for; ranges: those with a value in each,
-        and statistics of these values; None: the resources with each value that occurs.
-    :param counting_products: the result shows each count under a second name too.
+    :param groups: a condition to count the resources that fulfil it; ranges to count the resources with a value in
+        each, with statistics of these values; None to count the resources with each value that occurs.
+    :param counting_products: whether the result repeats each count as ``productCount``.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Parses filters and facets."""
+"""Parses filters and facets to the trees of :mod:`app.query.filters.ast`."""
 
 from typing import cast
 
@@ -26,7 +26,7 @@ def parse_facet(text: str) -> ParsedFacet:
 
 
 class _Counting:
-    """``counting products``, as a part of a facet that is being parsed."""
+    """Marks ``counting products`` among the parts of a facet during parsing."""
 
 
 @v_args(inline=True)

@@ -32,10 +32,10 @@ from app.query.predicate.values import refused_literal, unknown_field
 from app.values.suggestions import did_you_mean
 
 FACETS_AT_MOST = 50
-"""Facets of a request: each one reads the resources once more."""
+"""The most facets of a request, because each facet reads the resources again."""
 
 RANGES_AT_MOST = 100
-"""Ranges of a facet: one scan counts all of them."""
+"""The most ranges of a facet. One scan counts all of them."""
 
 
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
@@ -82,7 +82,7 @@ _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 
 
 def _terms_of(parsed: ParsedFilter | ParsedFacet) -> int:
-    """Its values and ranges; ``exists`` and ``missing`` are one."""
+    """The number of values and ranges of a filter or facet; ``exists`` and ``missing`` count as one."""
     match parsed.expression:
         case Values(items) | Ranges(items):
             return len(items)
@@ -96,19 +96,19 @@ def _terms_of(parsed: ParsedFilter | ParsedFacet) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Unknown:
-    """A path with a name that no field has, and the paths that exist in its place."""
+    """A path with an unknown name, and the known paths for the suggestion in the message."""
 
     name: str
     known: tuple[str, ...]
 
 
 _NOTHING = AllOf(())
-"""Takes the place of a condition with a fault. It is never compiled, since the request is refused."""
+"""Replaces a condition that has a fault. It is never compiled, because the request is refused."""
 
 
 @dataclass(slots=True)
 class _Resolver:
-    """Resolves one text."""
+    """Resolves the tree of one filter or facet, and adds its faults to ``faults``."""
 
     text: str
     faults: Faults
@@ -134,7 +134,7 @@ class _Resolver:
     # Filters
 
     def condition(self, target: FieldPath, path: Path, expression: Values | Ranges | Presence) -> Condition:
-        """The condition of an expression on a field."""
+        """The condition that the field of a path fulfils an expression."""
         match expression:
             case Presence(exists):
                 return self._presence(target, exists=exists)
@@ -151,7 +151,10 @@ class _Resolver:
                 assert_never(expression)
 
     def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
-        """An array has a value if it has an element; a member of elements, if an element has the member."""
+        """The condition that a field has a value, or has none.
+
+        An array has a value if it has an element. A member of elements has a value if an element has the member.
+        """
         if target.element_of is not None:
             return HasElement(target.element_of, _holds(target.field, "is defined"), negated=not exists)
         if target.field.is_array:
@@ -173,7 +176,7 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """The resolved facet; None if it has a fault."""
+        """Resolve a facet; None if it has a fault."""
         path = parsed.path
         target = self.path(path)
         if isinstance(target, _Unknown):
@@ -242,5 +245,5 @@ def _holds(of: Field, operator: str, *values: Value) -> Holds:
 
 
 def _within_element(target: FieldPath, condition: Condition) -> Condition:
-    """The condition, on one element of the array if the field is a member of elements."""
+    """The condition; if the field is a member of an array's elements, that one element fulfils the condition."""
     return condition if target.element_of is None else HasElement(target.element_of, condition, negated=False)

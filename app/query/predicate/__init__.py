@@ -1,9 +1,9 @@
-"""The query language of ``where``: text to parsed tree to resolved tree to SQL.
+"""The query language of ``where``: from text to a parsed tree, to a resolved tree, to SQL.
 
 * ``grammar.lark``, ``parser.py``: the syntax;
-* ``operators.py``: what each operator means, one row each;
+* ``operators.py``: the operators, one row each;
 * ``resolver.py``: names to fields, literals and variables to values of the fields' types;
-* ``values.py``: the values themselves, and the messages for those that a field cannot have;
+* ``values.py``: the messages for unknown fields and for values that a field cannot be compared with;
 * ``compiler.py``: a condition to SQL, its values as parameters;
-* ``ast.py``: the two trees.
+* ``ast.py``: the parsed tree and the resolved tree.
 """

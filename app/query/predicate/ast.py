@@ -1,4 +1,4 @@
-"""The two trees of a predicate: parsed, and resolved. Each stage has types of its own, all frozen.
+"""The parsed and the resolved tree of a predicate. Each has types of its own, all frozen.
 
 Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
 only in white space have equal trees.
@@ -31,7 +31,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """``:name``; the query string has its values."""
+    """The variable ``:name``, whose values stand in the query string."""
 
     name: str
     position: int = field(compare=False)
@@ -42,28 +42,28 @@ Operand = Literal | Variable
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All terms hold."""
+    """The term that all of some terms hold."""
 
     terms: tuple["Parsed", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one term holds."""
+    """The term that at least one of some terms holds."""
 
     terms: tuple["Parsed", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The term does not hold."""
+    """The term that another term does not hold."""
 
     term: "Parsed"
 
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A condition on the fields of an object, or on those of one element of an array."""
+    """A term on the fields of an object, or on the fields of one element of an array."""
 
     name: Name
     term: "Parsed"
@@ -71,7 +71,7 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A field, an operator by its token, and its operands."""
+    """A comparison: a field, the token of an operator, and the operands."""
 
     name: Name
     operator: str
@@ -80,26 +80,26 @@ class Atom:
 
 Parsed = And | Or | Not | Nested | Atom
 
-# Resolved: every field is known, every value has the field's type, and only atoms are negated.
+# Resolved: every field is known, every value has the field's type, and only Holds and HasElement are negated.
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """All conditions hold."""
+    """The condition that all of some conditions hold."""
 
     conditions: tuple["Condition", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """At least one condition holds."""
+    """The condition that at least one of some conditions holds."""
 
     conditions: tuple["Condition", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """An operator holds for a field, or does not hold if ``negated``. It is true or false, never unknown."""
+    """The condition that an operator holds for a field, or does not hold if ``negated``. It is never unknown (NULL)."""
 
     field: Field
     operator: Operator
@@ -109,9 +109,10 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class HasElement:
-    """One element of an array fulfils the condition, or none does if it is negated.
+    """The condition that an element of an array fulfils a condition, or that no element does if ``negated``.
 
-    :param condition: on members of the element; if it is a number or a text itself, on the field of the array.
+    :param condition: for elements that are objects, a condition on their members; for numbers and texts, a condition on
+        the field of the array.
     """
 
     field: Field
@@ -121,7 +122,7 @@ class HasElement:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The ObjectType contains a document, a JSON text, by jsonb's ``@>``."""
+    """The condition that the ObjectType contains a JSON document, as defined by jsonb's ``@>``."""
 
     document: str
 

@@ -1,9 +1,9 @@
-"""Compiles a resolved condition to SQL. Values are parameters; the text consists of the tables' literal strings alone.
+"""Compiles a resolved condition to SQL. Values become parameters, so that the SQL consists of literal strings only.
 
-An atom that has to hold is a bare comparison, which an index can serve. An atom that is negated, or that holds for an
-absent field, decides explicitly what NULL becomes. Equality with one element of an array is containment of a document,
-and conditions on several values or on elements are a jsonpath; the GIN index of documents serves both. A jsonpath is a
-parameter with the values in it, because the operator that the index serves takes no variables.
+A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
+that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
+(``@>``) of a document. Conditions on several items or on elements become a jsonpath. The GIN index of documents serves
+both. A jsonpath is a parameter that contains the values, because the operator that the index serves takes no variables.
 """
 
 import json
@@ -30,7 +30,7 @@ SqlParameter = str | UUID | datetime | list["SqlParameter"]
 class Clause:
     """An SQL condition on ``r`` and its parameters.
 
-    :param terms: all of them have to hold.
+    :param terms: the terms of the condition, joined by AND.
     """
 
     terms: tuple["ClauseTerm", ...]
@@ -38,25 +38,25 @@ class Clause:
 
     @property
     def text(self) -> LiteralString:
-        """The condition for a scan that looks for the rows that fulfil it."""
+        """The SQL condition of a scan that finds the rows in any order."""
         return " AND ".join([term.text for term in self.terms])
 
     @property
     def in_order(self) -> LiteralString:
-        """The condition for a scan in the order of a page, which soon meets enough rows that fulfil it.
+        """The SQL condition of a scan that reads the rows in the order of a page, and soon has enough of them.
 
-        It keeps the planner from looking documents and words up in their indexes, whatever it estimates.
+        No GIN index of documents or words can serve this form, whatever the planner estimates.
         """
         return " AND ".join([unindexed(term.text) if term.by_gin else term.text for term in self.terms])
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseTerm:
-    """A condition on ``r``.
+    """One term of an SQL condition on ``r``.
 
-    :param by_gin: whether a GIN index may serve it.
-    :param finds_few: whether an index finds the resources that fulfil it, which are taken for few.
-    :param stretch: if they are one stretch of an order, which.
+    :param by_gin: whether a GIN index can serve the term.
+    :param finds_few: whether an index finds the resources that fulfil the term; they are assumed to be few.
+    :param stretch: the stretch of an order that these resources are; None if they are not side by side.
     """
 
     text: LiteralString
@@ -67,10 +67,11 @@ class ClauseTerm:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Resources that stand side by side in the order of a field.
+    """A stretch: resources that stand side by side in the order of a field.
 
-    :param text: the condition that the index serves. Of a version it is another one than beside other conditions: many
-        resources may have the same version, and without statistics the planner takes it for as selective as a key.
+    :param text: the condition on the stretch if no other condition holds. It has a form that the index of the field
+        serves. Beside other conditions, a comparison of the version has a form that no index serves, because the
+        planner has no statistics and would assume that a version is as selective as a key.
     """
 
     field: Field
@@ -78,7 +79,7 @@ class Stretch:
 
 
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
-    """The SQL of a condition on a projection; its parameters are called ``{prefix}_0`` and so on."""
+    """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
     terms = [_term(compiler.condition(each), each, projection) for each in _conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
@@ -87,7 +88,8 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     stretch = None
     if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
-        # A constant drops out of ORDER BY, and then PostgreSQL may walk the primary key for the id that is left.
+        # For equality the planner would drop the column from ORDER BY, and then might read the primary key in the order
+        # of the id, which is left.
         column, is_equality, value = text.replace("::numeric", "::bigint").partition(" = ")
         bounds: LiteralString = f"{column} >= {value} AND {column} <= {value}" if is_equality else column
         stretch = Stretch(condition.field, bounds)
@@ -95,7 +97,7 @@ def _term(text: LiteralString, condition: Condition, projection: Projection) -> 
 
 
 def _finds_few(condition: Condition, projection: Projection) -> bool:
-    """Whether an index finds the resources, or elements of arrays, that have values which a condition needs."""
+    """Whether an index finds the resources that fulfil a condition, by values that they must have."""
     match condition:
         case AllOf(conditions):
             return any(_finds_few(inner, projection) for inner in conditions)
@@ -112,7 +114,7 @@ def _finds_few(condition: Condition, projection: Projection) -> bool:
 
 
 def _has_value(document: Any) -> bool:
-    """Whether a document has a value other than empty arrays and objects, of which the GIN index has no entry."""
+    """Whether a document has any scalar value. The GIN index has no entries of empty arrays and objects."""
     match document:
         case dict():
             return any(map(_has_value, cast("dict[str, Any]", document).values()))
@@ -123,16 +125,16 @@ def _has_value(document: Any) -> bool:
 
 
 def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the field's index answers an atom in this way, which the operator asks for, with values that fit."""
+    """Whether the index of the field serves a comparison, as a comparison of the kind ``index``."""
     if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
         return False
-    # No id equals a text that is not canonical.
+    # A text that is no UUID in lower case equals no id.
     is_equality_of_ids = atom.field.kind is kinds.ID and Index.VALUES in atom.operator.indexed
     return is_equality_of_ids or all(map(atom.field.looked_up, atom.values))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition holds for an array of scalars that has one of some values."""
+    """Whether a condition is that an array of scalars has one of some values."""
     return (
         isinstance(condition, Holds)
         and condition.field.is_array
@@ -142,7 +144,7 @@ def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """The conditions that all have to hold."""
+    """The conditions that are joined by and, without nesting."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -161,22 +163,23 @@ def _is_about_documents(condition: Condition) -> bool:
 
 
 def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
-    """A parameter whose value the planner does not see, since it stands in a subquery.
+    """A parameter in a subquery, so that the planner does not see its value.
 
-    If it saw the value, it would estimate a plan for this value as cheaper than a generic one, although there are no
-    statistics on the contents of documents, and plan each execution anew. Planning takes longer than executing.
+    If the planner saw the value, it would estimate a plan for this value to be cheaper than a generic plan, although it
+    has no statistics on the contents of documents. Then it would plan each execution, and planning takes longer than
+    executing.
     """
     return f"(SELECT {parameter}::{type_name})"
 
 
 def unindexed(condition: LiteralString) -> LiteralString:
-    """The same condition in a form that no index serves; the planner expects half of the rows to fulfil it."""
+    """An SQL condition in a form that no index serves. The planner estimates that half of the rows fulfil it."""
     return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
 @dataclass(slots=True)
 class _Compiler:
-    """Compiles one condition and collects its parameters."""
+    """Compiles one condition, and collects its parameters."""
 
     projection: Projection
     prefix: LiteralString
@@ -198,7 +201,11 @@ class _Compiler:
                 assert_never(condition)
 
     def _any(self, conditions: Sequence[Condition]) -> LiteralString:
-        """One jsonpath asks for the values of several arrays of scalars: that is one search of the index for all."""
+        """The SQL that any of the conditions holds.
+
+        Conditions on values of arrays of scalars become one jsonpath, so that one search of the index serves all of
+        them.
+        """
         of_arrays = [inner for inner in conditions if _asks_for_values(inner)]
         if len(of_arrays) < 2:
             return _joined(" OR ", [self.condition(inner) for inner in conditions])
@@ -228,7 +235,7 @@ class _Compiler:
         is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not is_found:
             return text
-        # The index has the beginnings of long texts alone.
+        # The index contains only the beginnings of long texts.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, cast, beginnings)} AND {text})"
 
@@ -238,7 +245,7 @@ class _Compiler:
         return atom.operator.scalar.format(field=column, value=self._operand(atom, cast, values))
 
     def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
-        """The values as a parameter, which templates of operators without operands do not have."""
+        """The SQL of a comparison's values as a parameter; empty for an operator without operands."""
         if not values:
             return ""
         if atom.operator.arity is Arity.LIST:
@@ -246,10 +253,11 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """A comparison of the id as UUID if possible: UUIDs sort as their texts do, and the primary key serves it."""
+        """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
+        texts do."""
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if Index.VALUES in atom.operator.indexed:
-            # No id equals a text that is not canonical.
+            # A text that is no UUID in lower case equals no id.
             return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, self._column(atom.field), "uuid", ids)
@@ -293,12 +301,18 @@ class _Compiler:
         return self._found_by(path) if _finds_few(condition, self.projection) else self._exists(path)
 
     def _exists(self, path: str) -> LiteralString:
-        """As :meth:`_found_by`, for a path without equality: the index would return every row, so it is not asked."""
+        """The SQL that a jsonpath finds something, in a form that no index serves.
+
+        It is for a jsonpath without ``==``, for which the GIN index would return every row.
+        """
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
 
 def _two_valued(text: LiteralString, *, absent: bool, negated: bool) -> LiteralString:
-    """A condition, or its negation, that is never NULL; one whose NULL selects nothing anyway stays bare."""
+    """The SQL of a condition, or of its negation, in which NULL counts as ``absent``.
+
+    A condition stays bare if NULL means false and it is not negated, because a NULL selects no row.
+    """
     if absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"
     return f"({text}) IS NOT TRUE" if negated else text
@@ -308,10 +322,10 @@ def _joined(by: LiteralString, clauses: Sequence[LiteralString]) -> LiteralStrin
     return clauses[0] if len(clauses) == 1 else f"({by.join(clauses)})"
 
 
-# Values. Numbers are JSON texts, since a float has fewer digits than an integer or a numeric.
+# Values. Numbers are passed as JSON texts, because a float has fewer digits than an integer or a numeric.
 
 _BEYOND_DOUBLES = "1e400"
-"""Greater than every number that can be stored. JSON has no infinity, but it can write this."""
+"""A JSON number that is greater than every number that can be stored. It stands for infinity, which JSON lacks."""
 
 
 def number_text(number: int | float) -> str:
@@ -322,7 +336,7 @@ def number_text(number: int | float) -> str:
 
 
 def parameter_of(value: Value) -> SqlParameter:
-    """A value as a parameter of a statement."""
+    """A value in the form in which psycopg passes it as a parameter."""
     return number_text(value) if isinstance(value, int | float) else value
 
 
@@ -340,7 +354,7 @@ def _document(name: str, values: Sequence[Value]) -> str:
 
 
 def _filter(condition: Condition) -> str:
-    """The condition as the filter of a jsonpath."""
+    """The filter expression of a jsonpath for a condition on elements."""
     match condition:
         case AllOf(conditions):
             return " && ".join([f"({_filter(inner)})" for inner in conditions])
@@ -355,5 +369,5 @@ def _filter(condition: Condition) -> str:
 
 
 def _any_of(member: str, it: str, values: Sequence[Value]) -> str:
-    """A test of an element for one of the values; or, of an operator without operands, for none."""
+    """The jsonpath that a test of an element holds for one of the values. An operator without operands has one test."""
     return " || ".join([member.format(it=it, value=_json(value)) for value in values]) or member.format(it=it)

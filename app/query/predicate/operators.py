@@ -1,7 +1,7 @@
 """The operators of the query language, one row each.
 
-A comparison is either true or false, never unknown: ``absent`` says which of the two it is if the field is absent, and
-the compiler replaces SQL's NULL by that.
+A comparison is either true or false, never unknown. ``absent`` is its result if the field is absent; the compiler
+replaces SQL's NULL by this result.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from app.query.fields import Field, Index
 
 
 class Arity(Enum):
-    """How many operands an operator takes."""
+    """The number of operands of an operator."""
 
     NONE = "no operand"
     ONE = "one operand"
@@ -21,7 +21,7 @@ class Arity(Enum):
 
 
 class ArraySearch(Enum):
-    """How an array of scalars is searched, if the operator has no SQL of its own for arrays."""
+    """The way to search an array of scalars for an operator that has no SQL of its own for arrays."""
 
     CONTAINS_ANY = "the document contains one of the values in the array"
     CONTAINS_ALL = "the document contains all of the values in the array"
@@ -30,17 +30,18 @@ class ArraySearch(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
-    """A row.
+    """An operator of the query language.
 
-    :param token: the operator as it is written.
-    :param scalar: SQL with ``{field}`` and ``{value}``, which is an array if the operator takes a list; empty if only
-        arrays have the operator.
-    :param array: the same for an array of scalars, or the way in which the array is searched.
-    :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of one; of a list
-        it holds for one of the values.
-    :param indexed: what it asks an index for: its values, or one stretch of an order.
-    :param absent: the result if the field is absent.
-    :param of_texts: whether only what is compared as a text has the operator.
+    :param token: the operator as it is written in a predicate.
+    :param scalar: SQL with ``{field}`` and ``{value}``; the value is an array if the operator takes a list. Empty if
+        the operator applies to arrays only.
+    :param array: for an array of scalars, SQL with ``{field}`` and ``{value}``, or the way in which the array is
+        searched.
+    :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of an element. For
+        a list, one of the values has to fulfil it.
+    :param indexed: the kinds of conditions that it makes for an index.
+    :param absent: the result of the operator if the field is absent.
+    :param of_texts: whether the operator applies only to fields that are compared as texts.
     """
 
     token: str
@@ -53,7 +54,7 @@ class Operator:
     of_texts: bool = False
 
     def fits(self, field: Field) -> bool:
-        """Whether a field has this operator. One with operands needs values that they are compared with."""
+        """Whether a field has this operator. A field without comparable values has only operators without operands."""
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)
         return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)
@@ -123,7 +124,7 @@ _ROWS = (
         array="jsonb_array_length({field}) = 0",
         absent=True,
     ),
-    # COLLATE "default" is the locale of the database; the columns' own collation, "C", folds only the letters of ASCII.
+    # COLLATE "default" is the locale of the database. The collation of the columns, "C", would fold only ASCII letters.
     Operator(
         "matches ignore case",
         Arity.ONE,
@@ -135,7 +136,7 @@ _ROWS = (
 )
 
 OPERATORS: Mapping[str, Operator] = {row.token: row for row in _ROWS}
-"""The operators by their tokens."""
+"""The operators by their tokens, without the negations."""
 
 NEGATIONS: Mapping[str, Operator] = {
     "!=": OPERATORS["="],
@@ -144,10 +145,10 @@ NEGATIONS: Mapping[str, Operator] = {
     "is not defined": OPERATORS["is defined"],
     "is not empty": OPERATORS["is empty"],
 }
-"""Tokens that negate an operator."""
+"""The operator that each negated token negates."""
 
 
 def tokens_of(field: Field) -> list[str]:
-    """The tokens that can follow a field."""
+    """The tokens of all operators that a field has."""
     known = [row.token for row in _ROWS if row.fits(field)]
     return known + [token for token, row in NEGATIONS.items() if row.fits(field)]

@@ -1,4 +1,4 @@
-"""Parses predicates."""
+"""Parses predicates to the tree of :mod:`app.query.predicate.ast`."""
 
 from typing import Any, cast
 

@@ -32,11 +32,11 @@ from app.query.predicate.parser import parse
 from app.query.predicate.values import refused_literal, shown, unknown_field
 
 Variables = Mapping[str, Sequence[str]]
-"""The values of each variable, as the query string has them."""
+"""The texts of each variable, as the query string contains them."""
 
 
 def read(texts: Sequence[str], variables: Variables) -> Condition:
-    """The condition that all of the predicates hold.
+    """Parse and resolve predicates to the condition that all of them hold.
 
     :raises InvalidExpressions: with every fault of every predicate.
     """
@@ -56,7 +56,7 @@ _TOO_MANY_TERMS = (
 
 
 def _terms_of(term: Parsed, variables: Variables) -> int:
-    """The comparisons of a term, of which one with several values counts as so many."""
+    """The number of comparisons of a term. A comparison with several values counts once for each value."""
     match term:
         case And(terms) | Or(terms):
             return sum(_terms_of(inner, variables) for inner in terms)
@@ -70,19 +70,19 @@ def _terms_of(term: Parsed, variables: Variables) -> int:
 
 
 _NOTHING = AllOf(())
-"""Takes the place of a term with a fault. It is never compiled, since the request is refused."""
+"""Replaces a term that has a fault. It is never compiled, because the request is refused."""
 
 
 @dataclass(slots=True)
 class _Resolver:
-    """Resolves one text."""
+    """Resolves the tree of one predicate, and adds its faults to ``faults``."""
 
     text: str
     variables: Variables
     faults: Faults
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
-        """The condition of a term, or of its negation, whose names are those of the known fields."""
+        """Resolve a term, or its negation, whose names are names of the known fields."""
         match term:
             case And(terms) | Or(terms):
                 conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)

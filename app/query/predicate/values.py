@@ -1,4 +1,4 @@
-"""Messages for what a field cannot be compared with."""
+"""The messages for unknown fields, and for values that a field cannot be compared with."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,12 +9,12 @@ from app.values.suggestions import did_you_mean
 
 
 def refused_literal(name: str, field: Field, literal: Literal) -> str:
-    """The message for a literal of another type than the field's."""
+    """The message for a literal whose type the field cannot be compared with."""
     return f"The field '{name}' takes {field.takes}, not the {_TYPES[type(literal.value)]} {shown(literal.value)}."
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
-    """The message for a name that no field has, with the nearest name of a field."""
+    """The message for an unknown field, with a similar name if there is one."""
     return f"The field '{name[:100]}' does not exist.{did_you_mean(name, known)}"
 
 

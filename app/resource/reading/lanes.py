@@ -1,7 +1,7 @@
-"""The lane of a read: slow if it may read much of a project, by what indexes answer of it, or if its page is large.
+"""Chooses the lane of a read: the slow lane if it may read much of a project without an index, or if its page is large.
 
-What an index answers stands in the rows of fields (``indexed``) and of operators, and a clause and an order keep what
-the compiler has written by an index. A selection is as fast as the fastest of the conditions that all have to hold.
+Fields (``indexed``) and operators say which conditions an index serves, and the compiler marks each term and each order
+accordingly. One condition that an index serves makes a selection fast, because all conditions have to hold.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,15 @@ from app.database.replica import ReadingDatabase
 from app.resource.reading.listing import Page, Selected
 
 FAR_OFFSET = 1_000
-"""A page behind more results than these may be slow, since they all have to be read."""
+"""The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
+before it."""
 
 
 def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: Callable[[Connection], Page]) -> bytes:
-    """Read a page. If it is large, it is read in the slow lane, so that a process has few of them at a time.
+    """Read a page in a lane; a large page is read again in the slow lane, which bounds how many a process has at a
+    time.
 
-    :param compose: makes the page; it may send statements.
+    :param compose: makes the page; it may execute statements on the connection.
     """
 
     def read(connection: Connection) -> tuple[Page, bytes | None]:
@@ -30,15 +32,15 @@ def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: 
 
 
 def lane_of_existence(selected: Selected) -> Lane:
-    """The lane of the check whether any resource is selected."""
+    """The lane of the existence check: the statement whether at least one resource is selected."""
     is_found = not selected.clauses or selected.finds_few or selected.side_by_side_in is not None
     return Lane.FAST if is_found else Lane.SLOW
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. One with facets is slow, since they count all that is selected."""
+    """The lane of a page. A page with facets is slow, because facets count all selected resources."""
     first, last = page.terms[0], page.terms[-1]
-    # The last one is the id, in which an index has the ties of one other field.
+    # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
     is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
     is_near = page.paging.offset <= FAR_OFFSET

@@ -1,19 +1,20 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-All resources, and those that stand side by side in the order of the page (a range of versions, sorted by version), are
-read from the index of the order, up to the end of the page.
+Without a condition, and for a range of the field that sorts the page (a range of versions, sorted by version), the
+statement reads the index of the order up to the end of the page. Such a range is called a stretch.
 
-For other conditions the statement first looks for what is selected without an order, up to a fixed number of resources.
-If that finds all of them, it sorts these and takes the page. If there are more, it reads the project in the order of an
-index instead, which soon meets enough for a page. So it is fast for few matches and for many, without an estimate of
-their number: PostgreSQL has no statistics on the contents of documents and words. In the order of an index alone, few
-matches among many resources would be found by reading all resources.
+For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
+sorts them and takes the page. If there are more, it reads the project in the order of an index instead, and soon has
+enough matches for a page. So few and many matches are both fast, without an estimate of their number: PostgreSQL has no
+statistics on the contents of documents and words. Reading in the order of an index alone would read all resources where
+few of them match.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
-so the statement makes JSON only of documents that have no more than their share of a small page. If one has more, a
-second statement adds up the bytes of all and returns the page result by result, or the bytes of each document if they
-are too many. PostgreSQL then has one document in memory at a time, and the connection needs no buffer for all, which it
-would keep. To add them up in the first statement, too, costs 9 % of a page of 20 and of one of 500.
+so the statement makes JSON only of documents within their share of a small page. If a document has more, a second
+statement sums the bytes of all documents, and returns the page result by result, or only the bytes of each document if
+the sum is too large. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
+the whole page, which it would never free. The first statement does not sum the bytes, because that costs 9 % of a page
+of 20 and of a page of 500.
 """
 
 from collections.abc import Sequence
@@ -39,8 +40,8 @@ from app.resource.model import (
 from app.resource.resource_json import ResultJson
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
-"""A literal and not a parameter: for a LIMIT whose value the planner does not know, it expects a tenth of the rows to
-be read, and then no index looks cheaper than a scan.
+"""A literal and not a parameter: if the planner does not know the value of a LIMIT, it expects a tenth of the rows to
+be read, and then prefers a scan to every index.
 """
 
 
@@ -48,7 +49,7 @@ be read, and then no index looks cheaper than a scan.
 class Term:
     """An expression that a page is sorted by.
 
-    :param expression: SQL on ``r``. NULL is above all values, as PostgreSQL has it.
+    :param expression: SQL on ``r``. PostgreSQL's default holds: NULL sorts above all values.
     :param in_order_of: the field whose index has this order, if there is one.
     """
 
@@ -57,17 +58,15 @@ class Term:
     in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
-        """An expression with the direction of this term."""
+        """The SQL of an expression followed by the direction of this term."""
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
 
 def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:
-    """The terms for ``sort`` in a projection. The last one is the id, so that pages neither repeat nor miss any.
+    """The terms of the order for ``sort``. The last one is the id, so that pages neither repeat nor miss a resource.
 
-    The id has the direction of the term before it, so that one index serves both directions: forwards and backwards.
-
-    A field counts where it stands first, since it orders nothing a second time: PostgreSQL took a second to plan for
-    900 equal terms.
+    The id has the direction of the term before it, so that one index serves both directions. Only the first occurrence
+    of a field is kept: a second one changes no order, and PostgreSQL took a second to plan 900 equal terms.
     """
     terms: list[Term] = []
     seen: set[Field] = set()
@@ -96,34 +95,34 @@ BY_ID = Term("r.id", in_order_of=_ID)
 
 @dataclass(frozen=True)
 class Selected:
-    """The resources of a project that fulfil all of these conditions."""
+    """The selection of the resources of a project that fulfil all of some conditions."""
 
     clauses: Sequence[Clause] = ()
 
     @property
     def where(self) -> LiteralString:
-        """The condition for a scan that looks for these resources."""
+        """The SQL condition of a scan that finds the selected resources in any order."""
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
     @cached_property
     def terms(self) -> Sequence[ClauseTerm]:
-        """Conditions that all have to hold."""
+        """The terms of all clauses. A resource is selected if every term holds."""
         return [term for clause in self.clauses for term in clause.terms]
 
     @property
     def finds_few(self) -> bool:
-        """Whether an index finds these resources or few more."""
+        """Whether an index finds the selected resources, and few others with them."""
         return any(term.finds_few for term in self.terms)
 
     @property
     def side_by_side_in(self) -> Field | None:
-        """The field in whose order these resources are one stretch, if there is one."""
+        """The field in whose order the selected resources stand side by side; None if there is no such field."""
         return next((stretch.field for stretch in self._stretches), None)
 
     @cached_property
     def _stretches(self) -> Sequence[Stretch]:
-        """The bounds of the one stretch that these resources are; none if they are not one."""
+        """The bounds of the stretch that the selected resources are; none if they are not side by side."""
         terms = self.terms
         stretches = [term.stretch for term in terms if term.stretch is not None]
         is_one = len(stretches) == len(terms) and len({stretch.field for stretch in stretches}) == 1
@@ -131,16 +130,16 @@ class Selected:
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of all conditions, without the project."""
+        """The parameters of all conditions, without ``project_key``."""
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in(self, order: Term) -> LiteralString:
-        """The condition for a scan in this order."""
+        """The SQL condition of a scan that reads the resources in an order."""
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
     @property
     def where_any(self) -> LiteralString:
-        """The condition for a scan that looks for one of these resources: the first, if they are one stretch."""
+        """The SQL condition of a scan that finds any selected resource; of a stretch it finds the first."""
         if self.side_by_side_in is None:
             return self.where
         by = terms_of([SortTerm(self.side_by_side_in)], Projection.CURRENT)
@@ -153,9 +152,9 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 
 @dataclass(frozen=True, slots=True)
 class PageExtras:
-    """What a page has beside the usual members, as SQL.
+    """The SQL of a page's additional members, such as the facets.
 
-    :param members: members of the page; NULL if they are too large.
+    :param members: SQL of JSON members; NULL if they are too large.
     :param queries: parts of the statement's WITH, which the members refer to.
     """
 
@@ -165,7 +164,7 @@ class PageExtras:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that is to be read.
+    """A page that has been composed and is not yet read.
 
     :param parameters: ``project_key``, and those of ``terms`` and ``extras``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
@@ -179,9 +178,11 @@ class Page:
     extras: PageExtras = PageExtras()
 
     def read(self, connection: Connection) -> bytes | None:
-        """The page as JSON text in UTF-8; None if its documents may have more than :data:`SMALL_PAGE_BYTES`.
+        """Return the page as JSON text in UTF-8; None if its documents may have more bytes than
+        :data:`SMALL_PAGE_BYTES`.
 
-        :raises ApiError: 400 if they have more than :data:`PAGE_BYTES_AT_MOST`, or the facets too large terms.
+        :raises ApiError: 400 if the documents have more bytes than :data:`PAGE_BYTES_AT_MOST`, or if the terms of the
+            facets are too large.
         """
         parts = self._parts
         with_: LiteralString = f"WITH {', '.join(parts.queries)}" if parts.queries else ""
@@ -203,7 +204,7 @@ class Page:
         return b"%b%b%b" % (beginning, results, _checked(end))
 
     def read_large(self, connection: Connection) -> bytes:
-        """The page as JSON text in UTF-8, also if it is large.
+        """Return the page as JSON text in UTF-8, even if it is large.
 
         :raises ApiError: as :meth:`read` does.
         """
@@ -213,7 +214,8 @@ class Page:
         return page
 
     def _read_measured(self, connection: Connection, fits: LiteralString) -> bytes | None:
-        """The page, if the bytes of its documents fulfil a condition, before any document is read.
+        """Return the page, or None if the bytes of its documents do not fulfil a condition. Bytes are summed before
+        documents are read.
 
         :param fits: SQL on ``r``, which has ``stored_bytes`` and ``bytes_at_most`` of all documents together.
         """
@@ -257,7 +259,7 @@ class Page:
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether the resources stand side by side in the order of the page."""
+        """Whether the selected resources stand side by side in the order of the page."""
         order = self.terms[0].in_order_of
         return order is not None and self.selected.side_by_side_in is order
 
@@ -276,12 +278,12 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What both statements of a page are made of.
+    """The SQL that both statements of a page contain.
 
     :param queries: parts of the statement's WITH.
-    :param rows: the resources of the page and what they are sorted by, in no order.
-    :param beginning: what stands before the results; it counts rows.
-    :param end: what follows the results; NULL if the facets have too large terms.
+    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
+    :param beginning: the JSON before the results; it contains an aggregate that counts the rows.
+    :param end: the JSON after the results; NULL if the terms of the facets are too large.
     """
 
     queries: Sequence[LiteralString]
@@ -291,9 +293,9 @@ class _Parts:
 
 
 def _checked(end: bytes | None) -> bytes:
-    """The end of a page, with its facets.
+    """Return the JSON after the results, if the terms of the facets are not too large.
 
-    :raises ApiError: 400 if it is NULL, since the terms of the facets are too large.
+    :raises ApiError: 400 if ``end`` is None, which means that they are too large.
     """
     if end is None:
         raise errors.invalid_parameter("facet", f"The terms of the facets have more than {FACET_BYTES_AT_MOST} bytes.")
@@ -303,7 +305,7 @@ def _checked(end: bytes | None) -> bytes:
 _COUNTS = concatenated(
     "'{'", members(member("limit", "%(limit)s"), member("offset", "%(offset)s"), member("count", "count(*)"))
 )
-"""The beginning of a page."""
+"""The first members of a page, up to ``count``."""
 
 _RESULTS: LiteralString = "',\"results\":['"
 
@@ -312,16 +314,17 @@ _ALL_MADE: LiteralString = "count(p.json) = count(*)"
 
 
 _PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
-"""Parts of the statement of a page: its WITH, its rows, and the members of ``total``."""
+"""Parts of the statement of a page: the queries of its WITH, the query of its rows, and the members ``total`` and
+``totalCapped``."""
 
 _NO_TOTAL: LiteralString = "''"
 
 
 def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of all resources, or of one stretch of its order, which the order's index has side by side.
+    """The parts of a page of all resources, or of a stretch: both stand side by side in the index of the order.
 
-    The LIMIT of the count is opaque to the planner. It then expects few rows to be counted, and walks the index instead
-    of making a bitmap of the whole stretch.
+    The LIMIT of the count is opaque to the planner. So the planner expects few rows to be counted, and walks the index
+    instead of making a bitmap of the whole stretch.
     """
     counted: LiteralString = (
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
@@ -332,7 +335,7 @@ def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """A page of the resources that fulfil other conditions, found in one of the two ways that the module describes."""
+    """The parts of a page with other conditions, whose matches are found in one of the two ways of the module."""
     found: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
@@ -343,8 +346,8 @@ def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
         (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_COUNTED_AT_MOST}
             ORDER BY {_order_of_columns(terms)} {_CUT})
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
-    # The LIMIT makes each resource a lookup by its id. Without it, the planner joins, takes a page of 500 for as large
-    # as the project, and reads the whole project.
+    # The LIMIT makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a
+    # page of 500 to be as large as the project, and reads the whole project.
     sorted_by: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
     rows = f"""
         SELECT r.*{sorted_by}
@@ -359,14 +362,14 @@ _ALL: LiteralString = f"""
         (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
         (SELECT count(*) FROM (
             SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT {_COUNTED_AT_MOST} + 1) r))"""
-"""The number of all resources of the project. It is kept by triggers, as the first migration says; where it is not,
-they are counted."""
+"""The number of all resources of the project. Triggers keep it (the first migration says where); without them the
+resources are counted."""
 
 
 def _total(count: LiteralString) -> LiteralString:
-    """The members ``total`` and ``totalCapped``.
+    """The SQL of the members ``total`` and ``totalCapped``.
 
-    :param count: a query for the number of matches, which stops one beyond the cap.
+    :param count: a query for the number of matches; it may stop at one more than the cap.
     """
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (found))"
 
@@ -380,14 +383,14 @@ _TOTAL_MEMBERS = concatenated(
 
 
 _CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)"
-"""Opaque to the planner, so that it makes one plan for all values and keeps it: planning a page takes longer than
-reading it."""
+"""LIMIT and OFFSET with values that the planner cannot see. So it makes one plan for all values and caches it: planning
+a page takes longer than reading it."""
 
 
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The rows of a page, read in the order of an index.
+    """The query of a page's rows that reads an index in the order of the page.
 
-    :param of_resource: columns of the resource, the id among them; those that the page is sorted by are added.
+    :param of_resource: the columns of the resource, with the id; the expressions that the page is sorted by are added.
     """
     return f"SELECT {_columns(terms, of_resource)} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
 
@@ -396,7 +399,7 @@ def _order(terms: Sequence[Term]) -> LiteralString:
     return ", ".join([term.ordered(term.expression) for term in terms])
 
 
-# Inner queries return what a page is sorted by as columns: sort_0 and so on, and the id.
+# Inner queries return the expressions that a page is sorted by as the columns sort_0, sort_1 and so on, and id.
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:

@@ -1,4 +1,4 @@
-"""Reads of resources: one by its id or key, a page of them, or whether there is any."""
+"""Reads of resources: one resource by its id or key, a page of resources, and the existence check."""
 
 from typing import LiteralString
 
@@ -23,7 +23,7 @@ _GET_BY_KEY: LiteralString = f"""
 
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Representation | None:
-    """One resource by its id; None for any text that is no UUID, since no resource has such an id."""
+    """Read a resource by its id; None if there is none, or if the text is no UUID."""
     if not is_id(resource_id):
         return None
     row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
@@ -31,7 +31,7 @@ def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Rep
 
 
 def get_by_key(connection: Connection, project_key: str, key: str) -> Representation | None:
-    """One resource by its key; None for any text that is no valid key, such as one with U+0000."""
+    """Read a resource by its key; None if there is none, or if the text is no valid key."""
     if not is_key(key):
         return None
     row = connection.execute(_GET_BY_KEY, {"project_key": project_key, "key": key}).fetchone()
@@ -45,9 +45,9 @@ _EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_
 _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
-"""MATERIALIZED keeps the planner from planning for one row only. For one row it would scan the whole project, in the
-hope of an early match, instead of using an index. The execution still stops at the first match. A stretch of an order
-is the exception: its first row is one row of the index, and a bitmap of the index would hold the whole stretch."""
+"""MATERIALIZED prevents a plan for one row, which would scan the whole project in the hope of an early match instead of
+using an index. The execution still stops at the first match. For a stretch of an order the condition has a LIMIT of its
+own: then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
 
 
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:
@@ -59,14 +59,14 @@ def exists(connection: Connection, project_key: str, selected: Selected) -> bool
 
 
 def flat_page(project_key: str, condition: Condition | None, paging: Paging) -> Page:
-    """A page of flat ObjectTypes (interface 4.1), which is to be read."""
+    """Compose a page of flat ObjectTypes (interface 4.1); nothing is read yet."""
     return _page(project_key, condition, paging, FLAT_JSON)
 
 
 def page(project_key: str, condition: Condition | None, paging: Paging, expanded: frozenset[str] = frozenset()) -> Page:
-    """A page of resources (interface 4.12), which is to be read.
+    """Compose a page of resources (interface 4.12); nothing is read yet.
 
-    :param expanded: names of the references that contain their target.
+    :param expanded: names of the references that contain the referenced API client.
     """
     return _page(project_key, condition, paging, RESULT_JSON[expanded])
 
@@ -77,5 +77,5 @@ def _page(project_key: str, condition: Condition | None, paging: Paging, result:
 
 
 def selected_by(condition: Condition | None) -> Selected:
-    """The resources that a condition selects, or all."""
+    """The selection of the resources that fulfil a condition; of all resources if it is None."""
     return Selected() if condition is None else Selected([compile_condition(condition, Projection.CURRENT)])

@@ -1,12 +1,13 @@
 """The dictionary: the table ``word`` with all words of each project.
 
-The dictionary has to be complete, but to look a word up by stem or by spelling it needs indexes that are dear to
-write. So a write only notes the texts in which a new word may be, in the table ``unindexed_text``, in the statement
-that writes the resource. A search reads these texts beside the dictionary. :func:`index_texts` moves them to the
-dictionary, many at a time, when the project has leisure.
+The dictionary finds words by stem and by spelling, with indexes that are expensive to write. So a write does not add to
+it. The statement that writes a resource only notes the texts in which a new word may be, in the table
+``unindexed_text``. A search reads these texts beside the dictionary. :func:`index_texts` moves them to the dictionary,
+many at a time, when the project has few requests.
 
-To spare most writes even the note, :class:`WordCache` keeps in memory which words each connection has seen committed.
-A word that no resource has any more stays, finds nothing and does no harm; :func:`remove_unused_words` removes it.
+Most writes need not even note a text, because :class:`WordCache` keeps in memory which words each connection has
+committed. A word that no resource has any more stays in the dictionary until :func:`remove_unused_words`, and finds no
+resource.
 """
 
 import re
@@ -28,36 +29,38 @@ from app.query.sql_text import literal
 
 NOTED: LiteralString = """
     noted AS (INSERT INTO unindexed_text (project_key, text) VALUES (%(project_key)s, %(new_words)s))"""
-"""Notes the text of new words, as the first part of the statement that writes a resource.
+"""The SQL that notes the text of new words: the first query in the WITH of the statement that writes a resource.
 
-It is noted even if that finds nothing to write: an INSERT of the rows that were written would be dearer, and several
-times as dear on a distributed table. Two writes that bring the same words do not wait for one another.
+The text is noted even if that statement then writes no row. To depend on the written rows, the INSERT would have to
+select from them, which costs more, and several times as much on a distributed table. Two writes that note the same
+words do not wait for one another.
 """
 
 _COUNTED_CHARACTERS = 20_000
-"""The first characters of the elements of ``arrayOfStringExample``, and of ``someProperty``, are searched."""
+"""The most characters that are searched: so many of the elements of ``arrayOfStringExample``, and so many of
+``someProperty``."""
 
 _LONGEST_PIECE = 1_000
-"""Bytes between blanks; what is longer has no words. The migration that defines ``words_of`` says why."""
+"""The most bytes between two blanks; a longer piece has no words. The migration that defines ``words_of`` says why."""
 
 _BLANKS = re.compile("[ \t\n\r<]+")
-"""The characters that no word extends across; the same migration says why."""
+"""The characters that separate words. The migration that defines ``words_of`` says why."""
 
 _CACHED_AT_MOST = 10_000
-"""Pieces that are cached for each connection."""
+"""The most pieces that are cached for a connection."""
 
 _CACHED_LENGTH = 64
-"""Characters of a piece that is cached."""
+"""The most characters of a piece that is cached."""
 
 CACHED_FOR_S = 60.0
-"""How long a connection remembers words at most."""
+"""The longest time that a connection remembers words."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewWords:
-    """The texts of a write, divided at blanks, without the pieces whose words the dictionary certainly has.
+    """The pieces of a write's texts whose words the dictionary may lack.
 
-    A piece contains one or more words.
+    A piece stands between two blanks of a text, and contains one or more words.
     """
 
     pieces: tuple[str, ...]
@@ -77,10 +80,10 @@ _NONE = NewWords(())
 
 @dataclass(slots=True)
 class _Cached:
-    """What is cached for a connection.
+    """The pieces that are cached for a connection.
 
-    :param pieces: projects and pieces.
-    :ivar until: when they are forgotten, by the monotonic clock.
+    :param pieces: pairs of a project's key and a piece.
+    :param until: when all pieces are forgotten, by the monotonic clock.
     """
 
     until: float
@@ -91,20 +94,20 @@ _NOTHING = _Cached(0)
 
 
 class WordCache:
-    """Pieces of texts whose words are noted or in the dictionary, by the connection that has seen it committed.
+    """A cache of pieces whose words are noted or in the dictionary, for each connection that has committed them.
 
-    A cache for the whole process would outlive a restored database, or one that failed over and lost the last commits.
-    Either breaks the connections, and their part of the cache goes with them. Connections to a pooler outlive both, and
-    an operator can remove words, so a connection forgets its part after :data:`CACHED_FOR_S`.
+    A cache for the whole process would outlive a restore of the database, or a failover that loses the last commits.
+    Both break the connections, and the cache of a connection ends with it. But connections to a pooler outlive both,
+    and an operator can remove words. So a connection forgets its pieces after :data:`CACHED_FOR_S`.
     """
 
     def __init__(self) -> None:
         self._cached: WeakKeyDictionary[Connection, _Cached] = WeakKeyDictionary()
 
     def new_words(self, connection: Connection, project_key: str, texts: Iterable[Collection[str]]) -> NewWords:
-        """The words of a write that the dictionary may lack.
+        """Return the pieces of a write whose words the dictionary may lack.
 
-        :param texts: for each value that is searched and written, its texts.
+        :param texts: the texts of each searched value that is written.
         """
         pieces = dict.fromkeys([piece for value in texts for piece in _pieces(value)])
         if not pieces:
@@ -122,7 +125,7 @@ class WordCache:
         return cached
 
     def add(self, connection: Connection, project_key: str, added: NewWords) -> None:
-        """Note that a write has added these words, unless its transaction may still be rolled back."""
+        """Cache the pieces of a write, unless its transaction may still be rolled back."""
         if not added or connection.info.transaction_status is not TransactionStatus.IDLE:
             return
         cached = self._cached.get(connection)
@@ -139,15 +142,15 @@ class WordCache:
             cached.pieces = {each for each in tuple(cached.pieces) if each[0] != project_key}
 
     def size(self, connection: Connection) -> int:
-        """The number of pieces that are cached for a connection."""
+        """Return the number of pieces that are cached for a connection."""
         return len(self._of(connection).pieces)
 
 
 def _pieces(texts: Collection[str]) -> list[str]:
-    """The texts of one value, divided as ``words_of`` divides them."""
+    """Divide the texts of one value at blanks, as the SQL function ``words_of`` does."""
     if not texts:
         return []
-    # With a blank before each text, as there: the limit counts it.
+    # Each text has a blank before it, as in the SQL function, because the limit counts this blank.
     joined = f" {' '.join(texts)}"[:_COUNTED_CHARACTERS]
     pieces = [piece for piece in _BLANKS.split(joined) if piece]
     return [piece for piece in pieces if len(piece.encode()) <= _LONGEST_PIECE] if len(joined) > 250 else pieces
@@ -156,24 +159,24 @@ def _pieces(texts: Collection[str]) -> list[str]:
 # Indexing
 
 _TEXTS_AT_ONCE = 64
-"""Texts of one piece of work, which takes some milliseconds."""
+"""The texts that one call of :func:`index_texts` moves, which takes some milliseconds."""
 
 _LEFT_AT_MOST = literal(10_000)
 
 _TAKE_TEXTS: LiteralString = f"""
     SELECT u.id FROM unindexed_text u WHERE u.project_key = %(project_key)s
     LIMIT {literal(_TEXTS_AT_ONCE)} FOR UPDATE SKIP LOCKED"""
-"""What another process has taken is skipped; it will be indexed there."""
+"""Texts that another process has locked are skipped, because that process indexes them."""
 
 
 def _adding(words: LiteralString) -> LiteralString:
     """The statement that adds the words of a query to the dictionary.
 
-    In this order: two transactions that add the same words wait for one another and do not deadlock.
+    ORDER BY makes two transactions that add the same words wait for one another instead of deadlocking.
 
-    The query reads the texts where they are, and returns the ``project_key`` of their rows. So a worker of a
-    distributed database does it by itself. Of texts that are parameters the coordinator would get the words, and commit
-    in two phases.
+    The query has to read the texts from their table and return the ``project_key`` of their rows. Then a worker of a
+    distributed database executes the whole statement. If the texts were parameters, the coordinator would compute the
+    words and commit in two phases.
     """
     return f"""
     INSERT INTO word (project_key, word)
@@ -198,9 +201,9 @@ _COUNT_TEXTS: LiteralString = f"""
 
 
 def index_texts(connection: Connection, project_key: str) -> int:
-    """Move the words of some texts to the dictionary.
+    """Add the words of some noted texts to the dictionary, and delete these texts.
 
-    :return: how many texts are left, at most 10,000; 0 if the others, if any, have been taken by other processes.
+    :return: how many noted texts are left, at most 10,000; 0 if other processes are indexing all that are left.
     """
     with connection.transaction():
         ids = [taken for (taken,) in connection.execute(_TAKE_TEXTS, {"project_key": project_key})]
@@ -223,15 +226,16 @@ def add_words_of_all(connection: Connection, project_key: str) -> None:
 
 
 def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
-    """Add the words of some resources to the dictionary; to be called last in the transaction that writes them."""
+    """Add the words of some resources to the dictionary. To be called last in the transaction that writes the
+    resources."""
     connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
 
 
 def remove_unused_words(connection: Connection, project_key: str) -> int:
-    """Remove the words that no resource has from the dictionary, and return how many they were.
+    """Remove the words that no resource has from the dictionary, and return the number of removed words.
 
-    Connections may remember some of them for :data:`CACHED_FOR_S`, and write resources with them that a search does not
-    find until :func:`add_words_of_all` is called after that time.
+    Connections may remember removed words for :data:`CACHED_FOR_S`, so that new resources with these words are written
+    without a note. A search finds such resources only after :func:`add_words_of_all`, called when that time has passed.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 

@@ -1,10 +1,10 @@
-"""Compiles facets to SQL: each one is a query of one row, the JSON of its result.
+"""Compiles each facet to a SQL query of one row: the JSON of the facet's result.
 
-Counts are counts of resources: a value that an array contains twice counts once. A query reads the resources once,
-however many terms or ranges it has. No DISTINCT over all rows is needed to count each resource once: the document has
-each value of an array once, in order, and the values of members are made distinct row by row.
+Counts are numbers of resources: a value that an array contains twice counts once. A query reads the resources once,
+however many terms or ranges the facet has. It needs no DISTINCT over all rows: the column that is read has each value
+of an array once and sorted, and the values of members of objects are made distinct row by row.
 
-No query has anything that PostgreSQL would refuse to divide among parallel workers.
+Every query consists of parts that PostgreSQL can divide among parallel workers.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,11 @@ def compile_facet(
     parameters: Parameters,
     bytes_at_most: int,
 ) -> LiteralString:
-    """The query of a facet, of one row with its ``json``.
+    """Return the query of a facet. It has one row with the column ``json``.
 
-    :param where: selects the resources ``r`` that are counted.
-    :param prefix: begins the names of the parameters that are added to ``parameters``.
-    :param bytes_at_most: bytes of its terms; ``json`` is NULL if it has more.
+    :param where: SQL that selects the resources ``r`` to be counted.
+    :param prefix: the beginning of the names of the parameters that are added to ``parameters``.
+    :param bytes_at_most: the most bytes of the facet's terms; ``json`` is NULL if they have more.
     """
     match facet.groups:
         case None:
@@ -51,7 +51,7 @@ def compile_facet(
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
-    """The member ``count``, and the same number as ``productCount`` if the facet counts products."""
+    """The SQL of the member ``count``, with an equal member ``productCount`` if the facet is ``counting products``."""
     counted = member("count", count)
     return concatenated(counted, member("productCount", count)) if facet.counting_products else counted
 
@@ -66,7 +66,7 @@ def _column(path: FieldPath, projection: Projection) -> LiteralString:
 
 
 def _each_value(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
-    """A row for each distinct value of each resource, and one with NULL for a resource without values."""
+    """A query of the distinct values of each resource, one in each row; NULL for a resource without values."""
     if not path.field.counted_as:
         return f"SELECT {_column(path, projection)} AS value FROM resource r WHERE {where}"
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
@@ -75,12 +75,12 @@ def _each_value(path: FieldPath, where: LiteralString, projection: Projection) -
 
 
 def _each_value_and_next(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
-    """A row for each distinct value of each resource, with its next greater one or NULL."""
+    """A query of the distinct values of each resource, each with the resource's next greater value or NULL."""
     if not path.field.counted_as:
         value = _column(path, projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
-        # PostgreSQL reads the two sets side by side; the second one has no row for the last value, which becomes NULL.
+        # PostgreSQL reads the two sets side by side. The second set is shorter by one row, so the last value gets NULL.
         values, following = _values(path, projection), _values(path, projection, "1 to last")
         return f"SELECT {values} AS value, {following} AS next FROM resource r WHERE {where}"
     return f"""
@@ -91,9 +91,10 @@ def _each_value_and_next(path: FieldPath, where: LiteralString, projection: Proj
 
 
 def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
-    """The values in the document of a row, as a set: those of an array once and in order, those of members as they are.
+    """The SQL of the set of a field's values in one row. Values of an array are distinct and sorted; those of members
+    are not.
 
-    :param positions: which items of an array, as jsonpath.
+    :param positions: the positions of an array's items, as jsonpath.
     """
     steps: LiteralString = f"{path.field.name}[{positions}]"
     if path.element_of is not None:
@@ -108,27 +109,28 @@ _STATISTICS: LiteralString = concatenated(
     member("max", NUMBER_JSON.format("{most}")),
     member("mean", NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
 )
-"""The members of a range that describe its values."""
+"""The members of a range that describe the values in it."""
 
 
-# The three sorts of facets
+# The three kinds of facets
 
 
 def _terms(facet: Facet, where: LiteralString, projection: Projection, bytes_at_most: LiteralString) -> LiteralString:
     kind = facet.path.field.kind
-    # bigint is cast once for each term that is listed, since numeric takes longer to count.
+    # Values are counted as bigint, because numeric takes longer to count, and only the listed terms are cast to
+    # numeric.
     json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
         SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have megabytes. If those that are listed have too many, none becomes JSON.
+        # A text may have megabytes. If the listed texts have too many bytes together, none of them becomes JSON.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
-    # The first 200 of many values are sorted several times faster than all, so the values are counted once, then read
-    # twice.
+    # To sort the first 200 of many values is several times faster than to sort all. So one query counts the values, and
+    # its result is read twice: for the listed terms and for the sums.
     return f"""
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
@@ -187,11 +189,12 @@ def _ranges(
     prefix: LiteralString,
     parameters: Parameters,
 ) -> LiteralString:
-    """All bounds together divide the line of values. Values are counted once, by the part in which they are and by that
-    of the next value of the same array; then each range adds up its parts. A resource counts for a range at its last
-    value that is in it: the one that no value follows, or one above the range.
+    """The query of a facet with ranges.
 
-    A part is numbered by how many bounds are at most its values, as width_bucket does.
+    The bounds of all ranges divide the values into parts, which width_bucket numbers. The query counts the values once,
+    grouped by their part and by the part of the next value of the resource. Then each range sums its parts. A resource
+    counts in a range once, at its last value in the range: at the value whose next value is above the range or does not
+    exist.
     """
     cast: LiteralString = facet.path.field.counted_as or facet.path.field.kind.cast
     limits = [_limits(each, cast) for each in ranges]
@@ -200,7 +203,7 @@ def _ranges(
     parameters[f"{prefix}_low"] = [None if low is None else parameter_of(low) for low, _ in limits]
     parameters[f"{prefix}_high"] = [None if high is None else parameter_of(high) for _, high in limits]
     parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
-    # A parameter in a subquery is cast once, and the same plan serves all values.
+    # The subquery casts a parameter once, and makes one plan serve all values.
     all_bounds = hidden_from_planner(f"%({prefix}_bounds)s", f"{cast}[]")
     part: LiteralString = f"width_bucket({{}}, {all_bounds})"
     low = hidden_from_planner(f"%({prefix}_low)s", f"{cast}[]")
@@ -245,9 +248,9 @@ def _ranges(
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds as values of the SQL type ``cast``; None is an open end.
+    """The bounds of a range as values of the SQL type ``cast``; None is an open end.
 
-    Integers are compared with integers, since to compare bigint with numeric takes three times as long. So each bound
+    Integers are compared with integers, because comparing bigint with numeric takes three times as long. So each bound
     is rounded up: an integer is at least 2.5 if it is at least 3, and less than 2.5 if it is less than 3. A bound that
     no bigint can hold is an open end, or leaves no integer in the range.
     """
@@ -264,13 +267,13 @@ def _number_or(open_end: float, bound: Value | None) -> int | float:
 
 
 def _bounds_json(bounds: Bounds) -> str:
-    """The members by which an answer names a range, with a comma after each; an open end is 0 and an empty text."""
+    """The members that name a range in an answer, with a comma after each. An open end is 0 and ``""``."""
     low, high = _bound(bounds.low), _bound(bounds.high)
     return f'"from":{low or 0},"fromStr":"{low}","to":{high or 0},"toStr":"{high}",'
 
 
 def _bound(value: Value | None) -> str:
-    """A bound as a JSON number, of a time its milliseconds since 1970; an empty text for an open end."""
+    """A bound as a JSON number: for a time, the milliseconds since 1970; for an open end, an empty text."""
     match value:
         case None:
             return ""

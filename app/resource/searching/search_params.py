@@ -26,9 +26,9 @@ from app.values.parameters import (
 
 
 class Expressions(Parameter):
-    """A repeatable parameter whose expressions are read together, so that one answer lists all their faults.
+    """A repeatable parameter whose expressions are read together, so that one answer lists the faults of all of them.
 
-    :param read_all: turns all texts into values, or raises :class:`InvalidExpressions`.
+    :param read_all: reads the texts of all expressions, or raises :class:`InvalidExpressions`.
     """
 
     def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
@@ -46,14 +46,14 @@ class Expressions(Parameter):
 
 
 def read_words(text: str) -> str:
-    """A text to search for, which must not be blank."""
+    """Load a text to search for. It must not be blank."""
     if not text.strip():
         raise ValidationError("The value is empty." if not text else "The value is blank.")
     return read_text(text)
 
 
 def read_level(text: str) -> int:
-    """A number of edits, rounded down; at most the platform's default level, compared as it was sent."""
+    """Load a number of edits, rounded down. As it was sent, it must not exceed the platform's default level."""
     number = read_number(text)
     if number < 0:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
@@ -63,18 +63,20 @@ def read_level(text: str) -> int:
 
 
 CHARACTERS_AT_MOST = 2000
-"""Characters of all texts of a search."""
+"""The most characters of all texts of a search together."""
 
 REPEATED_TERMS_AT_MOST = 1000
-"""The number of facets times that of the values and ranges of ``filter.query`` and ``filter.facets``: the statement has
-all of these for each facet. Without this bound it could have 14 MiB, for which PostgreSQL takes hundreds of MiB.
+"""The most values and ranges of ``filter.query`` and ``filter.facets`` together, times the number of facets.
+
+The statement of a search repeats these values and ranges for each facet. Without this limit it could have 14 MiB, for
+which PostgreSQL takes hundreds of MiB of memory.
 """
 
 
 def _raise_if_too_many(search: Search) -> None:
-    """Refuse filters that would make a statement too long.
+    """Refuse filters and facets that would make the statement too long.
 
-    :raises ValidationError: with the numbers and the parameters.
+    :raises ValidationError: for the parameter in question, with the numbers.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:
@@ -99,11 +101,12 @@ def _terms_of(filters: Iterable[Filter]) -> int:
 _TEXTS = "text.<language>"
 
 _LANGUAGE_NAME = len("text.")
-"""Characters before the language in a parameter's name; the interface's ``.`` is any one character."""
+"""The number of characters before the language in a parameter's name. The pattern of the interface allows any character
+in place of the ``.``."""
 
 
 class SearchSchema(PagingSchema):
-    """Search (interface 4.4)."""
+    """The parameters of the search (interface 4.4)."""
 
     texts = ParameterFamily(
         r"text.[a-z]{2}(-[A-Z]{2})?",
@@ -181,6 +184,9 @@ class SearchSchema(PagingSchema):
 
 
 class ProjectionSearchSchema(SearchSchema):
-    """Product projection search (interface 4.14), of which the interface declares no parameter: others are ignored."""
+    """The parameters of the product projection search (interface 4.14).
+
+    The interface declares no parameter of this endpoint, so unknown parameters are ignored.
+    """
 
     ignores_undeclared = True

@@ -1,7 +1,7 @@
 """The search (interface 4.4 and 4.14): texts, filters and facets on one of the two projections.
 
-One statement answers a search, so that results, total and facets show the same moment. A search with texts sends
-another one before, which looks up their words (see :mod:`app.resource.searching.words`).
+One statement answers a search, so that results, total and facets come from one snapshot. A search with texts executes
+another statement before it, which looks up the words of the texts (see :mod:`app.resource.searching.words`).
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from app.values.strict_json import encode
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search finds.
+    """The composed page of a search.
 
-    :param page: flat projections, with facets if the search has some; it is to be read.
-    :param has_unindexed: whether texts of the project wait to be indexed, of those that have been looked at.
+    :param page: the page of flat projections, with facets if the search has facets. It is not yet read.
+    :param has_unindexed: whether the search has read texts of the project that wait to be indexed.
     """
 
     page: Page
@@ -37,7 +37,7 @@ class Found:
 def search(connection: Connection, project_key: str, query: Search) -> Found:
     """Look up the words of a search, and compose its page.
 
-    :raises ApiError: 400 for texts that have too many words, or that too many words match.
+    :raises ApiError: 400 if the texts have too many words, or if too many words of the project match them.
     """
     if not query.texts:
         return Found(page_of_search(project_key, query), has_unindexed=False)
@@ -48,7 +48,7 @@ def search(connection: Connection, project_key: str, query: Search) -> Found:
 def page_of_search(project_key: str, query: Search, texts: Expansion | None = None) -> Page:
     """Compose the page of a search.
 
-    :param texts: the words that its texts ask for; None if it has no texts.
+    :param texts: the words of the project that match the texts of the search; None if it has no texts.
     """
     narrowing = _clauses("query", query.query_filters, query.projection)
     parameters: Parameters = {"project_key": project_key}
@@ -65,15 +65,15 @@ def page_of_search(project_key: str, query: Search, texts: Expansion | None = No
 
 
 def _clauses(name: LiteralString, filters: Sequence[Filter], projection: Projection) -> list[Clause]:
-    """The conditions of filters.
+    """The SQL conditions of filters.
 
-    :param name: begins the names of their parameters.
+    :param name: the beginning of the names of their SQL parameters.
     """
     return [compile_condition(one.condition, projection, numbered(name, number)) for number, one in enumerate(filters)]
 
 
 def _matching(tsquery: str | None, projection: Projection) -> Clause:
-    """The condition that the words match; None is a query that no resource can match."""
+    """The SQL condition that a resource matches a ``tsquery``; for None, a condition that no resource fulfils."""
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)
@@ -84,11 +84,13 @@ _TSQUERY = hidden_from_planner(placeholder("tsquery"), "tsquery")
 
 
 def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tuple[Term, ...]:
-    """The order: ``sort``, or by relevance if there is a text and no ``sort``; then by id. Adds its parameters.
+    """The terms of the order: ``sort``, else relevance if the search has texts; then the id.
 
-    What has the words as they are written is more relevant than what has their stems, and that more than what is only
-    spelled alike: of each word of the text, two points, one or none. Among equals ``ts_rank`` decides, which is higher
-    if the words occur more often and stand closer together.
+    For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
+    has a word with the same stem, none for a similar spelling. Among equal points ``ts_rank`` decides: it is higher if
+    the words occur more often and closer together.
+
+    :param parameters: the SQL parameters of the terms are added to it.
     """
     if query.paging.sort or texts is None or not texts.asked:
         return terms_of(query.paging.sort, query.projection)
@@ -107,7 +109,7 @@ def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 
 
 def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> PageExtras:
-    """The member ``facets``, if the search has some; adds their parameters."""
+    """The SQL of the member ``facets``, if the search has facets. Their SQL parameters are added to ``parameters``."""
     if not query.facets:
         return PageExtras()
     queries: list[LiteralString] = []
@@ -117,7 +119,7 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.projection), strict=True)
     )
     for number, facet in enumerate(query.facets):
-        # A filter of facets does not apply to facets on its own field.
+        # A facet filter does not narrow facets on its own field.
         narrowed = Selected([*narrowing, *(clause for one, clause in filters if one.path != facet.path)])
         parameters |= narrowed.parameters
         name = numbered("facet", number)

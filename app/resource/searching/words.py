@@ -1,9 +1,9 @@
-"""The texts of a search as queries for the words that resources have.
+"""Translates the texts of a search to a ``tsquery`` for the words that resources have.
 
-A resource keeps its words as they are written, in lower case. A search in a language first looks up which words of the
-project's dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the words in question, and then for
-all of these; a fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy search
-costs little more than an exact one.
+A resource is indexed by its words in lower case, without stemming. A search first looks up which words of the project's
+dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the searched words, and then finds the resources
+with these words. A fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy
+search costs little more than an exact one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,11 @@ from app.query.sql_text import literal
 from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
-"""Words of all texts of a search, repetitions included; a compound such as ``e-mail`` counts with its parts."""
+"""The most words of all texts of a search together, with repetitions. A compound such as ``e-mail`` counts as itself
+and its parts."""
 
 ALTERNATIVES_AT_MOST = 512 * 1024
-"""Bytes of the tsquery of a search, with all words of the project that it looks for; PostgreSQL allows a megabyte."""
+"""The most bytes of the tsquery of a search, with all matching words of the project. PostgreSQL allows a megabyte."""
 
 CONFIGURATIONS: Mapping[str, str] = {
     "ar": "arabic",
@@ -58,8 +59,8 @@ CONFIGURATIONS: Mapping[str, str] = {
 }
 """PostgreSQL's text-search configuration by the first part of a language tag (ISO 639-1).
 
-Not every version of PostgreSQL has all of them. For those that a server lacks, and for other languages, a search uses
-``simple``.
+Older versions of PostgreSQL lack some of these configurations. For a configuration that the server lacks, and for any
+other language, a search uses ``simple``.
 """
 
 
@@ -68,11 +69,12 @@ Not every version of PostgreSQL has all of them. For those that a server lacks, 
 
 @dataclass(frozen=True, slots=True)
 class AskedWord:
-    """One word of a search, as texts of ``tsquery``. Each text includes the texts before it.
+    """One word of a search, as the text of a ``tsquery`` for each way to match it.
 
     :param exact: the word as it is written, in lower case.
-    :param stemmed: the words of the project with its stem, too; None if there is none.
-    :param similar: the words of the project that are spelled alike, too; None if there is none.
+    :param stemmed: all words of the project with the same stem; None if there is none.
+    :param similar: all words of the project with the same stem or, in a fuzzy search, with a similar spelling; None if
+        there is none.
     """
 
     exact: str
@@ -82,10 +84,10 @@ class AskedWord:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What the texts of a search mean in a project.
+    """The words of the texts of a search, each with the words of the project that match it.
 
-    :param asked: the words that a resource must contain, all of them; empty if no resource can.
-    :param has_unindexed: whether texts of the project are not indexed yet; then a search is slower.
+    :param asked: the words, all of which a resource has to match; empty if no resource can.
+    :param has_unindexed: whether texts of the project wait to be indexed, which makes a search slower.
     """
 
     asked: tuple[AskedWord, ...]
@@ -93,23 +95,23 @@ class Expansion:
 
     @property
     def tsquery(self) -> str | None:
-        """The text of a ``tsquery`` that matches all words; None if no resource can match."""
+        """The text of the ``tsquery`` that all words match; None if no resource can match."""
         return " & ".join([f"({word.similar})" for word in self.asked]) or None
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
-        """The words whose matches are ranked; none if all words have to occur as written."""
+        """The words that give points for relevance; none if every word matches only as it is written."""
         return self.asked if any(word.similar != word.exact for word in self.asked) else ()
 
 
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None) -> Expansion:
     """Look up which words of a project match each word of the texts.
 
-    A text that has no words, or only stop words of its language, finds no resource.
+    If a text has no words, or only stop words of its language, the search finds no resource.
 
-    :param texts: at least one.
-    :param fuzzy_level: the Damerau-Levenshtein distance within which a word matches, lowered to the default for its
-        length; None: exact.
+    :param texts: at least one text.
+    :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches, lowered to the most for the
+        length of the word; None: only words with the same stem match.
     :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, or if too many words of
         the project match them.
     """
@@ -144,23 +146,24 @@ def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
 
 
 def _quoted(word: LiteralString) -> LiteralString:
-    """A word as an operand of a ``tsquery``."""
+    """The SQL that quotes a word as an operand of a ``tsquery``."""
     return rf"""'''' || replace(replace({word}, '\', '\\'), '''', '''''') || ''''"""
 
 
 _HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
 
 _LONGEST_COMPARED = literal(255)
-"""Characters of a word that is searched fuzzily at most: PostgreSQL computes no distance for longer ones."""
+"""The most characters of a word that is compared by its spelling: PostgreSQL computes no distance of longer words."""
 
 
 def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
-    """A word with the character at a place and the next one swapped."""
+    """The SQL that swaps the character at a position of a word with the next one."""
     return f"overlay({word} PLACING reverse(substr({word}, {place}, 2)) FROM {place} FOR 2)"
 
 
 def swaps_of(word: LiteralString) -> LiteralString:
-    """An array of the word with each two neighbours swapped; empty for a word that is too long to be compared."""
+    """The SQL of an array: the word with each pair of adjacent characters swapped. It is empty if the word is too long
+    to be compared."""
     swapped = _swapped(word, "p.place")
     last = f"CASE WHEN length({word}) <= {_LONGEST_COMPARED} THEN length({word}) - 1 END"
     return f"ARRAY(SELECT {swapped} FROM generate_series(1, {last}) p (place))"
@@ -183,11 +186,11 @@ IS_SIMILAR: LiteralString = f"""CASE WHEN greatest(length(w.word), length(a.word
                     ELSE false END"""
 """Whether the Damerau-Levenshtein distance of two words is at most ``a.edits``, which is 1 or 2.
 
-fuzzystrmatch knows no swaps, so they are tried: if one of two edits is a swap, the words are within one other edit
-after a swap in one of them, and after two swaps they are equal to one another with a swap in each. The swap comes first
-or last, which is not the same: ``abc`` becomes ``ca`` only if ``b`` is deleted first. Most pairs do not get so far,
-since a swap changes neither the length nor the letters. The CASE makes sure that distances are computed only for words
-that they are defined for.
+The distance of fuzzystrmatch has no swaps of adjacent characters, so the SQL tries them. If one of two edits is a swap,
+a swap in one of the two words leaves at most one other edit. If both edits are swaps, a swap in each word makes them
+equal. Swaps are tried in either word, because the order of edits matters: ``abc`` becomes ``ca`` only if ``b`` is
+deleted before the swap. A swap changes neither the length nor the letters, so for most pairs no swap is tried. The CASE
+makes PostgreSQL compute distances only of words that are short enough.
 """
 
 _EDITS = hidden_from_planner("%(edits)s", "int")

@@ -1,4 +1,8 @@
-"""The write rules: what a write makes of the resource that it finds. Values in, values or a refusal out; no SQL."""
+"""The rules of a write: functions from the stored resource and the request to the resource after the write, or an
+error.
+
+They execute no SQL.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,11 +25,11 @@ from app.resource.preconditions import failed_precondition
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a request asks for.
+    """A write that a request asks for.
 
-    :param target: the resource that it means; None if it always creates one.
-    :param change: from the resource as it is to what it becomes.
-    :param creates: what it creates if there is no such resource; None if it creates none.
+    :param target: the resource to be written; None if the request always creates one.
+    :param change: returns the changed resource for the stored one.
+    :param creates: the resource to be created if the target does not exist; None if the request creates none.
     """
 
     caller: Caller
@@ -36,18 +40,19 @@ class Write:
 
 
 def decide(found: Resource | None, write: Write) -> Resource | NewResource:
-    """The resource after a write.
+    """Return the resource after a write.
 
-    :param found: the resource that the write names; None if there is no such resource.
+    :param found: the stored target of the write; None if it does not exist.
     :raises ApiError: 404, 409, 412 or 400.
     """
     return _creation(write) if found is None else _change(found, write)
 
 
 def _change(stored: Resource, write: Write) -> Resource:
-    """What becomes of a stored resource.
+    """Return a stored resource after a write.
 
-    It is equal to ``stored`` if nothing changes; else its version is one more, whatever the change has made of it.
+    It is equal to ``stored`` if nothing changes. Otherwise its version is that of ``stored`` plus one, whatever version
+    ``write.change`` returns.
 
     :raises ApiError: 412 or 409, in this order; 400 if the resource would be too large.
     """
@@ -60,7 +65,7 @@ def _change(stored: Resource, write: Write) -> Resource:
 
 
 def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
-    """Check the preconditions of a write.
+    """Check the preconditions of a write against the stored resource.
 
     :raises ApiError: 412 or 409.
     """
@@ -70,12 +75,12 @@ def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
 
 
 def _creation(write: Write) -> NewResource:
-    """The resource that a write creates, because there is none that it means.
+    """Return the resource that a write creates, because its target does not exist.
 
-    :raises ApiError: 404 if it creates none; 412, since If-Match demands a resource; 400 if the resource would be too
-        large.
+    :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource; 400 if
+        the resource would be too large.
     """
-    if write.creates is None or isinstance(write.target, ById):  # ids are the server's
+    if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
         _raise_not_found(write.target, write.caller)
     if not write.conditions.allows_creation:
         raise errors.precondition_failed("If-Match")

@@ -1,7 +1,7 @@
-"""Finds, inserts, updates and deletes one resource. Functions take a connection and the project; none of them commits.
+"""Finds, inserts, updates and deletes one resource by SQL. No function commits.
 
-Three rules hold for every statement: ``project_key`` is one of its conditions, values are parameters, and an UPDATE or
-DELETE has the version that was read in its WHERE clause.
+Every statement keeps three rules: its WHERE clause names ``project_key``, values are parameters, and the WHERE clause
+of an UPDATE or DELETE contains the version that was read.
 """
 
 from collections.abc import Generator, Sequence
@@ -20,11 +20,11 @@ from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 
 _word_cache = WordCache()
-"""The one cache of this process; its entries belong to connections."""
+"""The only cache of this process. Its entries belong to connections."""
 
 
 def forget_words(project_key: str) -> None:
-    """Have this process add all words of a project to the dictionary again, because they have been deleted there."""
+    """Make later writes of this process note all words of a project again, because the dictionary has lost them."""
     _word_cache.forget(project_key)
 
 
@@ -35,8 +35,8 @@ _WHICH: dict[type[Target], LiteralString] = {
     ByKey: "r.key = %(key)s",
     YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The resource that a target means. ``r.key DESC`` looks idle beside ``r.key IS NULL``; without it PostgreSQL does not
-see that the index of keys has this order."""
+"""The SQL condition that finds a target. ``r.key DESC`` looks redundant beside ``r.key IS NULL``, but without it
+PostgreSQL does not use the index of keys for this order."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""
@@ -52,16 +52,16 @@ _YOUNGEST_WITHOUT_KEY: LiteralString = f"""
 _LOCK_WITHOUT_KEY: LiteralString = f"{_FIND[ById]} AND r.key IS NULL"
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
-"""The time of a write by the project's own clock.
+"""The SQL of the time of a write by the project's own clock.
 
-Truncated here, because the column, a timestamptz(3), would round it up, into the future.
+It is truncated to milliseconds, because the column, a timestamptz(3), would round it up, into the future.
 """
 
 _NOW: LiteralString = "date_trunc('milliseconds', statement_timestamp())"
-"""The time of a write by the database's clock, which all processes share. Citus refuses a choice of the two in SQL.
+"""The SQL of the time of a write by the database's clock, which all processes share.
 
-Not now(), the time of BEGIN: a write that has waited for a lock since then would date itself before the write that it
-waited for.
+It is not now(), the time of BEGIN: with it, a write that has waited for a lock could get an earlier time than the write
+that it waited for. Python chooses between this and :data:`_GIVEN_TIME`, because Citus refuses such a choice in SQL.
 """
 
 _THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"
@@ -99,7 +99,8 @@ def _noting(*, notes_text: bool) -> LiteralString:
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, without times; documents are not yet JSON, but ObjectTypes."""
+    """The columns that a write may change, with their values, without times. Documents are ObjectTypes, not yet JSON
+    text."""
     current, staged = resource.current, resource.staged
     differ = staged is not current and staged != current
     return {
@@ -114,7 +115,7 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
 
 
 def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns of :func:`_columns` that get another value.
+    """The columns of :func:`_columns` whose values a write changes.
 
     :param before: the resource as it was read; None if it is created.
     """
@@ -123,12 +124,12 @@ def _changed(before: Resource | None, after: Resource | NewResource) -> dict[Lit
 
 
 def _stored(changed: dict[LiteralString, Any]) -> dict[LiteralString, Any]:
-    """Columns with their values, of a document its text."""
+    """The columns with the values that are stored: an ObjectType becomes its JSON text."""
     return {name: value.text if isinstance(value, ObjectType) else value for name, value in changed.items()}
 
 
 def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
-    """The texts that a search looks at, by the values that contain them, of the columns that change."""
+    """Yield the searched texts of each changed column that has such texts."""
     for name, value in changed.items():
         if isinstance(value, ObjectType):
             yield value.items(SEARCHED)
@@ -140,15 +141,16 @@ def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
 
 
 class Overtaken(Exception):
-    """Another write came in between, so this write has changed nothing. Its caller has to decide anew."""
+    """Another write came in between, so this one has changed nothing. The caller has to read and decide again."""
 
 
 @contextmanager
 def overtaken_by_deadlock() -> Generator[None]:
-    """Take a deadlock for a write that came in between, because PostgreSQL rolls back one of the writes.
+    """Raise :class:`Overtaken` for a deadlock, because the database has rolled the write back.
 
-    One row for each write makes no deadlock of its own. But Citus (13.2) takes all statements outside of transactions
-    for one and the same in its graph of waits, and so sees deadlocks among many writers of one row that are none.
+    Writes lock one row each, so real deadlocks do not occur. But Citus (13.2) treats all statements outside of
+    transactions as one transaction in its deadlock detection, and so reports false deadlocks if many writers change one
+    row.
 
     :raises Overtaken: in place of the driver's error.
     """
@@ -159,9 +161,9 @@ def overtaken_by_deadlock() -> Generator[None]:
 
 
 def find(connection: Connection, project_key: str, target: Target, *, locks: bool = False) -> Resource | None:
-    """The resource that a write applies to, as it is committed.
+    """Return the target of a write as it is committed; None if it does not exist.
 
-    :param locks: whether other writers of it wait until the transaction ends.
+    :param locks: whether to lock the row until the transaction ends, so that other writers wait.
     :raises Overtaken: if the youngest resource without a key was deleted, or got a key, before it could be locked.
     """
     if locks and isinstance(target, YoungestWithoutKey):
@@ -172,12 +174,13 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
 
 
 def _lock_youngest_without_key(connection: Connection, project_key: str) -> Resource | None:
-    """Look which resource it is, then lock it by a statement of its own.
+    """Find the youngest resource without a key, then lock it by a second statement.
 
-    One statement would not do. The write that it waits for may delete the resource or give it a key, and READ COMMITTED
-    does not look again then which resource is the youngest: others that were made meanwhile would not be seen.
+    One statement would not suffice. While it waits for the lock, another write may delete the resource or give it a
+    key. READ COMMITTED does not search again for the youngest resource after the wait, so it would miss resources that
+    were created meanwhile.
 
-    :raises Overtaken: if it was deleted or got a key in between.
+    :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """
     youngest = connection.execute(_YOUNGEST_WITHOUT_KEY, {"project_key": project_key}).fetchone()
     if youngest is None:
@@ -214,13 +217,14 @@ def _parameters(target: Target) -> Parameters:
 def save(
     connection: Connection, caller: Caller, before: Resource | None, after: Resource | NewResource
 ) -> Written | None:
-    """Write what differs between two states of a resource.
+    """Write the columns that differ between two states of a resource.
 
-    :param before: as it was read; None if it is created.
-    :param after: as it was decided; its time becomes that of this write.
-    :return: None if it is not there any more with the version that was read.
-    :raises Overtaken: if another write has taken its key, or has created the only resource without a key before it.
-    :raises ApiError: 400 if it gets a key that another resource has.
+    :param before: the resource as it was read; None if it is created.
+    :param after: the resource as it was decided, without the time of this write.
+    :return: None if the resource no longer exists with the version that was read.
+    :raises Overtaken: if another write has created a resource with the same key, or the only resource without a key,
+        first.
+    :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     changed = _changed(before, after)
     if before is not None and not changed:
@@ -237,7 +241,7 @@ def save(
     try:
         row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
     except UniqueViolation:
-        if before is not None:  # only a creation sets the mark, so another resource has the key
+        if before is not None:  # only a creation sets created_as_only, so the key is in use
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:
@@ -247,6 +251,6 @@ def save(
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:
-    """Delete a resource; False if it is not there any more with the version that was read."""
+    """Delete a resource. Return False if it no longer exists with the version that was read."""
     parameters = {"project_key": project_key, "id": stored.id, "read_version": stored.version}
     return connection.execute(_DELETE, parameters).rowcount == 1

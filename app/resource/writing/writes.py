@@ -1,8 +1,8 @@
-"""The writes: find the resource that is meant, decide what becomes of it, write that.
+"""The writes of the service: each finds its target, decides on the resource after the write, and writes it.
 
 Each attempt reads the resource, has :mod:`app.resource.writing.rules` decide, and writes only if the resource still has
-the version that was read. If another write came in between, the next attempt decides anew. It locks the resource when
-it reads it, so of many writers each gets its turn.
+the version that was read. If another write came in between, the next attempt reads and decides again. It locks the
+resource when it reads it, so that each of many concurrent writers gets its turn.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ from app.resource.writing import rules, store
 from app.resource.writing.rules import Write
 
 _ATTEMPTS_AT_MOST = 100
-"""Attempts of a write that others keep overtaking; each lost attempt means that another write succeeded."""
+"""The most attempts of a write that other writes overtake. Each lost attempt means that another write succeeded."""
 
 Result = TypeVar("Result")
 
@@ -44,11 +44,11 @@ Result = TypeVar("Result")
 def create_or_update(
     database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
 ) -> Written:
-    """POST on the collection (interface 4.6): sent fields replace stored ones, the others stay.
+    """POST on the collection (interface 4.6): replace the stored fields that are sent; the other fields stay.
 
     A body without id and key creates a resource.
 
-    :raises ApiError: 400, 404, 409 or 412, as do the other functions here.
+    :raises ApiError: 400, 404, 409 or 412; the other functions of this module also raise these.
     """
     change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
     target = _target(draft)
@@ -61,9 +61,10 @@ def create_or_update(
 def create_or_overwrite(
     database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
 ) -> Written:
-    """PUT on the collection (interface 4.8): the whole ObjectType is replaced.
+    """PUT on the collection (interface 4.8): replace the whole ObjectType.
 
-    A body without id and key means the project's youngest resource without a key, or a new one if there is none.
+    A body without id and key replaces that of the project's youngest resource without a key, or creates a resource if
+    there is none.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     target = _target(draft)
@@ -74,13 +75,13 @@ def create_or_overwrite(
 def overwrite(
     database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
 ) -> Written:
-    """PATCH on the collection (interface 4.7): as PUT, for a resource that exists."""
+    """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource."""
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     return _written(database, Write(caller, _target(draft), change, conditions))
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
-    """POST on a resource (interface 4.10): applies the actions in their order, all or none."""
+    """POST on a resource (interface 4.10): apply all update actions in their order, or none of them."""
 
     def change(resource: Resource) -> Resource:
         return reduce(lambda changed, action: action.apply(changed), body.actions, resource)
@@ -90,7 +91,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Representation:
-    """DELETE (interface 4.11): returns the resource as it was."""
+    """DELETE on a resource (interface 4.11): delete the resource, and return it as it was."""
     target = _by_id(resource_id)
 
     def attempt(connection: Connection, locks: bool) -> Resource | None:
@@ -114,7 +115,7 @@ def _by_id(text: str) -> ById:
 
 
 def _target(draft: ResourceDraft) -> Target:
-    """The resource that a body means: by its id, else by its key, else the youngest one without a key."""
+    """The target of a body: the resource with its id, else with its key, else the youngest resource without a key."""
     if draft.id is not None:
         return _by_id(draft.id)
     return YoungestWithoutKey() if draft.key is None else ByKey(draft.key)
@@ -123,9 +124,9 @@ def _target(draft: ResourceDraft) -> Target:
 def _content_change(
     new_object: Callable[[ObjectType], ObjectType], draft: ResourceDraft, *, staged: bool
 ) -> Callable[[Resource], Resource]:
-    """The change that a body makes: another ObjectType, and beside an id another key.
+    """The change that a body makes to a resource: another ObjectType, and another key if the body has both id and key.
 
-    :param new_object: from the ObjectType of a projection to what it becomes.
+    :param new_object: returns the new ObjectType for the stored one of a projection.
     """
 
     def change(resource: Resource) -> Resource:
@@ -154,7 +155,7 @@ def _written(database: Database, write: Write) -> Written:
     project_key, target = write.caller.project_key, write.target
 
     def attempt(connection: Connection, locks: bool) -> Written | None:
-        """Find, decide, write; None if another write came in between."""
+        """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
         return store.save(connection, write.caller, found, after)
@@ -166,9 +167,9 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
-    """Make attempts until one is not overtaken. From the second on, each is a transaction that locks what it finds.
+    """Make attempts until one is not overtaken. The second and later ones run in a transaction and lock the target.
 
-    :param attempt: gets whether to lock; returns None if it was overtaken.
+    :param attempt: takes the connection and whether to lock; returns None if it was overtaken.
     """
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0

@@ -1,4 +1,4 @@
-"""The command for sandbox projects and runs: ``report``. It asks a service over HTTP."""
+"""The command ``report`` for sandbox projects and runs. It requests the report from a service over HTTP."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from sample_resource_sandbox.settings import SandboxSettings
 
 NOT_GOOD_ENOUGH = 1
 NOT_JUDGED = 2
-"""Also of options that are wrong."""
+"""The exit code without a report, and for wrong options."""
 
 _TIMEOUT_S = 60.0
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -28,7 +28,7 @@ _FORMATS = ("text", "json", "html")
 
 
 class _AllowedFindings(click.ParamType[frozenset[str]]):
-    """``none``, or a file with the ids of findings, one a line."""
+    """The type of an option whose value is ``none``, or a file with the ids of findings, one on each line."""
 
     name = "findings"
 
@@ -44,7 +44,7 @@ class _AllowedFindings(click.ParamType[frozenset[str]]):
 
 
 class _Url(click.ParamType[str]):
-    """The address of a service."""
+    """The type of an option whose value is the URL of a service."""
 
     name = "url"
 
@@ -56,7 +56,7 @@ class _Url(click.ParamType[str]):
 
 
 class _NotJudged(click.ClickException):
-    """There is no report, which a build can tell from one that is too bad."""
+    """The error if there is no report. It has another exit code than a report that is not good enough."""
 
     exit_code = NOT_JUDGED
 
@@ -127,14 +127,14 @@ def report(
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """Follows no redirect: the token of the sandbox would go along, to whatever host is named."""
+    """Refuses redirects, because urllib would send the token of the sandbox to any host that a redirect names."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 def _asked(address: str, media_type: str) -> bytes:
-    """The report as a service makes it."""
+    """Request a report from a service, and return the body of the answer."""
     headers = {"Accept": media_type}
     try:
         token = SandboxSettings.of_environment(os.environ).token
@@ -142,7 +142,8 @@ def _asked(address: str, media_type: str) -> bytes:
         raise _NotJudged(str(error)) from None
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
-    # A proxy reaches no other machine's loopback address, and without a token the sandbox answers to none.
+    # Without the environment's proxy for loopback addresses: a proxy would not reach this machine's, and without a
+    # token the sandbox refuses proxies.
     handlers = [ProxyHandler({})] if is_loopback(urlsplit(address).hostname or "") else []
     order = Request(address, headers=headers)  # noqa: S310 -- the type of --url lets http and https pass
     try:

@@ -1,7 +1,8 @@
-"""The open connections of the worker: their numbers, the heads that they sent, waits that a stop ends.
+"""The open connections of the worker: their numbers, their header lines as they were sent, and the waits of their
+requests.
 
-gunicorn's worker notes each connection and each request here (:class:`app.extension.NotedConnections`), and rules may
-misuse a connection. Without a worker, as in a test client, there is nothing to read.
+gunicorn's worker records each connection and each request here (:class:`app.extension.NotedConnections`). Rules use the
+connections to break them. Without a worker, as in Flask's test client, there are no connections.
 """
 
 import itertools
@@ -20,30 +21,30 @@ from gevent import monkey
 from app.http.hangups import has_hung_up, watched
 
 WAITS_AT_MOST = 400
-"""Requests of a worker that wait on order at the same time; more get an error at once. Half of the connections that a
-worker holds for ordinary requests."""
+"""The most requests of a worker that wait because of a rule at the same time. Further ones get an error at once. It is
+half of the connections that a worker has for ordinary requests."""
 
-# The poll of the system and not gevent's: it returns at once.
+# The poll of the operating system and not gevent's, because with a timeout of 0 it returns at once.
 _poll = monkey.get_original("select", "poll")
 
 _LOOK_S = 1.0
-"""How often a request that waits looks whether there is another reason to end it."""
+"""The seconds after which a waiting request checks again whether its wait has to end early."""
 
 
 class Waited(Enum):
-    """How a wait ended."""
+    """The ways in which a wait can end. ``WHOLE``: after its full time."""
 
     WHOLE = "whole"
     GONE = "gone"
     """The client has closed its connection."""
     ENDED = "ended"
-    """The worker stops, or there is another reason."""
+    """The worker stops, or ``is_over`` has returned True."""
 
 
 class ConnectionRecord:
-    """An open connection.
+    """The record of an open connection.
 
-    :param number: of the connection; those of one service differ.
+    :param number: the number of the connection, which no other connection of the service has.
     """
 
     __slots__ = ("client", "head", "number", "opened_at", "requests")
@@ -52,20 +53,20 @@ class ConnectionRecord:
         self.number = number
         self.client = client
         self.opened_at = time()
-        """When it was accepted, in seconds since 1970."""
+        """The time when it was accepted, in seconds since 1970."""
         self.requests = 0
-        """How many requests have been read from it."""
+        """The number of requests that have been read from it."""
         self.head = b""
-        """The header lines of the last of them, as they were sent."""
+        """The header lines of the last request, as they were sent."""
 
     def begin_request(self, head: bytes) -> None:
-        """Note the next request."""
+        """Record the next request on the connection."""
         self.requests += 1
         self.head = head
 
 
 class Connections:
-    """The connections of this process."""
+    """The open connections of this process."""
 
     def __init__(self) -> None:
         self._records: dict[socket, ConnectionRecord] = {}
@@ -75,33 +76,34 @@ class Connections:
         self._listeners: tuple[Any, ...] = ()
 
     def listen(self, listeners: Sequence[Any]) -> None:
-        """Note the sockets at which connections are accepted."""
+        """Record the sockets at which connections are accepted."""
         self._listeners = tuple(listeners)
 
     def opened(self, client: socket) -> ConnectionRecord:
-        """Note a connection that was accepted."""
+        """Record an accepted connection, and return its record."""
         record = self._records[client] = ConnectionRecord(next(self._numbers), client)
         return record
 
     def begin_request(self, client: socket, head: bytes) -> None:
-        """Note the next request on a connection."""
+        """Record the next request on a connection."""
         record = self._records.get(client)
         if record is not None:
             record.begin_request(head)
 
     def closed(self, client: socket) -> None:
-        """Forget a connection."""
+        """Remove the record of a closed connection."""
         self._records.pop(client, None)
 
     def of(self, environ: dict[str, Any]) -> ConnectionRecord | None:
-        """The connection of a request."""
+        """The record of the connection of a request; None without a worker."""
         client: socket | None = environ.get("gunicorn.socket")
         return None if client is None else self._records.get(client)
 
     def pending(self, client: Any) -> tuple[dict[int, int], bool]:
-        """On which other connections a request has arrived that was not begun, and whether connections wait.
+        """Return the requests that have arrived on other connections but are not yet read, and whether connections
+        wait.
 
-        :return: the number of the request by that of its connection; whether one waits to be accepted.
+        :return: the number of each request by the number of its connection; whether a connection waits to be accepted.
         """
         waiting = _poll()
         records = {record.client.fileno(): record for each, record in list(self._records.items()) if each is not client}
@@ -121,21 +123,21 @@ class Connections:
         return self._stopping.is_set()
 
     def stop(self) -> None:
-        """End all waits, and let no new one begin."""
+        """End all waits. Later waits end at once."""
         self._stopping.set()
         for woken in list(self._waits):
             woken.set()
 
     def pause(self, seconds: float) -> None:
-        """Wait outside of any count, until the worker stops at the latest."""
+        """Wait without counting towards :data:`WAITS_AT_MOST`. A stop of the worker ends the wait."""
         self._stopping.wait(seconds)
 
     def wait(self, seconds: float, client: Any = None, is_over: Callable[[], bool] = lambda: False) -> Waited:
-        """Wait, holding nothing.
+        """Wait for some seconds, without holding a database connection or a lock.
 
-        :param client: the socket of the client; that it closes its connection is noticed at once.
-        :param is_over: another reason to end early; asked once a second.
-        :raises TooManyWaits: if :data:`WAITS_AT_MOST` requests of the process wait.
+        :param client: the socket of the client. The wait ends at once when the client closes its connection.
+        :param is_over: called once a second; if it returns True, the wait ends.
+        :raises TooManyWaits: if :data:`WAITS_AT_MOST` requests of the process are already waiting.
         """
         if len(self._waits) >= WAITS_AT_MOST:
             raise TooManyWaits
@@ -157,25 +159,26 @@ class Connections:
 
 
 class TooManyWaits(Exception):
-    """As many requests wait as may."""
+    """The error if the most requests are already waiting."""
 
 
 # What ends a connection
 
 
 def end() -> BrokenPipeError:
-    """An error that ends a connection if an answer raises it: gunicorn takes it for a client that has gone away."""
+    """The error that ends a connection if it is raised while an answer is sent. gunicorn takes it for a client that is
+    gone."""
     return BrokenPipeError(EPIPE, "ended on order")
 
 
 def reset(record: ConnectionRecord | None) -> None:
-    """Close a connection with a reset (RST) in place of an orderly end."""
+    """Close a connection by a reset (RST), not in order."""
     if record is not None:
         record.client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
         record.client.close()
 
 
 def send_raw(record: ConnectionRecord | None, data: bytes) -> None:
-    """Send bytes that are no HTTP."""
+    """Send bytes as they are on a connection."""
     if record is not None:
         record.client.sendall(data)

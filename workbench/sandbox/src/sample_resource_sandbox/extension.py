@@ -1,4 +1,4 @@
-"""The sandbox as an extension of the service: its parts, joined."""
+"""The sandbox as an extension of the service: this module makes its parts and joins them."""
 
 import logging
 import os
@@ -36,10 +36,10 @@ from sample_resource_sandbox.rules.rules import KINDS as ORDER_KINDS
 from sample_resource_sandbox.settings import SandboxSettings
 
 _REMOVAL_INTERVAL_S = 20.0
-"""Between two looks for projects whose time is over."""
+"""The seconds between two checks for expired projects and runs."""
 
 _RUN_KEPT_S = 86_400
-"""How long a run is kept once the last of its projects is gone."""
+"""The seconds for which a run is kept after its last project is gone."""
 
 _ORDERS = "sandbox_orders"
 
@@ -85,13 +85,13 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         return Observer(project_key, client_id, journal, self._known, allow, is_cut=is_cut)
 
     def before(self, request: Request) -> Response | None:
-        """What the tester of a client has ordered."""
+        """Carry out the rules that act before the view. An answer ends the request."""
         return None if self._hooks is None else self._hooks.before(request)
 
     def after(self, request: Request, answer: Response) -> Response:
-        """Change the answer on order, and note it.
+        """Change the answer as the rules say, and record the request in the journal.
 
-        The answer stands as it is if that fails: other hooks follow, which every answer needs.
+        If this fails, the answer is left as it is, because the hooks that follow have to run for every answer.
         """
         if self._hooks is None:
             return answer
@@ -99,20 +99,22 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             return self._hooks.after(request, answer)
         except errors.ApiError:  # the database is away, and so is the journal
             return answer
-        except Exception:  # noqa: BLE001 -- whatever it is, the request was answered
+        except Exception:  # noqa: BLE001 -- the request has its answer, whatever fails here
             _log.exception("the sandbox could not note a request")
             return answer
 
     def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
-        """Behind the lock of a sandbox project, which is that for which the request was let in: its key may be that of
-        another one by now."""
+        """The connection for writes to a sandbox project, under the lock of the project; None for other projects.
+
+        The project is the one for which the request was authorised. By now another project may have its key.
+        """
         exchange = g.get("sandbox") if has_request_context() else None
         pinned = None if exchange is None else exchange.project
         found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
         return None if found is None else self.projects.writing(found, lane)
 
     def install(self, app: Flask) -> None:
-        """Register its routes."""
+        """Register the routes of the sandbox, and make its hooks."""
         known = names_in(app.extensions["openapi"])
         self._known.update({kind: frozenset(names) for kind, names in known.items()})
         self.parts = Parts(
@@ -126,11 +128,11 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         routes.install(app, self.parts)
 
     def start(self) -> None:
-        """Take the sandbox of the database, and begin to remove projects whose time is over.
+        """Lock the sandbox of the database for this instance, and begin to remove expired projects.
 
-        If the database is away, the service starts all the same, and takes it as soon as the database is back.
+        If the database is away, the service starts all the same, and takes the lock when the database is back.
 
-        :raises SystemExit: if another instance has it; gunicorn then ends the service.
+        :raises SystemExit: if another instance has the lock; gunicorn then ends the service.
         """
         with suppress(psycopg.Error):
             if not self._sole.take():
@@ -142,7 +144,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         keep_running("sandbox-removal", self._remove_expired)
 
     def missing_tables(self) -> list[str]:
-        """The migrations that the database lacks.
+        """The ids of the sandbox's migrations that the database lacks.
 
         :raises ApiError: 503 if the database is away.
         """
@@ -150,7 +152,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             return missing_migrations(connection, installed_package().migrations)
 
     def stop(self) -> None:
-        """End all waits."""
+        """End all waits and the removal of projects, and release the lock of the sandbox."""
         self._stopped.set()
         self._connections.stop()
         self._sole.release()
@@ -160,7 +162,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             try:
                 if not self._sole.keep():
                     _log.error(_TAKEN)
-                    os._exit(Arbiter.WORKER_BOOT_ERROR)  # no thread ends its process otherwise
+                    os._exit(Arbiter.WORKER_BOOT_ERROR)  # a thread cannot end its process in another way
                 self.projects.remove_expired()
             except (errors.ApiError, psycopg.Error):
-                continue  # the database is away; the next look may find it
+                continue  # the database is away; the next check may find it again

@@ -1,7 +1,7 @@
-"""The command ``sandbox``: a service for a run of tests, which ends with the process that runs them.
+"""The command ``sandbox``: it runs a service for a run of tests, and ends with the process that runs the tests.
 
-The packages for pytest and for Node.js start it. It watches the process itself, so it needs no signal, and the service
-ends also after a ``kill -9``.
+The packages for pytest and for Node.js start it. It watches that process itself and needs no signal from it, so the
+service ends even after a ``kill -9``.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ _READY_WITHIN_S = 120.0
 _STOP_WITHIN_S = 30.0
 
 _TRIES = 3
-"""Another process may take the port that was free, before the service listens on it."""
+"""The most attempts to start the service. Another process may take a free port before the service listens on it."""
 
 _PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "SSL_CERT_FILE")
-"""Variables that the service gets, beside LC_... and those of coverage. The DATABASE_URL of an application's tests is
-none of them."""
+"""The environment variables that the service gets, besides LC_... and those of coverage. It does not get the
+DATABASE_URL of an application's tests."""
 
 _MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
 
@@ -61,12 +61,12 @@ def sandbox(pid: int, folder: Path) -> None:
         ended = _ended(pid)
     except OSError as error:
         raise click.ClickException(f"process {pid} cannot be watched: {error.strerror}") from None
-    # The tests of an interrupted run still use the service in what they do at their end.
+    # Ignored, because the tests of an interrupted run still use the service while they clean up.
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     told, tell = os.pipe()
 
-    # No exception: it would come between two steps of the start or of the end.
+    # The handler raises no exception, which could interrupt the start or the end between two steps.
     def note(*_: object) -> None:
         os.write(tell, b".")
 
@@ -78,7 +78,7 @@ def sandbox(pid: int, folder: Path) -> None:
         return
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}") from None
-    # PostgreSQL does not run as root; the account that it runs with then has to reach its data.
+    # Under root PostgreSQL runs as another account, which has to reach its data.
     folder.chmod(0o711)
     data = Path(tempfile.mkdtemp(prefix="sample-resource-sandbox-", dir=fast_place()))
     data.chmod(0o711)
@@ -90,7 +90,8 @@ def sandbox(pid: int, folder: Path) -> None:
         partial.rename(folder / "state.json")
         select.select(ends, [], [])
     finally:
-        # Until Python itself has ended. Another handler instead would print an error if a signal came just before it.
+        # SIGTERM stays blocked until Python has ended. If the handler were replaced instead, a signal just before that
+        # would print an error.
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
         if service is not None:
             _stop(service)
@@ -102,7 +103,7 @@ COMMANDS = (sandbox,)
 
 
 def _ended(pid: int) -> int:
-    """A file descriptor that can be read as soon as a process has ended, even if nothing waits for it.
+    """A file descriptor that becomes readable when a process has ended, even if no parent waits for it.
 
     :raises OSError: if there is no such process.
     """
@@ -115,9 +116,9 @@ def _ended(pid: int) -> int:
 
 
 def _start(folder: Path, data: Path, ends: Sequence[int]) -> tuple[subprocess.Popen[bytes] | None, dict[str, str]]:
-    """Start the service: the process, and what ``state.json`` says. Without a process it could not be started.
+    """Start the service. Return its process, or None if it cannot be started, and the content of ``state.json``.
 
-    :param ends: can be read as soon as the service is needed no more.
+    :param ends: file descriptors, one of which becomes readable when the service is no longer needed.
     """
     log = folder / "service.log"
     for _ in range(_TRIES):
@@ -157,7 +158,7 @@ def _is_readable(ends: Sequence[int], within_s: float = 0) -> bool:
 
 
 def _is_ready(service: subprocess.Popen[bytes], port: int, ends: Sequence[int]) -> bool:
-    """Wait until the service answers; False if it ends, is needed no more, or takes too long."""
+    """Wait until the service answers. Return False if it ends, is no longer needed, or takes too long."""
     deadline = time.monotonic() + _READY_WITHIN_S
     while service.poll() is None and not _is_readable(ends, 0.01) and time.monotonic() < deadline:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -169,7 +170,7 @@ def _is_ready(service: subprocess.Popen[bytes], port: int, ends: Sequence[int]) 
 
 
 def _stop(service: subprocess.Popen[bytes]) -> None:
-    """Stop the service, and wait for its end."""
+    """Stop the service, and wait until it has ended."""
     if service.poll() is None:
         service.send_signal(signal.SIGTERM)
     try:
@@ -180,11 +181,12 @@ def _stop(service: subprocess.Popen[bytes]) -> None:
 
 
 def fast_place(room_gib: int = 2) -> str | None:
-    """The folder of Linux that lies in memory, if there is room; else None, which is the folder for temporary files.
+    """The folder of Linux in memory, if it has room; else None, which means the folder for temporary files.
 
-    A new database is made of a thousand files, each of which PostgreSQL waits for until it is on the disk.
+    A new database has a thousand files, and on a disk PostgreSQL waits until each of them is synced.
 
-    :param room_gib: the room; a database of tests needs some hundred MiB, and containers often have 64 MiB there.
+    :param room_gib: the free space that is needed. A database of tests needs some hundred MiB, and containers often
+        have only 64 MiB in memory.
     """
     if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
         return None

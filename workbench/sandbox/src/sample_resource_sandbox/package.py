@@ -1,4 +1,4 @@
-"""The sandbox as a package that the service finds: what it adds before there is an application."""
+"""The package of the sandbox, which the service finds by its entry point."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 
 class SandboxPackage(ExtensionPackage):
-    """What it adds with ``SANDBOX=on``. Without it only this module is imported: the others are late."""
+    """The sandbox's additions to the service with ``SANDBOX=on``.
+
+    Methods import the other modules, because with ``SANDBOX=off`` the service imports only this module.
+    """
 
     commands = {"report": "sample_resource_sandbox.commands", "sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
     distributed_tables = ("sandbox_copy",)
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
-    """There is one process."""
+    """Tables that are not distributed, because only one process uses them."""
     migrations = (Path(__file__).with_name("migrations"),)
     when_off = WhenOff(
         "/sandbox",
@@ -26,19 +29,19 @@ class SandboxPackage(ExtensionPackage):
     )
 
     def settled(self, settings: Settings) -> Settings:
-        """With one worker."""
+        """Return the settings with one worker."""
         from sample_resource_sandbox.settings import SandboxSettings
 
         return SandboxSettings.of(settings).settled(settings)
 
     def banner(self, settings: Settings) -> tuple[list[str], list[str]]:
-        """The address of its page, and who can reach it."""
+        """The address of the sandbox's page, and the warning about who can use the sandbox."""
         from sample_resource_sandbox.settings import SandboxSettings
 
         return [f"Sandbox        {settings.base_url}/sandbox"], ["", f"WARNING  {SandboxSettings.of(settings).warning}"]
 
     def extension(self, settings: Settings, database: "Database") -> Extension:
-        """The sandbox of an application."""
+        """Make the sandbox of an application."""
         from sample_resource_sandbox.extension import Sandbox
 
         return Sandbox(settings, database)

@@ -1,4 +1,4 @@
-"""The settings of the sandbox, and what it needs of the others."""
+"""The settings of the sandbox, and its conditions on the settings of the service."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from app.setting_values import fixed_token, integer, is_loopback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """All of them but the switch ``SANDBOX``, which the service reads. A default of None means unset."""
+    """The settings of the sandbox without the switch ``SANDBOX``, which the service reads. None means not set."""
 
     token: str | None = setting(
         "SANDBOX_TOKEN",
@@ -29,32 +29,33 @@ class SandboxSettings:
 
     @classmethod
     def of(cls, settings: Settings) -> "SandboxSettings":
-        """Those in the environment of the service's settings."""
+        """Read them from the environment of the service's settings."""
         return cls.of_environment(settings.environment)
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "SandboxSettings":
-        """Those in an environment.
+        """Read them from an environment.
 
-        :raises InvalidSetting: for the first that is invalid.
+        :raises InvalidSetting: for the first invalid setting.
         """
         return read_settings(cls, environment)
 
     @property
     def warning(self) -> str:
-        """What those who start the service have to know."""
+        """The warning for the person who starts the service."""
         who = "whoever has SANDBOX_TOKEN" if self.token else "everybody on this machine, without a token,"
         return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
 
     def settled(self, settings: Settings) -> Settings:
-        """The service's settings with one worker.
+        """Return the service's settings with one worker.
 
-        :raises InvalidSetting: if others could reach the sandbox without a token, or if more workers are asked for.
+        :raises InvalidSetting: if other machines could use the sandbox without a token, or if more workers are
+            configured.
         """
         if self.token is None:
             if not is_loopback(settings.listen_host):
                 raise _refused(f"needs SANDBOX_TOKEN, since BIND={settings.bind} is no loopback address")
-            # Whatever address it listens on: behind a proxy, every request comes from this machine.
+            # Even on a loopback address: behind a proxy, every request comes from this machine.
             for variable, value in _signs_of_a_proxy(settings):
                 raise _refused(f"needs SANDBOX_TOKEN, since {variable}={value} lets others reach it")
         if settings.environment.get("WORKERS") and settings.workers > 1:
@@ -68,7 +69,7 @@ def _refused(reason: str) -> InvalidSetting:
 
 
 def _signs_of_a_proxy(settings: Settings) -> Iterator[tuple[str, str]]:
-    """The settings that say that requests come from elsewhere."""
+    """The settings, with their values, that show that requests of other machines arrive."""
     if settings.public_url is not None and not is_loopback(urlsplit(settings.public_url).hostname or ""):
         yield "PUBLIC_URL", settings.public_url
     if settings.trusted_proxies:

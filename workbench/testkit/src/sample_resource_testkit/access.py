@@ -18,10 +18,10 @@ SCOPES = ("manage_test", "view_test", "view_products", "view_published_products"
 """The scopes that the interface names."""
 
 _LONG = 12
-"""Characters of a secret that is hidden wherever it stands. A shorter one may be a part of any word."""
+"""The fewest characters of a secret that is hidden wherever it stands. A shorter secret may be a part of any word."""
 
 _RENEWED_BEFORE_S = 60
-"""A token is asked for anew when it is good for less than this."""
+"""A new token is requested when the kept one is valid for fewer seconds than this."""
 
 
 class Unusable(Exception):
@@ -36,13 +36,13 @@ class Vault:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def keep(self, name: str, secret: str) -> None:
-        """Show ``$name`` in place of a secret from now on."""
+        """Replace a secret by ``$name`` in every text that is hidden from now on."""
         if secret:
             with self._lock:
                 self._names[secret] = name
 
     def hide(self, text: str) -> str:
-        """Replace all known secrets."""
+        """Replace all known secrets in a text by their variables."""
         with self._lock:
             names = sorted(self._names.items(), key=lambda item: len(item[0]), reverse=True)
         for secret, name in names:
@@ -54,18 +54,18 @@ class Vault:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The secrets by the names of their variables; of a token that was renewed, the last one."""
+        """The secrets by the names of their variables. A renewed token replaces the one before."""
         with self._lock:
             return {name: secret for secret, name in self._names.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectClient:
-    """A project, and a client that may ask for tokens for it.
+    """A project, and an API client that may request tokens for it.
 
-    :param token: one that is there already; it has all scopes of the client.
-    :param client_id: empty if there are no credentials, but only the token.
-    :param label: tells projects apart in the names of variables.
+    :param token: a token that exists already, with all scopes of the client.
+    :param client_id: empty if only the token is known.
+    :param label: a part of the names of variables, different for each project.
     """
 
     key: str
@@ -76,13 +76,13 @@ class ProjectClient:
 
     @property
     def basic(self) -> str:
-        """The credentials as HTTP Basic has them (RFC 6749, section 2.3.1)."""
+        """The client's credentials for HTTP Basic, in base64 (RFC 6749, section 2.3.1)."""
         pair = f"{quote_plus(self.client_id)}:{quote_plus(self.client_secret)}"
         return base64.b64encode(pair.encode()).decode()
 
 
 class Access(Protocol):
-    """How a run gets at projects and tokens."""
+    """How a run gets its projects and tokens."""
 
     project: ProjectClient
     second: ProjectClient | None
@@ -90,7 +90,7 @@ class Access(Protocol):
     def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
         """A token for a project.
 
-        :param scopes: names without a project; empty: all that the client has.
+        :param scopes: names without a project; if empty, all scopes of the client.
         :raises Skipped: if there is no such token.
         """
         ...
@@ -98,12 +98,12 @@ class Access(Protocol):
     def new_project(self) -> ProjectClient:
         """A project that nothing has used.
 
-        :raises Skipped: if there is none to be had.
+        :raises Skipped: if no such project can be made.
         """
         ...
 
     def shell(self, names: Collection[str]) -> list[str]:
-        """Lines for a shell that set the variables with these names, which stand for secrets in reports."""
+        """Lines for a shell that set variables. The variables stand for secrets in reports."""
         ...
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class Access(Protocol):
 
 
 class FixedToken:
-    """One token, which was given."""
+    """Access by one token, which the user has given."""
 
     def __init__(self, vault: Vault, token: str, project: str, second: str | None) -> None:
         vault.keep("TOKEN", token)
@@ -120,28 +120,28 @@ class FixedToken:
         self.second = None if second is None else ProjectClient(second, token)
 
     def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
-        """The token, as long as any scopes will do."""
+        """The user's token. A call that asks for certain scopes is skipped."""
         if scopes:
             raise Skipped("needs tokens of other scopes: --client-id and --client-secret, or --sandbox")
         return of.token
 
     def new_project(self) -> ProjectClient:
-        """There is none."""
+        """Skip the case: no project can be made."""
         raise Skipped("needs a project of its own: --sandbox")
 
     def shell(self, names: Collection[str]) -> list[str]:
-        """The token is the user's, so only its name is told."""
+        """A line that asks the user to set the variable. The token is the user's, so it is not shown."""
         return ["TOKEN=...  # the value of --token"] if "TOKEN" in names else []
 
     def close(self) -> None:
-        """Nothing was made."""
+        """Do nothing, because nothing was made."""
 
 
 class Credentials:
-    """Tokens of the client credentials grant (RFC 6749, section 4.4).
+    """Access by tokens of the client credentials grant (RFC 6749, section 4.4).
 
-    :param transport: to the token endpoint.
-    :param target: of the token endpoint.
+    :param transport: connections to the token endpoint.
+    :param target: the request target of the token endpoint.
     """
 
     def __init__(self, transport: Transport, target: str, vault: Vault) -> None:
@@ -156,13 +156,13 @@ class Credentials:
         self.second: ProjectClient | None = None
 
     def use(self, project: ProjectClient, second: ProjectClient | None) -> None:
-        """Set the projects of the run."""
+        """Set the two projects of the run."""
         self.project, self.second = project, second
         self._vault.keep("CLIENT_SECRET", project.client_secret)
         self._vault.keep("CLIENT_BASIC", project.basic)
 
     def token(self, of: ProjectClient, scopes: tuple[str, ...] = ()) -> str:
-        """A token that is kept, or a new one."""
+        """The kept token of a client, or a new one."""
         if not scopes and of.token:
             return of.token
         key = (of.key, of.client_id, scopes)
@@ -178,16 +178,16 @@ class Credentials:
         return token
 
     def keep(self, token: str) -> None:
-        """Show a variable in place of a token that a check has got for itself."""
+        """Hide a token that a check has requested itself."""
         with self._lock:
             if token not in self._vault.variables.values():
                 self._given += 1
                 self._vault.keep(f"GIVEN_TOKEN_{self._given}", token)
 
     def _grant(self, of: ProjectClient, scope: str) -> RawAnswer:
-        """Ask the token endpoint; an empty scope is left out.
+        """Request a token. An empty scope is left out of the form.
 
-        :raises NoAnswer: if it does not answer.
+        :raises NoAnswer: if the token endpoint does not answer.
         """
         form = "grant_type=client_credentials" + (f"&scope={quote_plus(scope)}" if scope else "")
         headers = (("Authorization", f"Basic {of.basic}"), ("Content-Type", "application/x-www-form-urlencoded"))
@@ -198,7 +198,7 @@ class Credentials:
         try:
             answer = self._grant(of, wanted)
             if answer.status == 400 and not scopes:
-                # The client may have fewer scopes; without the parameter it gets those that it has.
+                # The client may have fewer scopes. Without the parameter the token gets all scopes of the client.
                 answer = self._grant(of, "")
             given: Any = json.loads(answer.body) if answer.status == 200 else None
         except (NoAnswer, ValueError) as error:
@@ -212,11 +212,11 @@ class Credentials:
         return given["access_token"], float(lifetime) if isinstance(lifetime, int | float) else 3600.0
 
     def new_project(self) -> ProjectClient:
-        """There is none."""
+        """Skip the case: no project can be made."""
         raise Skipped("needs a project of its own: --sandbox")
 
     def shell(self, names: Collection[str]) -> list[str]:
-        """The secret is the user's, so the lines get tokens with it."""
+        """Lines that request tokens with the client's secret, which the user has to set."""
         lines: list[str] = []
         for name in sorted(names & self._sources.keys()):
             of, scopes = self._sources[name]
@@ -233,14 +233,14 @@ class Credentials:
         return lines
 
     def close(self) -> None:
-        """Nothing was made."""
+        """Do nothing, because nothing was made."""
 
 
 class SandboxAccess(Credentials):
-    """Projects that the sandbox of the server makes, each with a client of its own.
+    """Access to projects that the server's sandbox makes, each with a client of its own.
 
     :param service: connections to the server, whose sandbox is asked.
-    :param sandbox_token: the bearer token of its routes; empty if they need none.
+    :param sandbox_token: the bearer token of the sandbox's routes; empty if they need none.
     """
 
     def __init__(
@@ -256,13 +256,13 @@ class SandboxAccess(Credentials):
 
     @property
     def authorization(self) -> str | None:
-        """The ``Authorization`` header of the sandbox's routes; None: they need none."""
+        """The ``Authorization`` header of the sandbox's routes; None if they need none."""
         return dict(self._headers).get("Authorization")
 
     def begin(self) -> None:
         """Make the projects of the run.
 
-        :raises Unusable: if the sandbox makes none.
+        :raises Unusable: if the sandbox refuses.
         """
         try:
             self.use(self._make("first"), self._make("second"))
@@ -270,7 +270,7 @@ class SandboxAccess(Credentials):
             raise Unusable(str(error)) from None
 
     def new_project(self) -> ProjectClient:
-        """A project for one case; the sandbox removes it after its time."""
+        """A new project for one case. The sandbox removes it when its lifetime has passed."""
         try:
             return self._make("own")
         except NoAnswer as error:
@@ -296,7 +296,7 @@ class SandboxAccess(Credentials):
         return client
 
     def shell(self, names: Collection[str]) -> list[str]:
-        """The secrets of throwaway projects, which are good for an hour, as they are."""
+        """Lines that contain the secrets of throwaway projects, which are valid for an hour."""
         known = self._vault.variables
         return [
             f"{name}=...  # that of the sandbox" if name == "SANDBOX_TOKEN" else f"{name}={shlex.quote(known[name])}"
@@ -304,7 +304,7 @@ class SandboxAccess(Credentials):
         ]
 
     def close(self) -> None:
-        """Remove all projects that were made, unless the server is away."""
+        """Remove all projects that were made. A server that does not answer is no error."""
         for key in self._made:
             try:
                 request = Request("DELETE", f"/sandbox/projects/{key}", self._headers)
@@ -314,9 +314,9 @@ class SandboxAccess(Credentials):
 
 
 def token_transport(token_url: str, service: Transport) -> tuple[Transport, str]:
-    """Connections to the token endpoint, and its target.
+    """Connections to the token endpoint, and its request target.
 
-    :raises ValueError: if the URL is none.
+    :raises ValueError: if the text is no URL.
     """
     base, mark, query = token_url.partition("?")
     origin = Origin.of(base)

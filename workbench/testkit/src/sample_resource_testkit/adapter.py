@@ -1,7 +1,7 @@
-"""Glue for adapters that ``sample-resource-conformance client`` drives, for clients in Python.
+"""Helpers for adapters of Python clients, which ``sample-resource-conformance client`` drives.
 
-It has the protocol, what the OpenAPI document says of the operations, and what is shown of errors. It needs the
-standard library alone, and adds nothing to what a client does.
+They speak the protocol, list the operations of the OpenAPI document, and describe errors. They need only the standard
+library, and add nothing to what a client does.
 """
 
 import json
@@ -18,13 +18,13 @@ FORM = "application/x-www-form-urlencoded"
 _DOCUMENTED = files("sample_resource_testkit.client") / "operations.json"
 
 OPERATIONS: dict[str, Any] = {each["id"]: each for each in json.loads(_DOCUMENTED.read_text(encoding="utf-8"))}
-"""What the OpenAPI document says of each operation."""
+"""The operations of the OpenAPI document, by their operationIds."""
 
 _FAMILIES = {"var": "var.<name>", "text": "text.<language>"}
 
 
 def with_prefixes(values: dict[str, Any]) -> dict[str, Any]:
-    """Arguments under the names that the document gives them: the members of ``var`` and ``text`` have prefixes."""
+    """Arguments by the names of their parameters: members of ``var`` and ``text`` get prefixes (``var.name``)."""
     return {
         _FAMILIES.get(name, name): {f"{name}.{key}": item for key, item in value.items()}
         if name in _FAMILIES and value is not None
@@ -34,16 +34,16 @@ def with_prefixes(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def snake(name: str) -> str:
-    """A name as generators for Python write it: ``filter.facets`` is filter_facets."""
+    """A name in the spelling of generators for Python: ``filter.facets`` becomes ``filter_facets``."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"([a-z])([A-Z])", r"\1_\2", name))
     return words.lower()
 
 
 def http_error(status: int, body: Any, headers: Any) -> dict[str, Any]:
-    """The answer to a call that came to an answer that is no success.
+    """The adapter's answer to a call whose HTTP answer was no success.
 
-    :param body: as the client has read it; anything.
-    :param headers: with ``get``.
+    :param body: the body as the client has read it, of any type.
+    :param headers: an object with the method ``get``.
     """
     told = body if isinstance(body, dict) else {}
     entries = told.get("errors")
@@ -66,16 +66,16 @@ def serve(
     make: Callable[[Opened], Any],
     call: Callable[[Any, Opened, str, dict[str, Any], Any], dict[str, Any]],
 ) -> None:
-    """Answer messages one after the other until the input ends.
+    """Answer the messages of the kit, one after the other, until the input ends.
 
-    :param hello: ``client`` and ``version``; ``operations`` if it lacks some, and ``features``.
-    :param make: makes a client; None if it cannot get a token itself.
-    :param call: makes a call with the client, what it was opened with, the operation, the arguments that are not null
-        and the body, and returns the answer with ``result``, ``error`` or ``unsupported``.
+    :param hello: ``client`` and ``version``; ``features``; and ``operations`` if the client lacks some.
+    :param make: makes a client, or returns None if the client cannot get a token itself.
+    :param call: makes a call. It gets the client, the members of the message that opened it, the operation, the
+        arguments that are not null, and the body. It returns an answer with ``result``, ``error`` or ``unsupported``.
     """
     sessions: dict[str, tuple[Any, Opened]] = {}
     known = hello.get("operations", OPERATIONS)
-    # Also where the system has another encoding, as on Windows.
+    # UTF-8 also on systems with another encoding, such as Windows.
     for line in open(sys.stdin.fileno(), encoding="utf-8", closefd=False):  # noqa: SIM115 -- it stays open
         message = json.loads(line)
         if message["do"] == "hello":
@@ -95,6 +95,6 @@ def serve(
             arguments = {name: value for name, value in message.get("arguments", {}).items() if value is not None}
             client, opened = sessions[message["session"]]
             answer = {"id": message["id"], **call(client, opened, message["operation"], arguments, message.get("body"))}
-        # Escapes beyond ASCII, so that the encoding of the output makes no difference.
+        # Characters beyond ASCII become escapes, so that the encoding of the output makes no difference.
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

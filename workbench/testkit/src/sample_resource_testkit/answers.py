@@ -1,4 +1,7 @@
-"""An answer, and what can be expected of it. Each ``expect_...`` counts as one check and returns the answer."""
+"""Answers of the server, with methods that check them.
+
+Each ``expect_...`` counts as one check and returns the answer.
+"""
 
 import json
 import re
@@ -15,7 +18,7 @@ Counted = Callable[[], None]
 
 
 class Answer:
-    """What a server answered to one request.
+    """The answer of a server to one request.
 
     :param count: called for each expectation.
     """
@@ -32,7 +35,7 @@ class Answer:
 
     @property
     def body(self) -> bytes:
-        """The body as it came."""
+        """The bytes of the body."""
         return self.raw.body
 
     @property
@@ -48,9 +51,9 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The body as a JSON value.
+        """The JSON value in the body.
 
-        :raises Failed: if it is none.
+        :raises Failed: if the body is not JSON.
         """
         try:
             return json.loads(self.text, parse_constant=_refuse)
@@ -59,9 +62,9 @@ class Answer:
 
     @property
     def members(self) -> dict[str, Any]:
-        """The body, which has to be a JSON object.
+        """The JSON object in the body.
 
-        :raises Failed: if it is none.
+        :raises Failed: if the body is no JSON object.
         """
         body = self.json
         if not isinstance(body, dict):
@@ -69,18 +72,18 @@ class Answer:
         return cast("dict[str, Any]", body)
 
     def headers(self, name: str) -> list[str]:
-        """The values of a header, as often as it came."""
+        """The values of a header, one for each time that the answer has it."""
         return [value for found, value in self.raw.headers if found.lower() == name.lower()]
 
     def header(self, name: str) -> str | None:
-        """The value of a header; several are joined by a comma, as RFC 9110 says."""
+        """The value of a header. Several values are joined by commas (RFC 9110, section 5.3)."""
         values = self.headers(name)
         return ", ".join(values) if values else None
 
     def at(self, *path: str | int) -> Any:
-        """The value at a place of the JSON body.
+        """The value at a path in the JSON body.
 
-        :raises Failed: if there is none.
+        :raises Failed: if the body has no such path.
         """
         value = _find(self.json, path)
         if value is _MISSING:
@@ -88,14 +91,14 @@ class Answer:
         return value
 
     def failed(self, expected: str, got: str) -> Failed:
-        """The exception that says that this answer is wrong."""
+        """The exception for a failed check of this answer."""
         return Failed(expected, got, self.exchange)
 
     def expect(self, condition: bool, expected: str, got: object = None) -> "Answer":
-        """Expect something that no other method says.
+        """Expect that a condition holds.
 
-        :param expected: what should hold, as ``results in the order of their keys``.
-        :param got: what holds instead, a text as it is shown or a JSON value; by default the body.
+        :param expected: the condition in words, such as ``results in the order of their keys``.
+        :param got: what the answer has instead, as a text for the report or a JSON value; by default the body.
         :raises Failed: if the condition is false.
         """
         self._count()
@@ -106,26 +109,26 @@ class Answer:
         return self
 
     def expect_status(self, *allowed: int) -> "Answer":
-        """Expect one of some status codes.
+        """Expect one of the given status codes.
 
-        :raises Failed: for another one.
+        :raises Failed: for another status code.
         """
         wanted = " or ".join(map(str, allowed))
         return self.expect(self.status in allowed, f"status {wanted}", f"status {self.status}")
 
     def expect_success(self) -> "Answer":
-        """Expect any status from 200 to 299: the interface often does not say which.
+        """Expect any status from 200 to 299. The interface often does not say which.
 
-        :raises Failed: for another one.
+        :raises Failed: for another status code.
         """
         return self.expect(200 <= self.status < 300, "a status of success (2xx)", f"status {self.status}")
 
     def expect_json(self, *path_and_value: Any) -> "Answer":
-        """Expect a value at a place of the JSON body: ``expect_json("results", 0, "key", "a")``.
+        """Expect a value at a path in the JSON body: ``expect_json("results", 0, "key", "a")``.
 
-        Only with a value it is the whole body. Numbers are equal if they are the same number (1 and 1.0); true is no 1.
+        A value without a path is the whole body. 1 and 1.0 are equal; true and 1 are not.
 
-        :raises Failed: for another value, or none.
+        :raises Failed: for another value, or if the body has no such path.
         """
         *path, value = path_and_value
         found = _find(self.json, path)
@@ -134,17 +137,17 @@ class Answer:
         return self.expect(found is not _MISSING and same(found, value), f"{place} to be {told(value)}", got)
 
     def expect_absent(self, *path: str | int) -> "Answer":
-        """Expect that a place of the JSON body does not exist; null counts as a value.
+        """Expect that the JSON body has nothing at a path. null counts as a value.
 
-        :raises Failed: if it exists.
+        :raises Failed: if the body has the path.
         """
         found = _find(self.json, path)
         return self.expect(found is _MISSING, f"no {_place(path)}", f"{_place(path)} is {told(found)}")
 
     def expect_subset(self, wanted: Mapping[str, Any], *path: str | int) -> "Answer":
-        """Expect an object at a place of the body that has at least these members, each with this value.
+        """Expect an object at a path in the body that has at least these members, each with this value.
 
-        :raises Failed: if one is missing or another value.
+        :raises Failed: if a member is missing or has another value.
         """
         found = self.at(*path)
         holds = isinstance(found, dict) and all(name in found and same(found[name], wanted[name]) for name in wanted)
@@ -153,8 +156,8 @@ class Answer:
     def expect_header(self, name: str, value: "str | re.Pattern[str] | None" = None) -> "Answer":
         """Expect a header.
 
-        :param value: its whole value, or a pattern that the whole value matches; None: any.
-        :raises Failed: if it is missing or different.
+        :param value: its whole value, or a pattern for the whole value; None accepts any value.
+        :raises Failed: if the header is missing or has another value.
         """
         found = self.header(name)
         if isinstance(value, re.Pattern):
@@ -165,27 +168,27 @@ class Answer:
         return self.expect(holds, f"the header {name}{wanted}", got)
 
     def expect_no_header(self, name: str) -> "Answer":
-        """Expect that a header is not there.
+        """Expect that the answer does not have a header.
 
-        :raises Failed: if it is.
+        :raises Failed: if it has the header.
         """
         return self.expect(self.header(name) is None, f"no header {name}", f"{name}: {self.header(name)}")
 
     def expect_empty(self) -> "Answer":
-        """Expect no body, and nothing after the end of the answer either.
+        """Expect an answer without a body, and no bytes after its end.
 
-        :raises Failed: if there is one.
+        :raises Failed: if there are any.
         """
         return self.expect(not self.raw.body + self.raw.extra, "no body", shortened(self.raw.body + self.raw.extra))
 
     def expect_error(self, status: int, code: str | None = None, **members: Any) -> "Answer":
-        """Expect a status and the platform's error body.
+        """Expect a status code and the platform's error body.
 
-        The body has ``statusCode``, ``message``, and ``errors``, each with ``message`` and ``code``. It counts as two
-        checks: the status, and the body.
+        The body has ``statusCode``, ``message``, and ``errors``, each with ``message`` and ``code``. The call counts as
+        two checks: the status, and the body.
 
-        :param code: of one of the errors; None: any.
-        :param members: of the error with that code.
+        :param code: the code that one of the errors has; None accepts any.
+        :param members: further members of the error with that code.
         :raises Failed: for another answer.
         """
         self.expect_status(status)
@@ -208,7 +211,7 @@ class Answer:
 
 
 def told(value: object) -> str:
-    """A value as a reader of JSON expects it, of a bearable length."""
+    """A value as JSON for a report, cut short after 1,000 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):
@@ -217,7 +220,7 @@ def told(value: object) -> str:
 
 
 def same(found: Any, wanted: Any) -> bool:
-    """Whether two JSON values are the same: numbers as mathematics has them, and true is no number."""
+    """Whether two JSON values are equal: 1 and 1.0 are, true and 1 are not."""
     if isinstance(found, bool) or isinstance(wanted, bool):
         return found is wanted
     if isinstance(found, dict) and isinstance(wanted, dict):
@@ -241,7 +244,7 @@ def _find(value: Any, path: "tuple[str | int, ...] | list[Any]") -> Any:
 
 
 def _place(path: "tuple[str | int, ...] | list[Any]") -> str:
-    """A path as it is written in JavaScript: ``results[0].key``."""
+    """A path in the notation of JavaScript: ``results[0].key``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".") or "the body"
 

@@ -1,4 +1,4 @@
-"""Who sends requests: the caller of one project with one token, and what it sends and makes."""
+"""Callers, each of which sends requests to one project with one token, and the resources that they make."""
 
 import json as json_text
 from collections.abc import Mapping, Sequence
@@ -18,26 +18,26 @@ JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
 UNSET: Any = object()
-"""For a parameter that was not given, where None means something."""
+"""The default of parameters for which None is a value."""
 
 
 class Sender(Protocol):
-    """What callers need of the world that they belong to."""
+    """The part of a world that its callers use."""
 
     def key(self) -> str:
-        """A key that no other resource has."""
+        """A new key, which no other resource has."""
         ...
 
     def deliver(self, request: Request) -> Answer:
-        """Send a request on a connection of its own, and record it."""
+        """Send a request on a connection of its own, and record the exchange."""
         ...
 
     def token_for(self, client: ProjectClient, scopes: tuple[str, ...]) -> str:
-        """A token of a client."""
+        """An access token of a client."""
         ...
 
     def make_for(self, caller: "Caller", fields: dict[str, Any], key: str) -> "Made":
-        """Make a resource by whatever way works."""
+        """Make a resource by any way that works."""
         ...
 
 
@@ -45,9 +45,9 @@ class Sender(Protocol):
 class Made:
     """A resource that a check has made.
 
-    :param body: of the answer that told so.
+    :param body: the body of the answer that reported it.
     :param location: the ``Location`` header; empty if there was none.
-    :param key: that it was made with; empty if the server takes none.
+    :param key: the key that it was made with; empty if the server accepts no keys.
     """
 
     body: dict[str, Any]
@@ -56,9 +56,9 @@ class Made:
 
     @property
     def id(self) -> str:
-        """Its id, from the body or the ``Location`` header.
+        """The id of the resource, from the body or the ``Location`` header.
 
-        :raises NotReachable: if the server told it in neither.
+        :raises NotReachable: if neither has it.
         """
         found = self.body.get("id")
         if isinstance(found, str):
@@ -70,9 +70,9 @@ class Made:
 
     @property
     def version(self) -> int:
-        """Its version.
+        """The version of the resource.
 
-        :raises NotReachable: if the body has no number.
+        :raises NotReachable: if the body has no version number.
         """
         found = self.body.get("version")
         if isinstance(found, int | float) and not isinstance(found, bool):
@@ -83,7 +83,7 @@ class Made:
 class Caller:
     """Sends requests to the resources of one project with one token.
 
-    Paths are given from ``/{projectKey}/resource`` on: ``""``, ``"/key=a"``, ``"?limit=1"``, exactly as they go out.
+    A path is what follows ``/{projectKey}/resource``: ``""``, ``"/key=a"``, ``"?limit=1"``. It is sent unchanged.
     """
 
     def __init__(
@@ -101,14 +101,14 @@ class Caller:
 
     @property
     def client(self) -> ProjectClient:
-        """The client and its credentials."""
+        """The API client, with its project and credentials."""
         return self._client
 
     @property
     def token(self) -> str:
-        """The token; empty for a caller without one.
+        """The access token; empty for a caller without one.
 
-        :raises Skipped: if none can be had.
+        :raises Skipped: if no token can be obtained.
         """
         if self._token is not None:
             return self._token
@@ -127,15 +127,16 @@ class Caller:
         target: str | None = None,
         authorization: str | None = UNSET,
     ) -> Request:
-        """A request, to be sent later.
+        """A request, which can be sent later.
 
         :param json: a value for the body, which gets ``Content-Type: application/json``.
-        :param query: text as it goes out, or pairs, which are percent-encoded; several values of a name are a list.
+        :param query: a text, which is sent unchanged, or a mapping, which is percent-encoded; several values of a name
+            are a list.
         :param body: bytes or text for the body, without a ``Content-Type``.
-        :param form: for the body, as ``query``; it gets the content type of forms.
-        :param headers: beside those above; one with the same name replaces them.
-        :param target: the whole request target, in place of ``path``; a path from the URL of the server on.
-        :param authorization: the whole header, None for no such header; by default that of the caller's token.
+        :param form: a form for the body, given like ``query``; the request gets the content type of forms.
+        :param headers: further headers; they replace those above that have the same name.
+        :param target: the whole request target instead of ``path``, without the URL of the server.
+        :param authorization: the value of the header, or None for no header; by default the caller's token is sent.
         """
         given = list(headers) if isinstance(headers, Sequence) else list(headers.items())
         content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
@@ -166,42 +167,42 @@ class Caller:
         return self._sender.deliver(self.request(method, path, json, **options))
 
     def get(self, path: str = "", **options: Any) -> Answer:
-        """GET, as :meth:`send` does."""
+        """Send a GET request, as :meth:`send` does."""
         return self.send("GET", path, **options)
 
     def head(self, path: str = "", **options: Any) -> Answer:
-        """HEAD, as :meth:`send` does."""
+        """Send a HEAD request, as :meth:`send` does."""
         return self.send("HEAD", path, **options)
 
     def post(self, path: str = "", json: Any = UNSET, **options: Any) -> Answer:
-        """POST, as :meth:`send` does."""
+        """Send a POST request, as :meth:`send` does."""
         return self.send("POST", path, json, **options)
 
     def put(self, path: str = "", json: Any = UNSET, **options: Any) -> Answer:
-        """PUT, as :meth:`send` does."""
+        """Send a PUT request, as :meth:`send` does."""
         return self.send("PUT", path, json, **options)
 
     def patch(self, path: str = "", json: Any = UNSET, **options: Any) -> Answer:
-        """PATCH, as :meth:`send` does."""
+        """Send a PATCH request, as :meth:`send` does."""
         return self.send("PATCH", path, json, **options)
 
     def delete(self, path: str = "", **options: Any) -> Answer:
-        """DELETE, as :meth:`send` does."""
+        """Send a DELETE request, as :meth:`send` does."""
         return self.send("DELETE", path, **options)
 
     def make(self, fields: Mapping[str, Any] | None = None, *, key: str | None = None) -> Made:
-        """Make a resource by whatever way works: POST, PUT, with a key, or without.
+        """Make a resource by any way that works: POST or PUT, with or without a key.
 
         :param fields: its objectTypeProperty; empty by default.
-        :param key: by default a new one.
+        :param key: its key; a new one by default.
         :raises NotReachable: if no way works.
         """
         return self._sender.make_for(self, dict(fields or {}), self._sender.key() if key is None else key)
 
     def update(self, made: Made, *actions: Mapping[str, Any] | str) -> Made:
-        """Apply update actions to a resource (4.10), and return it as it is then.
+        """Apply update actions to a resource (4.10), and return the updated resource.
 
-        :param actions: names, or objects with ``action``; by default ``doSomeThing``.
+        :param actions: names of actions, or objects with ``action``; by default ``doSomeThing``.
         :raises NotReachable: if the server refuses.
         """
         answer = self.post(f"/{made.id}", update_body(made.version, *actions))
@@ -211,15 +212,16 @@ class Caller:
 
 
 def update_body(version: Any, *actions: Mapping[str, Any] | str) -> dict[str, Any]:
-    """The body of an update by id; a text is an action without fields, and without actions it is ``doSomeThing``."""
+    """The body of an update by id. A text is an action without fields; the default action is ``doSomeThing``."""
     listed = [{"action": action} if isinstance(action, str) else dict(action) for action in actions or ("doSomeThing",)]
     return {"version": version, "actions": listed}
 
 
 def encoded(query: Query) -> str:
-    """A query or a form as text: text as it is, pairs percent-encoded, and a list as a repetition of its name.
+    """A query or a form as text.
 
-    True and false are ``true`` and ``false``.
+    A text is returned unchanged. A mapping is percent-encoded: a list repeats its name, and booleans become ``true``
+    and ``false``.
     """
     if isinstance(query, str):
         return query

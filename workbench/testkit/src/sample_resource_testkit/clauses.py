@@ -1,4 +1,4 @@
-"""The clauses of the specification, as ``docs/specification.md`` of the service publishes them."""
+"""The clauses of the specification, which ``docs/specification.md`` of the service publishes."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LEVELS = ("must", "should")
 class Clause:
     """One rule that a client can notice.
 
-    :param number: never changes once it is released, such as ``4.10-3``.
+    :param number: such as ``4.10-3``; it never changes once it is released.
     :param level: ``must``: the interface or its platform says so; ``should``: decided where both are silent.
     :param profile: one of :data:`PROFILES`.
     :param source: where the rule comes from.

@@ -48,7 +48,7 @@ from sample_resource_testkit.world import Server
 NAME = "sample-resource-conformance"
 
 _GREETINGS = 3
-"""How often the first request is sent before the server counts as one that answers nothing."""
+"""How often the first request is sent before the server counts as unreachable."""
 
 _EPILOG = """\
 Give one of: --sandbox; --client-id and --client-secret; --token. Secrets may come from the environment instead:
@@ -168,13 +168,13 @@ def _hold(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     verdict = _verdict(server, vault, results, selected, expected, began, elapsed_s)
     code = report(options, verdict, as_json)
     if not verdict.failing:
-        # Otherwise the projects stay as long as the sandbox keeps them, so that the curl lines work.
+        # Otherwise the projects stay until the sandbox removes them, so that the curl lines work.
         access.close()
     return code
 
 
 def _access(parser: argparse.ArgumentParser, options: argparse.Namespace, transport: Transport, vault: Vault) -> Access:
-    """What the options say about projects and tokens."""
+    """The access to projects and tokens that the options ask for."""
     given = [name for name in ("sandbox", "client_id", "token") if getattr(options, name)]
     token = options.token or (os.environ.get("TOKEN", "") if not given else "")
     if len(given) > 1:
@@ -208,10 +208,10 @@ def _access(parser: argparse.ArgumentParser, options: argparse.Namespace, transp
 
 
 def _greet(server: Server) -> list[str]:
-    """See that the server is there, and that there is a token.
+    """Check that the server answers, and that a token can be obtained.
 
-    :return: what the user should know before the run.
-    :raises Unusable: if one of them is missing.
+    :return: notes for the user, shown before the run.
+    :raises Unusable: if the server does not answer, or there is no token.
     """
     project = server.access.project
     try:
@@ -229,9 +229,9 @@ def _greet(server: Server) -> list[str]:
 
 
 def _patient_exchange(transport: Transport, request: Request) -> RawAnswer:
-    """The answer to a request that is sent up to three times, for a server that drops some connections.
+    """The answer to a request that is sent up to three times, because a server may drop some connections.
 
-    :raises NoAnswer: if none comes.
+    :raises NoAnswer: if no attempt is answered.
     """
     for _ in range(_GREETINGS - 1):
         try:

@@ -1,4 +1,4 @@
-"""What was sent and what came back, kept for the report of a failure."""
+"""Requests with their answers, kept for the report of a failure."""
 
 import re
 import shlex
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from sample_resource_testkit.wire import Origin, RawAnswer, Request
 
 _LONGEST_BODY = 2_000
-"""Characters of a body that a report shows."""
+"""The characters of a body that a report shows at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
-    """A request and what became of it. Two are never equal, even if the same was sent twice.
+    """A request with its answer or fault. Two exchanges are never equal, even with the same request.
 
-    :param answer: None if there was none; ``fault`` says why.
+    :param answer: None if no answer came; then ``fault`` says why.
     """
 
     origin: Origin
@@ -24,14 +24,14 @@ class Exchange:
     fault: str = ""
 
     def curl(self, hide: Callable[[str], str]) -> str:
-        """A line that sends the same request when it is pasted into a shell.
+        """A shell command that sends the request again by curl.
 
         :param hide: replaces secrets by the names of shell variables.
         """
         return curl(self.origin, self.request, hide)
 
     def told(self) -> str:
-        """The answer as text: status line, headers, body."""
+        """The answer as text: status line, headers, body. Without an answer, the fault."""
         if self.answer is None:
             return self.fault
         answer = self.answer
@@ -45,7 +45,7 @@ class Exchange:
 
 
 def shortened(data: bytes) -> str:
-    """A body as text of a bearable length."""
+    """A body as text, cut short after 2,000 characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -56,7 +56,7 @@ def shortened(data: bytes) -> str:
 
 
 def curl(origin: Origin, request: Request, hide: Callable[[str], str]) -> str:
-    """A curl line for a request, as :meth:`Exchange.curl` says."""
+    """A shell command that sends a request by curl; see :meth:`Exchange.curl`."""
     words = ["curl", "--include", "--http1.1", "--path-as-is", "--globoff"]
     if request.method == "HEAD":
         words.append("--head")
@@ -73,7 +73,7 @@ def curl(origin: Origin, request: Request, hide: Callable[[str], str]) -> str:
             text = request.body.decode()
         except UnicodeDecodeError:
             text = ""
-        # A shell cannot have U+0000 in an argument, and curl takes one that begins with @ for a file.
+        # An argument of a command cannot contain U+0000, and curl reads a file if the argument begins with @.
         if (text == "" and request.body) or "\0" in text or text.startswith("@"):
             octal = "".join(f"\\{byte:03o}" for byte in request.body)
             before = f"printf '{octal}' | "
@@ -88,11 +88,12 @@ def curl(origin: Origin, request: Request, hide: Callable[[str], str]) -> str:
 
 
 _UNQUOTABLE = re.compile(r'["`\\\\]')
-"""What means something to a shell between double quotes, beside the dollar of a variable."""
+"""Characters with a meaning to a shell between double quotes, without the dollar sign of a variable."""
 
 
 def _word(word: str, hidden: str) -> str:
-    """A word for a shell; a variable that stands for a secret is put between double quotes, so that it is replaced."""
+    """A quoted word for a shell. If it contains a variable for a secret, the quotes are double, so that the shell
+    expands it."""
     if hidden != word and not _UNQUOTABLE.search(hidden):
         return f'"{hidden}"'
     return shlex.quote(hidden)

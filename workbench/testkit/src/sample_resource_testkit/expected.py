@@ -1,4 +1,4 @@
-"""The file of expected failures: clauses that a server is known to fail, or scenarios of a client."""
+"""The file of expected failures: it lists clauses that a server is known to fail, or scenarios of a client."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,23 +9,24 @@ from sample_resource_testkit.outcomes import ClauseResult, Outcome
 
 
 class BadList(ValueError):
-    """The file cannot be used; the message says why, with the line."""
+    """The file cannot be used. The message has the reason and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a file lists.
+    """The expected failures that a file lists.
 
-    :param lines: the reasons, by the numbers and patterns as they are written.
+    :param lines: the reasons by the numbers and patterns of the file.
     """
 
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def applied(self, results: Mapping[str, ClauseResult]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """What of the file is about results.
+        """The expected failures among results, and the lines of the file that no failure matches.
 
-        :return: the reasons, by the numbers: those that are listed themselves, and those that fail and match a
-            pattern; then the lines that nothing failing matches, without those whose number passes.
+        :return: first the reasons by clause number, for clauses that the file names, and failing clauses that match a
+            pattern. Then the lines that no failing clause matches; a line that names a passing clause is not among
+            them.
         """
         failing = [number for number, result in results.items() if result.outcome is Outcome.FAIL]
         patterns = [line for line in self.lines if line not in results]
@@ -46,12 +47,12 @@ def _matches(numbers: Iterable[str], line: str) -> Iterator[str]:
 
 
 def read_expected(path: Path, known: Collection[str], item: str = "clause") -> Expected:
-    """Read a file with a clause in each line: its number, and after a blank any reason. ``#`` begins a comment.
+    """Read a file with a clause in each line: its number, then a space and a reason. ``#`` begins a comment.
 
-    In place of a number there may be a pattern: ``*`` stands for any characters, as in ``C-req-*``.
+    A line may have a pattern instead of a number: ``*`` stands for any characters, as in ``C-req-*``.
 
-    :param item: what the numbers are those of, for messages.
-    :raises BadList: if the file cannot be read, names a clause twice, or one that does not exist.
+    :param item: the word for what is listed, for messages.
+    :raises BadList: if the file cannot be read, names a clause twice, or names one that does not exist.
     """
     try:
         text = path.read_text(encoding="utf-8")

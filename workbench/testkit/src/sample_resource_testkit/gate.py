@@ -1,4 +1,4 @@
-"""A run of tests as a whole: what its clients have exercised, and whether that is enough."""
+"""Judges a run of tests as a whole: whether its clients have exercised enough of the interface."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,17 @@ from typing import Any
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 FORMS = {".html": "text/html", ".json": "application/json"}
-"""The endings of files, and the form that the report has in them."""
+"""The media type of a report by the suffix of its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What is asked of a run.
+    """The conditions that a run of tests has to meet.
 
-    :param report: where the report is written.
-    :param minimum: percent of what can be exercised that has to be.
-    :param of: the kinds and names that count; None: all.
-    :param allowed: the findings that are expected, while any other is too much; None: all are.
+    :param report: the file to write the report to.
+    :param minimum: the least percentage of the interface that has to be exercised.
+    :param of: the kinds and names that count; None counts all.
+    :param allowed: the expected findings; any other fails the run. None allows all findings.
     """
 
     report: Path | None = None
@@ -29,14 +29,14 @@ class Gate:
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing is asked."""
+        """Whether there is no condition and no report to write."""
         return self.report is None and self.minimum is None and self.allowed is None
 
     def judged(self, server: SandboxServer | None, run: str, tests: Mapping[str, str]) -> tuple[list[str], bool]:
-        """Lines for the end of a run, and whether it is good enough. Writes the report.
+        """The lines to show at the end of a run, and whether it meets the conditions. Writes the report.
 
-        :param server: None if the run has used none.
-        :param tests: which test has had which project.
+        :param server: None if the run has used no server.
+        :param tests: the names of tests by the keys of their projects.
         """
         wanted = {"min": self.minimum, "of": self.of, "allow": self.allowed, "noFindings": self.allowed is not None}
         asked: dict[str, Any] = {name: each for name, each in wanted.items() if each is not None}
@@ -59,7 +59,7 @@ class Gate:
 
 
 def refusal_of(server: SandboxServer, run: str, allowed: Sequence[str]) -> str | None:
-    """Why there are no such findings; None if there are, or if the server cannot be asked."""
+    """The message of a server that does not know some of the findings; None if it knows all, or does not answer."""
     try:
         server.run_report(run, allow=allowed)
     except SandboxError as error:
@@ -73,9 +73,9 @@ def _summary(made: Mapping[str, Any]) -> str:
 
 
 def report_file(text: str) -> Path:
-    """The value of ``--sample-report``.
+    """Read the value of ``--sample-report``.
 
-    :raises ValueError: if its ending names no form.
+    :raises ValueError: if the suffix belongs to no form of reports.
     """
     path = Path(text)
     if path.suffix.lower() not in FORMS:
@@ -84,9 +84,9 @@ def report_file(text: str) -> Path:
 
 
 def percentage(text: str) -> int:
-    """The value of ``--sample-min``.
+    """Read the value of ``--sample-min``.
 
-    :raises ValueError: otherwise.
+    :raises ValueError: if the text is no percentage.
     """
     if not text.isascii() or not text.isdigit() or int(text) > 100:
         raise ValueError(f"a number from 0 to 100 is expected, and not {text!r}")
@@ -94,7 +94,7 @@ def percentage(text: str) -> int:
 
 
 def findings_allowed(text: str) -> tuple[str, ...]:
-    """The value of ``--sample-findings``: ``none``, or a file with an id in each line, where ``#`` begins a comment.
+    """Read the value of ``--sample-findings``: ``none``, or a file with an id in each line. ``#`` begins a comment.
 
     :raises ValueError: if the file cannot be read.
     """
@@ -109,5 +109,5 @@ def findings_allowed(text: str) -> tuple[str, ...]:
 
 
 def names_counted(text: str) -> tuple[str, ...]:
-    """The value of ``--sample-of``."""
+    """Read the value of ``--sample-of``."""
     return tuple(dict.fromkeys(each.strip() for each in text.split(",")))

@@ -1,4 +1,4 @@
-"""What a client has sent: entries of the journal of a project, and what a test expects of them."""
+"""Entries of a project's journal, which are the requests of a client, and the expectations of tests about them."""
 
 import json
 import re
@@ -11,17 +11,17 @@ from typing import Any, Self
 class JournalEntry:
     """A request that reached the server, and its answer.
 
-    :param number: rises with the requests of a project, in the order of their arrival.
-    :param path: below the project and without the query, as it came: ``/resource/key=a%2Fb``.
-    :param query: what follows the question mark, as it came.
-    :param status: of the answer. If the request was carried out and a rule withheld its answer, the status that was
-        withheld; None if it was not carried out and had no answer.
-    :param answered: whether the client was sent an answer; False for a connection that was closed or reset.
-    :param headers: of the request, in their order and spelling; tokens are left out.
-    :param body: of the request as text; None without one, or if it is no text.
-    :param response_body: of the answer, likewise.
-    :param rule: the rule that acted, as the server describes it; None if none did.
-    :param data: the whole entry as the server has it, with ``findings`` and others.
+    :param number: the position in the order of arrival; later requests of a project have higher numbers.
+    :param path: the path below the project, without the query and not decoded: ``/resource/key=a%2Fb``.
+    :param query: the text after the question mark, not decoded.
+    :param status: the status of the answer. If a rule withheld the answer to a request that was carried out, the status
+        that was withheld. None if the request was not carried out and had no answer.
+    :param answered: whether the client was sent an answer; False if the connection was closed or reset.
+    :param headers: the headers of the request in their order and spelling, without tokens.
+    :param body: the body of the request as text; None if there is no body, or it is no text.
+    :param response_body: the body of the answer, likewise.
+    :param rule: the server's description of the rule that acted; None if no rule acted.
+    :param data: the whole entry as the server sent it, with ``findings`` and other members.
     """
 
     number: int
@@ -39,7 +39,7 @@ class JournalEntry:
 
     @classmethod
     def of(cls, data: Mapping[str, Any], project: str) -> Self:
-        """Read an entry of the journal."""
+        """An entry from the JSON object of the server."""
         request, response, rule = data["request"], data.get("response"), data.get("rule")
         target, _, query = str(request["target"]).partition("?")
         withheld = None if rule is None else rule.get("replacedStatus")
@@ -60,7 +60,7 @@ class JournalEntry:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The messages of the error that was answered, each with its code, and what else it tells."""
+        """The error messages in the answer, each with its code and details."""
         body = _json(self.response_body)
         listed = body.get("errors") if isinstance(body, dict) else None
         if self.status is None or self.status < 400 or not isinstance(listed, list):
@@ -69,7 +69,8 @@ class JournalEntry:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """What should not be so although it works: of each ``id``, ``told`` and what that is made of."""
+        """The findings of the sandbox: mistakes that did not make the request fail, each with ``id``, ``told`` and
+        details."""
         return tuple(self.data.get("findings", ()))
 
     def __str__(self) -> str:
@@ -82,7 +83,7 @@ def _pairs(message: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
 
 
 def _json(text: str | None) -> Any:
-    """The value of a JSON text; None if it is none."""
+    """The value of a JSON text; None if the text is not JSON."""
     try:
         return None if text is None else json.loads(text)
     except ValueError:
@@ -99,7 +100,7 @@ def _text(message: Mapping[str, Any] | None) -> str | None:
 
 
 def told(entries: Iterable[JournalEntry]) -> str:
-    """A journal for a reader, oldest first: each request with the errors that it was answered, and what was found."""
+    """A journal as text, oldest entry first: each request with the errors of its answer, and its findings."""
     return "\n".join(line for entry in reversed(list(entries)) for line in _told(entry))
 
 
@@ -111,13 +112,13 @@ def _told(entry: JournalEntry) -> Iterator[str]:
         yield f"     finding: {finding['told']}"
 
 
-# What a test expects
+# Expectations of tests
 
 Values = str | Sequence[str] | bool
-"""Of a parameter or header: a value that it has, several of them, or whether it is there."""
+"""The expected value of a parameter or header, several values, or whether it is present."""
 
 Times = int | tuple[int, int | None]
-"""How often: exactly, or at least and at most."""
+"""How often a request is expected: an exact number, or the least and the largest number."""
 
 
 class _Anything:
@@ -129,12 +130,12 @@ ANYTHING = _Anything()
 
 
 def times_order(times: Times) -> int | dict[str, int]:
-    """How often, as the service is asked."""
+    """An expected number of requests in the form of the sandbox's order."""
     if isinstance(times, int):
         return times
     return {name: each for name, each in zip(("atLeast", "atMost"), times, strict=True) if each is not None}
 
 
 def fits(wanted: str, text: str) -> bool:
-    """Whether a text is the wanted one, in which ``*`` stands for any characters."""
+    """Whether a text matches a pattern, in which ``*`` stands for any characters."""
     return re.fullmatch(".*".join(map(re.escape, wanted.split("*"))), text, re.DOTALL) is not None

@@ -15,24 +15,24 @@ from pathlib import Path
 from sample_resource_testkit.sandbox import SandboxError
 
 STATE = "state.json"
-"""In the folder of a run: ``{"url": ...}`` when the service is ready, ``{"error": ...}`` if it does not start."""
+"""A file in the folder of a run. It has ``{"url": ...}`` when the service is ready, or ``{"error": ...}``."""
 
 _STARTED_WITHIN_S = 400.0
 
 
 def new_folder() -> Path:
-    """The folder of a run, which the service makes when it is started."""
+    """A path for the folder of a run. The folder is made when the service is started."""
     return Path(tempfile.gettempdir()) / f"sample-resource-testkit-{secrets.token_hex(8)}"
 
 
 def started(folder: Path, until: int) -> str:
-    """The URL of the service of a run; whoever asks first starts it.
+    """The URL of the service of a run. The first call starts the service.
 
-    :param until: the process that the service ends with.
+    :param until: the process at whose end the service ends too.
     :raises SandboxError: if it does not start.
     """
     if not folder.exists():
-        _start(folder, until).returncode = 0  # it outlives this process, and is not waited for
+        _start(folder, until).returncode = 0  # the service outlives this process, which does not wait for it
     return _url(folder)
 
 

@@ -1,4 +1,4 @@
-"""What the options of the commands have in common."""
+"""The options and exit codes that the two commands share."""
 
 import argparse
 import os
@@ -15,20 +15,20 @@ from sample_resource_testkit.reports.terminal import as_text
 from sample_resource_testkit.verdict import Terms, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
-"""Exit codes. The last one is also that of wrong options: nothing was checked then either."""
+"""Exit codes. The last one is also used for wrong options, with which nothing is checked either."""
 
 T = TypeVar("T")
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose messages are not lost behind the usage of all options."""
+    """A parser that shows an error message without the usage of all options."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(NOT_CHECKED, f"{self.prog}: error: {message}\nTry '{self.prog} --help'.\n")
 
 
 def valid(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """A reader of an option whose ValueError is the message for the user."""
+    """The given reader of an option, with its ValueError turned into a message for the user."""
 
     def read(text: str) -> T:
         try:
@@ -40,12 +40,12 @@ def valid(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 
 def names(text: str) -> list[str]:
-    """The names in a list with commas."""
+    """The names in a list that is separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def integer(low: int, high: int) -> Callable[[str], int]:
-    """A reader of a whole number within bounds."""
+    """A reader of integers between two limits."""
 
     def read(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
@@ -56,7 +56,7 @@ def integer(low: int, high: int) -> Callable[[str], int]:
 
 
 def target_file(text: str) -> Path:
-    """A file that can be written; better told before the run than after it."""
+    """A path that can be written. This is checked before the run, so that no report is lost after it."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text} cannot be written")
@@ -66,9 +66,9 @@ def target_file(text: str) -> Path:
 def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout: str) -> None:
     """Add the options that both commands have.
 
-    :param what: what is checked, in the plural: the lines of ``--expected-failures``.
-    :param draw: what draws values from ``--seed``, in the plural.
-    :param timeout: what ``--timeout`` is the limit of.
+    :param what: the word for what is checked and listed in ``--expected-failures``, in the plural.
+    :param draw: the word for what draws values from ``--seed``, in the plural.
+    :param timeout: what ``--timeout`` limits.
     """
     add = parser.add_argument
     add(
@@ -87,7 +87,7 @@ def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout
 def chosen_of(
     parser: argparse.ArgumentParser, options: argparse.Namespace, known: Mapping[str, Clause], terms: Terms
 ) -> list[str]:
-    """What ``--profile`` and ``--clause`` or ``--scenario`` ask for, in its order. Wrong names end the command."""
+    """The clauses or scenarios that the options choose, in their own order. Wrong names end the command."""
     groups, numbers = options.profile, getattr(options, terms.item)
     for name in groups or ():
         if name not in terms.groups:
@@ -109,7 +109,7 @@ def chosen_of(
 def expected_failures(
     parser: argparse.ArgumentParser, options: argparse.Namespace, known: Collection[str], what: str
 ) -> Expected:
-    """What ``--expected-failures`` lists. A list that is wrong ends the command."""
+    """The expected failures that ``--expected-failures`` lists. A file with errors ends the command."""
     if options.expected_failures is None:
         return Expected()
     try:
@@ -119,7 +119,7 @@ def expected_failures(
 
 
 def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Verdict], str]) -> int:
-    """Write the reports that were asked for, and print one.
+    """Write the report files that the options ask for, and print a report.
 
     :return: the exit code.
     """
@@ -135,7 +135,7 @@ def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Ver
 
 
 def exit_with(run: Callable[[], int]) -> NoReturn:
-    """Run a command, and exit with its code: 130 if the user stops it."""
+    """Run a command, and exit with its code, or with 130 if the user stops it."""
     try:
         code = run()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What a check comes to, and the exceptions that end one early."""
+"""The outcomes of checks, and the exceptions that end a check early."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,7 +8,7 @@ from sample_resource_testkit.exchanges import Exchange
 
 
 class Outcome(StrEnum):
-    """What holds of a case, or of a clause by all of its cases."""
+    """The outcome of a case, or of a clause with all its cases."""
 
     PASS = "pass"  # noqa: S105 -- no password
     FAIL = "fail"
@@ -16,19 +16,19 @@ class Outcome(StrEnum):
     UNSUPPORTED = "unsupported"
     NOT_REACHABLE = "not reachable"
     ERROR = "error"
-    """A mistake of the kit, with its traceback: it says nothing about what is judged."""
+    """A mistake of the kit. It says nothing about the server or client that is judged."""
 
 
 OPEN = {Outcome.FAIL: "fails", Outcome.NOT_REACHABLE: "is not reachable", Outcome.ERROR: "is an error of the kit"}
-"""Outcomes with which nothing that rests on it can be judged, in words."""
+"""Outcomes of a clause that leave the clauses that need it undecided, and the words for each outcome."""
 
 
 class Failed(Exception):
     """The server differs from the clause.
 
-    :param expected: what the clause asks for.
-    :param got: what there was instead.
-    :param exchange: the request that shows it; None: the last one of the case.
+    :param expected: what the clause requires.
+    :param got: what the server did instead.
+    :param exchange: the exchange that shows the difference; None for the last one of the case.
     """
 
     def __init__(self, expected: str, got: str, exchange: Exchange | None = None) -> None:
@@ -39,22 +39,22 @@ class Failed(Exception):
 
 
 class Skipped(Exception):
-    """The check cannot be made with what the command was given; the message says what is missing."""
+    """The check needs something that the command was not given. The message says what is missing."""
 
 
 class NotReachable(Exception):
-    """The check rests on something that the server does not do; the message says on what."""
+    """The check needs something that the server does not do. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What became of one case of a check.
+    """The result of one case of a check.
 
-    :param name: of the check and, in brackets, of its case.
-    :param checks: how many expectations were compared.
-    :param reason: why it was skipped or is not reachable; of an error its traceback.
+    :param name: the name of the check and, in brackets, that of the case.
+    :param checks: the number of expectations that were compared.
+    :param reason: why the case was skipped or is not reachable; for an error the traceback.
     :param expected: for a failure, as in :class:`Failed`.
-    :param exchanges: all requests of a case that failed, in order; none of others.
+    :param exchanges: for a failure, all exchanges of the case in order.
     :param shown: the position in ``exchanges`` of the one that shows the failure; -1 if there is none.
     """
 
@@ -71,14 +71,17 @@ class CaseResult:
 
 @dataclass(slots=True)
 class ClauseResult:
-    """What became of a clause."""
+    """The result of a clause, by its cases."""
 
     clause: Clause
     cases: list[CaseResult] = field(default_factory=list[CaseResult])
 
     @property
     def outcome(self) -> Outcome:
-        """One case that fails fails the clause; a mistake of the kit, or one that is not reachable, leaves it open."""
+        """The outcome of the clause.
+
+        One failing case fails the clause. A mistake of the kit, or a case that is not reachable, leaves it undecided.
+        """
         found = {case.outcome for case in self.cases}
         for outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_REACHABLE, Outcome.UNSUPPORTED, Outcome.PASS):
             if outcome in found:
@@ -87,7 +90,7 @@ class ClauseResult:
 
     @property
     def reason(self) -> str:
-        """Why the clause was not decided: the reasons of its cases, each once."""
+        """Why the clause was not decided: the different reasons of its cases."""
         if not self.cases:
             return "the kit has no check for it"
         deciding = [case.reason for case in self.cases if case.outcome is self.outcome]
@@ -95,10 +98,10 @@ class ClauseResult:
 
     @property
     def checks(self) -> int:
-        """How many expectations were compared."""
+        """The number of expectations that were compared."""
         return sum(case.checks for case in self.cases)
 
     @property
     def elapsed_s(self) -> float:
-        """The time of all cases; several may have run at once."""
+        """The sum of the times of all cases. Some may have run at the same time."""
         return sum(case.elapsed_s for case in self.cases)

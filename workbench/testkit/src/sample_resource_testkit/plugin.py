@@ -1,7 +1,7 @@
 """The pytest plugin: a sandbox for the tests of clients.
 
 ``sample_resource`` is a running server, ``sample_project`` a throwaway project on it. Nothing is started unless a test
-asks for one of them. All projects of a session of pytest are one run, on which the options ``--sample-...`` report.
+asks for one of them. All projects of a pytest session belong to one run, on which the options ``--sample-...`` report.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from sample_resource_testkit.gate import Gate, findings_allowed, names_counted, 
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
-"""Names a server whose sandbox is on, instead of one that is started."""
+"""The variable with the URL of a server whose sandbox is on. Without it a server is started."""
 
 RUN_VARIABLE = "SAMPLE_RESOURCE_RUN"
-"""Names the run, as ``--sample-run`` does."""
+"""The variable with the name of the run, for ``--sample-run``."""
 
 TOKEN_VARIABLE = "SANDBOX_TOKEN"  # noqa: S105 -- the name of a variable
-"""That server's SANDBOX_TOKEN, if it has one."""
+"""The variable with the SANDBOX_TOKEN of the server at SAMPLE_RESOURCE_URL."""
 
 _FOLDER = pytest.StashKey[Path]()
 _WORKER_INPUT = "sample_resource_folder"
@@ -35,14 +35,14 @@ _PROJECT = pytest.StashKey[SandboxProject]()
 _RUN = pytest.StashKey[str]()
 _RUN_INPUT = "sample_resource_run"
 _PROPERTY = "sample_project"
-"""By which the report of a test names its project."""
+"""The name of the property with which the report of a test names its project."""
 
 _KEPT_PROJECTS = 50
-"""Projects of finished tests that a process leaves on a server of this run: it is removed as a whole at the end."""
+"""How many projects of finished tests a process leaves on a server that the run started and removes at its end."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare what can be asked of a session as a whole."""
+    """Declare the options for a session as a whole."""
     add = parser.getgroup("sample-resource", "what the clients under test have sent to sample-resource").addoption
     add("--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html or .json")
     add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
@@ -68,7 +68,7 @@ def _checked(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def run_name_of(text: str) -> str:
-    """The value of ``--sample-run``.
+    """Read the value of ``--sample-run``.
 
     :raises ValueError: if no run can have this name.
     """
@@ -78,7 +78,7 @@ def run_name_of(text: str) -> str:
 
 
 def run_name(config: pytest.Config) -> str:
-    """The run of this session, which all workers of pytest-xdist share."""
+    """The name of this session's run, which all workers of pytest-xdist share."""
     given = getattr(config, "workerinput", {}).get(_RUN_INPUT) or config.getoption("--sample-run")
     if _RUN not in config.stash:
         config.stash[_RUN] = given or f"pytest-{secrets.token_hex(8)}"
@@ -86,7 +86,7 @@ def run_name(config: pytest.Config) -> str:
 
 
 class _Judge:
-    """Judges the session when all tests have ended; in the process that started it."""
+    """Judges the session when all tests have ended. It works in the controller of pytest-xdist."""
 
     def __init__(self, config: pytest.Config, gate: Gate) -> None:
         self._config = config
@@ -96,7 +96,7 @@ class _Judge:
         self._is_good = True
 
     def pytest_sessionstart(self) -> None:
-        """Refuse findings that do not exist, if a server is named that can be asked."""
+        """End the session if it allows findings that the server at SAMPLE_RESOURCE_URL does not know."""
         server = self._server()
         if server is not None and self._gate.allowed and not self._config.option.collectonly:
             told = refusal_of(server, run_name(self._config), self._gate.allowed)
@@ -104,13 +104,13 @@ class _Judge:
                 raise pytest.UsageError(f"--sample-findings: {told}")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note which test had which project."""
+        """Keep which test had which project."""
         for name, key in report.user_properties:
             if name == _PROPERTY:
                 self._tests[str(key)] = report.nodeid
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Ask for the report, and let the session fail if it is not good enough."""
+        """Write the report, and fail the session if it does not meet the conditions."""
         if self._config.option.collectonly:
             return
         self._lines, self._is_good = self._gate.judged(self._server(), run_name(self._config), self._tests)
@@ -118,7 +118,7 @@ class _Judge:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what came of it."""
+        """Print the result of the run."""
         if self._lines:
             terminalreporter.section("sample-resource")
             for line in self._lines:
@@ -139,7 +139,7 @@ class _Judge:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and have the session judged if that is asked for."""
+    """Declare the marker, and register the judge if an option asks for it."""
     option = config.option
     if option.sample_of is not None and option.sample_min is None:
         raise pytest.UsageError("--sample-of needs --sample-min")
@@ -155,14 +155,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist folder and name of the run, so that all workers use one server and one run."""
+    """Give a worker of pytest-xdist the folder and the name of the run, so that all workers share server and run."""
     folder, pid = run_folder(node.config)
     node.workerinput[_WORKER_INPUT] = (str(folder), pid)
     node.workerinput[_RUN_INPUT] = run_name(node.config)
 
 
 def run_folder(config: pytest.Config) -> tuple[Path, int]:
-    """The folder of this run, and the process that the service ends with: those of the controller of pytest-xdist."""
+    """The folder of this run, and the id of the process at whose end the service ends.
+
+    Workers of pytest-xdist get those of its controller.
+    """
     given = getattr(config, "workerinput", {}).get(_WORKER_INPUT)
     if given is not None:
         return Path(given[0]), given[1]
@@ -173,9 +176,9 @@ def run_folder(config: pytest.Config) -> tuple[Path, int]:
 
 @pytest.fixture(scope="session")
 def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
-    """A server whose sandbox is on: the one that SAMPLE_RESOURCE_URL names, or one that is started for this run.
+    """A server whose sandbox is on: the one at SAMPLE_RESOURCE_URL, or one that is started for this run.
 
-    It is started once, also for all workers of pytest-xdist, and stopped at the end of the run, with its data removed.
+    It is started once for all workers of pytest-xdist. At the end of the run it is stopped, and its data are removed.
     """
     url, run = os.environ.get(URL_VARIABLE, ""), run_name(request.config)
     if url:
@@ -187,9 +190,9 @@ def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
 
 
 class _Projects:
-    """Makes each project while the test before runs, and removes used ones while others run.
+    """Makes a project for the next test while a test runs, and removes used projects in the background.
 
-    :param kept: of the used ones, the last are left.
+    :param kept: how many of the last used projects are not removed.
     """
 
     def __init__(self, server: SandboxServer, *, kept: int) -> None:
@@ -209,13 +212,13 @@ class _Projects:
         return made
 
     def give_back(self, project: SandboxProject) -> None:
-        """Remove a project in the background, or leave it for later."""
+        """Take back a used project, and remove the oldest one in the background if too many are kept."""
         self._used.append(project)
         if len(self._used) > self._kept:
             self._threads.submit(self._used.popleft().remove)
 
     def close(self) -> None:
-        """Wait until all is removed."""
+        """Wait until the removals have ended."""
         if self._next is not None:
             self._next.add_done_callback(lambda future: None if future.exception() else self.give_back(future.result()))
         self._threads.shutdown()
@@ -230,9 +233,9 @@ def _sample_projects(sample_resource: SandboxServer) -> Iterator[_Projects]:
 
 @pytest.fixture
 def sample_project(request: pytest.FixtureRequest, _sample_projects: _Projects) -> Iterator[SandboxProject]:
-    """A throwaway project of its own for a test, with URL, credentials, token, and orders to the sandbox.
+    """A throwaway project for one test, with URL, credentials, a token, and orders to the sandbox.
 
-    The marker ``sample_project`` says what it is made with: ``@pytest.mark.sample_project(resources=100)``.
+    The marker ``sample_project`` sets options of the project: ``@pytest.mark.sample_project(resources=100)``.
     """
     marker = request.node.get_closest_marker("sample_project")
     try:
@@ -247,7 +250,7 @@ def sample_project(request: pytest.FixtureRequest, _sample_projects: _Projects) 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Show with a test that failed, or a fixture of it, what its client sent."""
+    """Add the requests of the client to the report of a test that failed, or whose fixture failed."""
     report = yield
     if report.when != "teardown" and report.failed and _PROJECT in item.stash:
         project = item.stash[_PROJECT]

@@ -1,4 +1,4 @@
-"""The checks, each registered under the clause that it holds a server against."""
+"""Registers checks, each under the clause that it tests."""
 
 import importlib
 import pkgutil
@@ -17,7 +17,7 @@ _Plain = Callable[["World"], None]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One way through a check, with an outcome of its own."""
+    """One run of a check, with its own values and outcome."""
 
     name: str
     run: Callable[[Any], None]
@@ -25,10 +25,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A function that holds a server against one clause.
+    """A function that tests whether a server obeys one clause.
 
-    :param needs: clauses that have to hold first; if one of them fails, the cases are not reachable.
-    :param alone: whether nothing else may run meanwhile.
+    :param needs: clauses that have to pass first; if one of them fails, the cases are not reachable.
+    :param alone: whether no other check may run at the same time.
     """
 
     clause: str
@@ -62,12 +62,12 @@ def check(
 def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases: Any = None) -> Any:
     """Register a function as a check of a clause.
 
-    The function takes the :class:`~.world.World` and, if there are ``cases``, one value, or each part of a value that
-    is a tuple: it runs once for each, and each has an outcome of its own. Values of an iterable give the names of their
-    cases; the keys of a mapping are names.
+    The function gets the :class:`~.world.World`. If there are ``cases``, it runs once for each, with the value of the
+    case as a further argument; a tuple becomes several arguments. Each case has an outcome of its own. Its name is the
+    key in a mapping, or the value as text.
 
-    :param needs: numbers of clauses that the check rests on. If one fails, the check is not reachable.
-    :param alone: run it while nothing else runs, for what others would disturb.
+    :param needs: numbers of clauses that have to pass first. If one fails, the check is not reachable.
+    :param alone: whether it runs while no other check runs, because others would disturb it.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -88,13 +88,13 @@ def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases:
 
 
 def _name(value: object) -> str:
-    """A name that any report can print."""
+    """A name for a case, which any report can print."""
     text = str(value)
     return text if text.isprintable() and text else ascii(value)
 
 
 def _bound(function: Callable[..., None], value: object) -> Callable[["World"], None]:
-    # A function of several values gets each part of a tuple, one of one value the tuple.
+    # A function with several parameters gets the parts of a tuple, a function with one parameter the tuple.
     values = value if isinstance(value, tuple) and len(signature(function).parameters) > _WORLD_AND_VALUE else (value,)
 
     def run(world: "World") -> None:
@@ -111,7 +111,7 @@ def load_checks() -> tuple[Check, ...]:
 
 
 def load_package(name: str) -> None:
-    """Import all modules of a package, in the order of their names, so that they register what they have."""
+    """Import all modules of a package in the order of their names, so that they register their functions."""
     package = importlib.import_module(name)
     for module in sorted(pkgutil.walk_packages(package.__path__, f"{name}."), key=lambda found: found.name):
         importlib.import_module(module.name)

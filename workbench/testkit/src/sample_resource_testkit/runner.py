@@ -1,4 +1,4 @@
-"""Runs cases in threads, each after what it rests on: checks of a server, and scenarios of a client."""
+"""Runs cases in threads, each after the cases that it needs: checks of a server, and scenarios of a client."""
 
 import time
 import traceback
@@ -14,7 +14,7 @@ from sample_resource_testkit.world import Server, World
 
 
 class CircularNeeds(ValueError):
-    """Clauses that need each other, so that none of them can come first."""
+    """Clauses need each other, so that none of them can run first."""
 
 
 @dataclass(slots=True)
@@ -27,9 +27,9 @@ class _Plan:
 
 
 def plan(clauses: Mapping[str, Clause], checks: Iterable[Check], selected: Collection[str]) -> _Plan:
-    """Choose what has to run: the selected clauses, and those that they rest on.
+    """Choose the clauses that have to run: the selected ones, and those that they need.
 
-    :raises ValueError: for a check of a clause, or a need, that does not exist.
+    :raises ValueError: if a check names a clause that does not exist.
     :raises CircularNeeds: if clauses need each other.
     """
     by_clause: dict[str, list[Check]] = {number: [] for number in clauses}
@@ -61,7 +61,10 @@ def _refuse_circles(needs: dict[str, set[str]]) -> None:
 
 
 Progress = Callable[[int, int, ClauseResult | None], None]
-"""Called with the cases that are done, all cases, and a clause when its last case is done; from one thread only."""
+"""Gets the number of cases that are done, the number of all cases, and a clause whose last case is done, or None.
+
+It is called from one thread only.
+"""
 
 
 def unseen(done: int, cases: int, clause: ClauseResult | None) -> None:
@@ -69,9 +72,9 @@ def unseen(done: int, cases: int, clause: ClauseResult | None) -> None:
 
 
 def run(server: Server, chosen: _Plan, jobs: int, progress: Progress = unseen) -> dict[str, ClauseResult]:
-    """Run a plan.
+    """Run the checks of a plan against a server.
 
-    :param jobs: how many cases run at once. Those of checks with ``alone`` come at the end, one after the other.
+    :param jobs: how many cases run at the same time. Cases of checks with ``alone`` come last, one after the other.
     :return: the results of all clauses that were run, also of those that only others needed.
     """
     return run_with(lambda check, case: run_case(server, check, case), chosen, jobs, progress)
@@ -81,7 +84,7 @@ Play = Callable[[Check, Case], CaseResult]
 
 
 def run_with(play: Play, chosen: _Plan, jobs: int, progress: Progress = unseen) -> dict[str, ClauseResult]:
-    """Run a plan, as :func:`run` does, with another way to play a case."""
+    """Run a plan by a function that runs one case; else it works as :func:`run`."""
     return _Run(play, chosen, progress).run(jobs)
 
 
@@ -156,7 +159,7 @@ class _Run:
             self._end(number)
 
     def _end(self, number: str) -> None:
-        # Threads end in any order; the report has that of the code.
+        # Threads end in any order; the report lists cases in the order of the code.
         names = [name_of(check, case) for check in self._plan.checks[number] for case in check.cases]
         self._results[number].cases.sort(key=lambda case: names.index(case.name))
         self._done.add(number)
@@ -176,7 +179,7 @@ def name_of(check: Check, case: Case) -> str:
 
 
 def run_case(server: Server, check: Check, case: Case) -> CaseResult:
-    """Run one case. No exception of a check leaves this function."""
+    """Run one case, and return its result. Every exception of a check becomes a result."""
     name = name_of(check, case)
     world = World(server, f"{check.clause}/{name}")
     began = time.monotonic()

@@ -26,7 +26,7 @@ from sample_resource_testkit.journal import (
 )
 
 JOURNAL_LENGTH = 1_000
-"""The server keeps so many of the last requests of a project."""
+"""How many of the last requests of a project the server keeps."""
 
 _PAGE = 500
 
@@ -34,9 +34,9 @@ _TIMEOUT_S = 75.0
 
 
 class SandboxError(Exception):
-    """The server refused an order, or is not there; the message has its answer.
+    """The server refused an order, or did not answer. The message has its answer.
 
-    :param refusal: the message of a 400: what is wrong with the order; None for anything else.
+    :param refusal: the message of a 400, which says what is wrong with the order; None for any other error.
     """
 
     def __init__(self, text: str, refusal: str | None = None) -> None:
@@ -47,9 +47,9 @@ class SandboxError(Exception):
 class SandboxServer:
     """A running service whose sandbox is on.
 
-    :param url: of the service, without a slash at its end.
-    :param token: ``SANDBOX_TOKEN``, if the service has one.
-    :param run: of tests, to which projects belong that are made; None: to none.
+    :param url: the URL of the service, without a slash at its end.
+    :param token: the value of ``SANDBOX_TOKEN``, if the service has one.
+    :param run: the name of the run that new projects belong to; None for no run.
     """
 
     def __init__(self, url: str, token: str = "", run: str | None = None) -> None:
@@ -67,7 +67,7 @@ class SandboxServer:
 
         :param order: members of the body of ``POST /sandbox/projects``: ``resources=100``, ``scope="view_test"``,
             ``copyOf=...``, ``ttlSeconds=...``, ``clock={...}``, ``ids={...}``, ``run=...``, and
-            ``allow=["staleVersionRepeated"]``: findings that are expected, and not made.
+            ``allow=["staleVersionRepeated"]`` (findings that are not reported).
         :raises SandboxError: if the server refuses.
         """
         if self.run is not None:
@@ -75,11 +75,11 @@ class SandboxServer:
         return SandboxProject(self, self.order("POST", "/sandbox/projects", order))
 
     def run_report(self, run: str, media_type: str = "application/json", **asked: Any) -> bytes:
-        """What the projects of a run have exercised together.
+        """The report on all projects of a run together.
 
-        :param media_type: JSON or ``text/html``.
-        :param asked: parameters of the route: ``allow=["staleVersionRepeated"]``, findings that are expected and left
-            out; ``min=80``, ``of=["operations"]``, ``noFindings=True``: what its ``gate`` asks for.
+        :param media_type: ``application/json`` or ``text/html``.
+        :param asked: parameters of the route: ``allow=["staleVersionRepeated"]`` leaves out expected findings;
+            ``min=80``, ``of=["operations"]`` and ``noFindings=True`` are the conditions of its ``gate``.
         :raises SandboxError: if the server has no such run, or refuses a parameter.
         """
         query = urlencode(asked, doseq=True)
@@ -88,11 +88,11 @@ class SandboxServer:
     def order(self, method: str, path: str, body: Any = None, *, also: int | None = None) -> Any:
         """Send a request to the sandbox.
 
-        :param path: from the URL of the service on.
-        :param body: a value for a JSON body; None for none.
+        :param path: the path below the URL of the service.
+        :param body: a value for a JSON body; None for no body.
         :param also: a further status that is no error.
         :return: the JSON value of the answer; None if it has no body.
-        :raises SandboxError: for a status of 300 or more, because no redirect is followed, or without an answer.
+        :raises SandboxError: for a status of 300 or more (no redirect is followed), or if the server does not answer.
         """
         answered = self._answered(method, path, body, also=also)
         return json.loads(answered) if answered else None
@@ -114,9 +114,9 @@ class SandboxServer:
         return answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Status and body of the answer to a request, on a connection of its own.
+        """Send a request on a connection of its own, and return status and body of the answer.
 
-        :raises SandboxError: without an answer.
+        :raises SandboxError: if the server does not answer.
         """
         try:
             with contextlib.closing(self._connect()) as connection:
@@ -135,16 +135,17 @@ class SandboxServer:
 
 
 class SandboxProject:
-    """A throwaway project, with a client and a token.
+    """A throwaway project, with an API client and a token.
 
-    :ivar key: its key.
-    :ivar url: of the project: ``http://127.0.0.1:8000/sb-abcdefghijkl``; its resources are below ``/resource``.
-    :ivar server_url: of the service.
-    :ivar token: a bearer token of the client with all its scopes.
-    :ivar client_id: of the project's client.
-    :ivar client_secret: of the project's client.
-    :ivar scope: what the client may ask for.
-    :ivar token_url: of the token endpoint.
+    :ivar key: the project key.
+    :ivar url: the URL of the project, as ``http://127.0.0.1:8000/sb-abcdefghijkl``; its resources are below
+        ``/resource``.
+    :ivar server_url: the URL of the service.
+    :ivar token: a bearer token with all scopes of the client.
+    :ivar client_id: the id of the API client.
+    :ivar client_secret: the secret of the API client.
+    :ivar scope: the scopes that the client may request.
+    :ivar token_url: the URL of the token endpoint.
     """
 
     def __init__(self, server: SandboxServer, made: Mapping[str, Any]) -> None:
@@ -166,17 +167,18 @@ class SandboxProject:
     # Faults
 
     def rules(self, rules: Sequence[Mapping[str, Any]]) -> None:
-        """Order faults: all rules that match a request, and are due, act in their order until one gives an answer.
+        """Replace the rules that make requests fail.
 
-        An empty list ends all.
+        All rules that match a request and are due act in their order, until one gives an answer. An empty list removes
+        all rules.
 
-        :param rules: as the service's documentation of the sandbox describes them.
-        :raises SandboxError: for a rule that cannot be; the message names its place. None is taken then.
+        :param rules: rules as the documentation of the sandbox describes them.
+        :raises SandboxError: if a rule is not valid. The message names the rule, and no rule is changed.
         """
         self._server.order("PUT", f"{self._path}/rules", {"rules": [dict(rule) for rule in rules]})
 
     def idle_rules(self) -> list[str]:
-        """The rules that have not acted, each with how often it has matched."""
+        """Descriptions of the rules that have not acted, each with the number of its matches."""
         listed = self._server.order("GET", f"{self._path}/rules")["rules"]
         return [
             f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests."
@@ -185,20 +187,20 @@ class SandboxProject:
         ]
 
     def rule_counts(self) -> list[tuple[int, int]]:
-        """How often each rule has matched, and acted."""
+        """For each rule, how often it has matched and how often it has acted."""
         listed = self._server.order("GET", f"{self._path}/rules")["rules"]
         return [(rule["matched"], rule["acted"]) for rule in listed]
 
-    # Time and chance
+    # Clock and ids
 
     def clock(
         self, now: datetime | str | None = None, *, offset_seconds: int | None = None, runs: bool | None = None
     ) -> None:
-        """Set the clock that dates writes and decides whether tokens have expired. Without arguments: real time.
+        """Set the project's clock, which dates writes and tells when tokens expire. The default is real time.
 
-        :param now: the time from which on it goes, with a time zone, or as RFC 3339 has it.
-        :param offset_seconds: how far it runs ahead of real time, instead of ``now``.
-        :param runs: False lets it stand still.
+        :param now: the time at which the clock starts: a datetime with a time zone, or a text of RFC 3339.
+        :param offset_seconds: the seconds that the clock is ahead of real time, instead of ``now``.
+        :param runs: False stops the clock.
         :raises SandboxError: if the server refuses.
         """
         order: dict[str, Any] = {}
@@ -211,33 +213,33 @@ class SandboxProject:
         self._server.order("PUT", f"{self._path}/clock", order)
 
     def ids(self, seed: int | None = None) -> None:
-        """Let the ids of new resources be a sequence that repeats; without a seed, chance again."""
+        """Make the ids of new resources the repeatable sequence of a seed, or random again without one."""
         self._server.order("PUT", f"{self._path}/ids", {} if seed is None else {"seed": seed})
 
     # State
 
     def reset(self, *, keep: Collection[Literal["rules", "requests"]] = ()) -> None:
-        """Bring back what the project held when it was made, with clock and ids.
+        """Restore the resources that the project had when it was made, its clock and its ids.
 
-        :param keep: ``rules``, ``requests`` or both; else rules end and the journal is emptied. What it had is told
-            all the same if the test fails.
+        :param keep: what is not reset: ``rules``, ``requests`` or both. Otherwise the rules are removed and the journal
+            is emptied. The report of a failed test shows the earlier requests all the same.
         """
         if "requests" not in keep:
             self._told_before += [told(self.journal()) or "none", "(reset)"]
         self._server.order("POST", f"{self._path}/reset", {"keep": list(keep)})
 
     def save(self, name: str = "saved") -> None:
-        """Keep what the project holds, under a name."""
+        """Save the state of the project under a name."""
         self._server.order("PUT", f"{self._path}/snapshots/{quote(name, safe='')}")
 
     def restore(self, name: str = "saved") -> None:
-        """Bring back what :meth:`save` kept: every answer is the same again, byte for byte.
+        """Restore a state that :meth:`save` saved: all answers are the same again, byte for byte.
 
-        :raises SandboxError: without such a name.
+        :raises SandboxError: if no state has the name.
         """
         self._server.order("POST", f"{self._path}/snapshots/{quote(name, safe='')}/restore")
 
-    # What the client did
+    # Requests of the client
 
     def journal(
         self,
@@ -247,12 +249,13 @@ class SandboxProject:
         status: int | None = None,
         operation_id: str | None = None,
     ) -> list[JournalEntry]:
-        """The requests of the project, newest first: each that was answered before, of the last 1,000.
+        """The answered requests among the last 1,000 of the project, newest first.
 
         :param method: only requests with this method.
-        :param path: only this path below the project, without its query; ``*`` stands for any characters.
-        :param status: only requests with this status, as :class:`JournalEntry` has it.
-        :param operation_id: only this operation of the OpenAPI document, such as ``createOrUpdateResource``.
+        :param path: only requests with this path below the project, without the query; ``*`` stands for any characters.
+        :param status: only requests with this status; see :class:`JournalEntry`.
+        :param operation_id: only requests of this operation of the OpenAPI document, such as
+            ``createOrUpdateResource``.
         """
         found: list[JournalEntry] = []
         narrowing = {
@@ -280,21 +283,23 @@ class SandboxProject:
         within_ms: int = 0,
         settle_ms: int = 0,
     ) -> list[JournalEntry]:
-        """Ask the service whether the client has sent a request, and return all that fit, oldest first.
+        """Expect that the client has sent a request, and return all requests that match, oldest first.
 
-        What is not given may be anything. In texts, ``*`` stands for any characters.
+        A parameter that is not given matches anything. In texts, ``*`` stands for any characters.
 
-        :param path: below the project, as it was sent.
-        :param times: how often: a number, or a pair of at least and at most (None: no bound); by default at least once.
-        :param after: a request, or requests, that came earlier: what this method has returned before.
-        :param status: of the answer, as :class:`JournalEntry` has it.
-        :param query: parameters by name: a value, several values, or whether it is there.
-        :param headers: likewise by name; letter case of names makes no difference.
-        :param body: JSON, whose members and items are in the body, beside others; a text, which is the whole body; None
-            for no body.
-        :param within_ms: how long it may take, up to a minute.
-        :param settle_ms: how long it has to stay so, where there may be too many.
-        :raises AssertionError: otherwise, with the nearest request and what is different in it.
+        :param path: the path below the project, not decoded.
+        :param times: how often the request is expected: a number, or a pair of the least and the largest number (None:
+            no limit); by default at least once.
+        :param after: one or more earlier requests, which this method has returned; only later requests match.
+        :param status: the status of the answer; see :class:`JournalEntry`.
+        :param query: parameters by name: a value, several values, or whether the parameter is present.
+        :param headers: headers by name, likewise; the letter case of names makes no difference.
+        :param body: a JSON value, whose members and items the body has among others; a text, which is the whole body;
+            or None for no body.
+        :param within_ms: how long to wait for the requests, up to a minute.
+        :param settle_ms: how long to wait for requests beyond the largest number.
+        :raises AssertionError: if the client has sent fewer or more; the message shows the nearest request and its
+            differences.
         """
         __tracebackhide__ = True
         earlier = [after] if isinstance(after, JournalEntry) else list(after or ())
@@ -319,15 +324,15 @@ class SandboxProject:
         return [entry for entry in reversed(self.journal()) if entry.number in numbers] if numbers else []
 
     def told(self) -> str:
-        """All requests for a reader, also those before a reset, and the rules that have not acted."""
+        """All requests as text, also those before a reset, and the rules that have not acted."""
         return "\n".join([*self._told_before, told(self.journal()) or "none", *self.idle_rules()])
 
     def har(self) -> dict[str, Any]:
-        """The journal as a HAR 1.2 document, which browsers and other tools open."""
+        """The journal as a HAR 1.2 document, which browsers and other tools can open."""
         return self._server.order("GET", f"{self._path}/requests.har")
 
     def report(self) -> dict[str, Any]:
-        """What the client has exercised, and how it dealt with faults.
+        """The report on the client: what it has exercised of the interface, and how it dealt with faults.
 
         :raises SandboxError: if the service is of a version without reports.
         """
@@ -336,9 +341,9 @@ class SandboxProject:
     # Tokens
 
     def new_token(self, scope: str | None = None) -> str:
-        """Ask the token endpoint for another token, as a client does. It stands in the journal.
+        """Request another token from the token endpoint. The journal has the request.
 
-        :param scope: names with or without the project: ``view_test``; by default all that the client has.
+        :param scope: names with or without the project, such as ``view_test``; by default all scopes of the client.
         :raises SandboxError: if the endpoint refuses.
         """
         form = {"grant_type": "client_credentials", "client_id": self.client_id, "client_secret": self.client_secret}
@@ -351,12 +356,12 @@ class SandboxProject:
         return json.loads(answered)["access_token"]
 
     def remove(self) -> None:
-        """Remove the project with everything in it. The server does it by itself after an hour."""
+        """Remove the project with everything in it. The server does so by itself after an hour."""
         self._server.order("DELETE", self._path)
 
 
 def _written(moment: datetime | str) -> str:
-    """A time as RFC 3339 has it."""
+    """A time as a text of RFC 3339."""
     if isinstance(moment, str):
         return moment
     if moment.tzinfo is None:
@@ -365,7 +370,7 @@ def _written(moment: datetime | str) -> str:
 
 
 def _message_of(answered: bytes) -> str | None:
-    """The message of an error that is as the interface has it."""
+    """The message of an error body of the interface; None for any other body."""
     try:
         return str(json.loads(answered)["message"])
     except (ValueError, TypeError, KeyError):

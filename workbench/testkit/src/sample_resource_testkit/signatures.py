@@ -1,4 +1,4 @@
-"""Access tokens taken apart, and their signatures verified."""
+"""Decodes access tokens, and verifies their signatures."""
 
 import base64
 import binascii
@@ -14,18 +14,18 @@ from joserfc.jwk import ECKey, RSAKey
 _KINDS = {"ES256": ECKey, "RS256": RSAKey}
 
 ALGORITHMS = tuple(_KINDS)
-"""Those that can be verified here (RFC 7518, sections 3.3 and 3.4)."""
+"""The algorithms of signatures that can be verified here (RFC 7518, sections 3.3 and 3.4)."""
 
 
 class NoToken(ValueError):
-    """A text is no JWT; the message says why."""
+    """A text is no JWT. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A JWT in its three parts.
 
-    :param signed: the bytes that the signature is of.
+    :param signed: the bytes that the signature signs.
     """
 
     header: dict[str, Any]
@@ -35,9 +35,9 @@ class Token:
 
 
 def decode(text: str) -> Token:
-    """Take a JWT apart (RFC 7515, section 3.1).
+    """Decode a JWT (RFC 7515, section 3.1).
 
-    :raises NoToken: if it is none.
+    :raises NoToken: if the text is no JWT.
     """
     parts = text.split(".")
     if len(parts) != 3:
@@ -53,7 +53,7 @@ def decode(text: str) -> Token:
 
 
 def encode(header: Mapping[str, Any], claims: Mapping[str, Any], signature: bytes) -> str:
-    """Put a JWT together, whatever its signature is worth."""
+    """Encode a JWT. Its signature may be wrong."""
     parts = (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
     return ".".join(map(to_base64, parts))
 
@@ -61,7 +61,7 @@ def encode(header: Mapping[str, Any], claims: Mapping[str, Any], signature: byte
 def from_base64(text: str) -> bytes:
     """Decode base64url without padding.
 
-    :raises ValueError: if it is none.
+    :raises ValueError: if the text is not base64url.
     """
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
@@ -77,7 +77,7 @@ def to_base64(data: bytes) -> str:
 def verifies(token: Token, key: Mapping[str, Any]) -> bool:
     """Whether a key of a JWK set (RFC 7517) verifies a token of one of ``ALGORITHMS``.
 
-    :raises ValueError: for another algorithm, or a key that is none of its kind.
+    :raises ValueError: for another algorithm, or a key that does not fit the algorithm.
     """
     algorithm = token.header.get("alg")
     if algorithm not in _KINDS:

@@ -1,4 +1,4 @@
-"""The results of a run, counted and compared with what was expected. All reports are made of this."""
+"""The results of a run, counted and compared with the expected failures. All reports are made from them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The words of a report, which differ by what is judged.
+    """The words of a report on servers, or of one on clients.
 
-    :param command: that made the report.
-    :param item: what has an outcome, and ``items``, several of it.
-    :param group: what items are counted by, and ``groups``, all of them in the order of reports.
-    :param outcomes: that an item may have, in the order of reports.
-    :param source: what an item comes from.
-    :param levels: what each level means.
+    :param command: the command that made the report.
+    :param item: the word for what has an outcome; ``items`` is its plural.
+    :param group: the word for what items are counted by; ``groups`` are all groups in the order of reports.
+    :param outcomes: the possible outcomes of an item, in the order of reports.
+    :param source: the word for what an item comes from.
+    :param levels: the meaning of each level.
     :param has_cases: whether an item has cases, each with an outcome of its own.
     """
 
@@ -49,12 +49,12 @@ OF_SERVERS = Terms(
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A case that failed, told for a reader, without secrets.
+    """A failed case as texts for reports, without secrets.
 
-    :param message: in one line.
+    :param message: what is wrong, in one line.
     :param facts: names and short texts, for all reports.
-    :param texts: long ones: a name for the terminal, a title, and the text.
-    :param members: the same for the JSON report.
+    :param texts: long texts, each with a name for the terminal and a title.
+    :param members: facts and texts for the JSON report.
     """
 
     name: str
@@ -66,16 +66,17 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a run has shown.
+    """The results of a run.
 
-    :param url: of the server; for a client its name and version.
-    :param results: of the clauses that were asked for, in the order of the specification.
-    :param failures: of each clause that fails.
-    :param expected: clauses that may fail, with reasons.
-    :param stale: lines of the list of expected failures that nothing failing matches.
-    :param causes: of what fails, and of what rests on it: the same for all that one repair makes pass.
-    :param shell: variables that the curl lines use, as lines of a shell.
-    :param began: when the run began, as RFC 3339 has it.
+    :param url: the URL of the server; for a client its name and version.
+    :param results: the results of the chosen clauses, in the order of the specification.
+    :param failures: the failures of each clause that fails.
+    :param expected: the reasons of clauses that may fail.
+    :param stale: lines of the list of expected failures that match no failing clause.
+    :param causes: the causes of failing clauses and of those that need them. Clauses that one repair makes pass have
+        the same cause.
+    :param shell: lines for a shell that set the variables of the curl lines.
+    :param began: when the run began, as a text of RFC 3339.
     """
 
     url: str
@@ -113,7 +114,7 @@ class Verdict:
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
-        """What fails and was not expected to by its causes, the most shared first, each with what rests on it."""
+        """The unexpected failures by their causes, each with the clauses that need them; the largest group first."""
         by_cause = {self.causes.get(number, number): list[str]() for number in self.unexpected_failures}
         for number in self.results:
             cause = self.causes.get(number, number)
@@ -123,28 +124,28 @@ class Verdict:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether just what is listed fails, and the kit made no mistake."""
+        """Whether no clause fails or passes unexpectedly, and the kit made no mistake."""
         return not self.unexpected_failures and not self.unexpected_passes and not self.errors
 
     @property
     def checks(self) -> int:
-        """How many expectations were compared."""
+        """The number of expectations that were compared."""
         return sum(result.checks for result in self.results.values())
 
     @property
     def cases(self) -> int:
-        """How many cases were run, or could not be."""
+        """The number of cases, including those that could not be run."""
         return sum(len(result.cases) for result in self.results.values())
 
     def count(self, outcome: Outcome, level: str, profile: str | None = None) -> int:
-        """How many clauses of a level, and of a profile or of all, have an outcome."""
+        """The number of clauses of a level with an outcome, in one profile or in all."""
         return sum(
             result.outcome is outcome and result.clause.level == level and profile in (None, result.clause.profile)
             for result in self.results.values()
         )
 
     def rows(self) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-        """Profile, level, and the counts of each outcome in the order of the terms, where there are clauses."""
+        """Profile, level, and the count of each outcome, for each profile and level that has clauses."""
         for profile in self.terms.groups:
             for level in LEVELS:
                 counts = tuple(self.count(outcome, level, profile) for outcome in self.terms.outcomes)
@@ -152,13 +153,13 @@ class Verdict:
                     yield profile, level, counts
 
     def totals(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Level, and the counts of each outcome over all profiles."""
+        """Each level with the count of each outcome over all profiles."""
         for level in LEVELS:
             yield level, tuple(self.count(outcome, level) for outcome in self.terms.outcomes)
 
 
 def case_failures(cases: list[CaseResult], hide: Callable[[str], str]) -> tuple[Failure, ...]:
-    """The failures of a clause, as reports show them."""
+    """The failures among the cases of a clause, as texts for reports."""
     found: list[Failure] = []
     for case in cases:
         if case.outcome is not Outcome.FAIL:

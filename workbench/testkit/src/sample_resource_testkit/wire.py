@@ -1,8 +1,9 @@
-"""Requests on the wire exactly as they are given, and what comes back.
+"""Sends requests byte by byte as they are given, and reads the answers.
 
 A check may need a target that no library would send: ``%2F``, ``%zz``, a byte beyond ASCII, an unknown method, a header
-twice. So requests are written here byte by byte, and h11 only parses the answers. Each request has a connection of its
-own by default, which any worker of a server may accept, and which tells a lost answer from a connection that was idle.
+twice. So requests are written here byte by byte, and h11 only parses the answers. By default each request has a
+connection of its own. Any worker of a server may accept it, and a lost answer is not mistaken for a connection that was
+closed while idle.
 """
 
 import contextlib
@@ -19,28 +20,28 @@ from urllib.parse import urlsplit
 import h11
 
 _LARGEST_ANSWER = 64 * 1024 * 1024
-"""Bytes; a server that sends more is reported instead of filling the memory."""
+"""The largest answer in bytes. A server that sends more is reported, so that it does not fill the memory."""
 
 _PATIENCE = 10
-"""How many requests may wait for their whole time; afterwards all wait for ``_IMPATIENT_S`` at most."""
+"""How many requests may run into their time limit. After that, requests wait ``_IMPATIENT_S`` at most."""
 
 _IMPATIENT_S = 2.0
 
 _WAIT_FOR_EXTRA_S = 0.25
-"""How long to look for bytes after an answer that has no body, such as one to HEAD."""
+"""How long to wait for bytes after an answer without a body, such as an answer to HEAD."""
 
 Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it goes out.
+    """A request as it is sent.
 
     :param method: any text without spaces.
-    :param target: the request target, sent as it is; characters beyond ASCII as UTF-8, and lone surrogates as the bytes
-        that ``surrogateescape`` made them of.
-    :param headers: in order, repeated ones too. ``Host``, ``Content-Length`` and ``Connection`` are added unless they
-        are there.
+    :param target: the request target, sent unchanged: characters beyond ASCII as UTF-8, and lone surrogates as the
+        bytes that they stand for with ``surrogateescape``.
+    :param headers: the headers in order, which may repeat. ``Host``, ``Content-Length`` and ``Connection`` are added if
+        they are missing.
     """
 
     method: str
@@ -51,11 +52,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """An answer as it came.
+    """An answer as it was received.
 
-    :param headers: in their order and spelling.
-    :param extra: bytes after the end of the answer, such as a body of an answer to HEAD.
-    :param elapsed_s: from before the connection was opened to the last byte.
+    :param headers: the headers in their order and spelling.
+    :param extra: bytes after the end of the answer, such as a body after an answer to HEAD.
+    :param elapsed_s: the seconds from before the connection was opened to the last byte.
     """
 
     status: int
@@ -68,18 +69,18 @@ class RawAnswer:
 
 
 class NoAnswer(Exception):
-    """The server gave no complete answer of HTTP; the message says what happened instead."""
+    """The server gave no complete HTTP answer. The message says what happened instead."""
 
 
 class NotConnected(NoAnswer):
-    """There was no connection to the server at all."""
+    """No connection to the server could be opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Scheme, host and port of a URL, and the path before all targets.
+    """The scheme, host and port of a URL, and its path, which begins all request targets.
 
-    :param prefix: path of the URL without a slash at its end.
+    :param prefix: the path of the URL without a slash at its end.
     """
 
     scheme: str
@@ -89,9 +90,9 @@ class Origin:
 
     @classmethod
     def of(cls, url: str) -> "Origin":
-        """Take a URL apart.
+        """The origin of a URL.
 
-        :raises ValueError: for one that is not http or https, or that has no host, or a query; the message says so.
+        :raises ValueError: if the URL is not http or https, has no host, or has a query; the message says so.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -103,7 +104,7 @@ class Origin:
 
     @property
     def authority(self) -> str:
-        """What the ``Host`` header says."""
+        """The value of the ``Host`` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.scheme == "https" else 80) else f"{host}:{self.port}"
 
@@ -115,10 +116,10 @@ class Origin:
 
 @dataclass(slots=True)
 class Transport:
-    """Connections to one origin.
+    """Opens connections to one origin.
 
     :param timeout_s: the longest wait for a connection, and for a whole answer.
-    :param headers: that every request has, after its own.
+    :param headers: headers that every request gets after its own.
     :param rewrites: regular expressions and their replacements, applied in order to the path of each target.
     """
 
@@ -135,7 +136,7 @@ class Transport:
             self._tls = ssl.create_default_context()
 
     def complete(self, request: Request) -> Request:
-        """The request as it is sent: with the prefix of the origin, rewritten, and with the headers of all requests."""
+        """A request with a rewritten path, the prefix of the origin, and the headers of all requests."""
         path, mark, query = request.target.partition("?")
         for pattern, replacement in self.rewrites:
             path = pattern.sub(replacement, path)
@@ -144,14 +145,14 @@ class Transport:
 
     @property
     def patience_s(self) -> float:
-        """How long the next request may take. A server that often says nothing is waited for less."""
+        """The time limit of the next request. It is shorter once many requests got no answer."""
         return self.timeout_s if self._timeouts < _PATIENCE else min(self.timeout_s, _IMPATIENT_S)
 
     def exchange(self, request: Request, before_sending: Callable[[], object] = lambda: None) -> RawAnswer:
-        """Send a request that is complete on a connection of its own, and read the answer.
+        """Send a complete request on a connection of its own, and read the answer.
 
-        :param before_sending: called when the connection is there.
-        :raises NoAnswer: if none comes.
+        :param before_sending: called when the connection is open.
+        :raises NoAnswer: if no complete answer comes.
         """
         with self.connection() as connection:
             before_sending()
@@ -179,7 +180,7 @@ class Transport:
             yield Connection(self, opened, began)
 
     def count_timeout(self) -> None:
-        """Note that a request waited in vain."""
+        """Count a request that got no answer in time."""
         with self._lock:
             self._timeouts += 1
 
@@ -199,7 +200,7 @@ def written(request: Request, authority: str, *, last: bool) -> bytes:
 
 
 class Connection:
-    """A connection that is open."""
+    """An open connection."""
 
     def __init__(self, transport: Transport, opened: socket.socket, began: float) -> None:
         self._transport = transport
@@ -210,10 +211,10 @@ class Connection:
         self._used = False
 
     def exchange(self, request: Request, *, last: bool = False) -> RawAnswer:
-        """Send a request that is complete, and read the answer.
+        """Send a complete request, and read the answer.
 
         :param last: whether to ask the server to close the connection.
-        :raises NoAnswer: if none comes.
+        :raises NoAnswer: if no complete answer comes.
         """
         if self._used:
             self._began = time.monotonic()
@@ -233,7 +234,7 @@ class Connection:
         except OSError as error:
             # A server may answer before it has read the whole body, and close.
             lost = f", and the request could not be sent whole: {error.strerror or error}"
-        # h11 has to know the method, because an answer to HEAD has no body. What it would send is not used.
+        # h11 has to know the method, because an answer to HEAD has no body. The bytes that it returns are not sent.
         method = request.method if request.method in ("HEAD", "GET") else "POST"
         closing = [("Connection", "close")] if last else []
         self._state.send(h11.Request(method=method, target="/", headers=[("Host", "h"), *closing]))
@@ -290,7 +291,7 @@ class Connection:
         return self._socket.recv(65536)
 
     def _extra(self) -> bytes:
-        """What the server still sends, although the answer has ended."""
+        """The bytes that the server sends after the end of the answer."""
         self._deadline = time.monotonic() + _WAIT_FOR_EXTRA_S
         try:
             return self._read()

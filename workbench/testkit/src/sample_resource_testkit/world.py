@@ -1,6 +1,6 @@
-"""What a check works with: callers of the server, values of its own, resources that are there.
+"""The world of a check: callers of the server, new values, and existing resources.
 
-Nothing here is about one clause. A resource is made by whatever way the server has, and never removed, because a server
+Nothing here is about one clause. A resource is made by any way that the server has, and never removed, because a server
 may have no DELETE. Checks tell their resources apart by keys and words that no other check, and no other run, has.
 """
 
@@ -29,11 +29,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Server:
-    """The server that a run checks; all its threads share it.
+    """The server that a run checks, shared by all threads of the run.
 
-    :param tag: letters that no other run has, in all keys and words.
-    :param seed: of the values that checks draw.
-    :param busy: what the server answered with 503.
+    :param tag: letters in all keys and words, which no other run has.
+    :param seed: the seed of the values that checks draw.
+    :param busy: requests that the server answered with 503.
     """
 
     transport: Transport
@@ -46,15 +46,15 @@ class Server:
 
 @dataclass(slots=True)
 class Ways:
-    """Which way of making a resource has worked, so that the others need not be tried each time."""
+    """The way of making a resource that has worked last, so that the others need not be tried each time."""
 
     last: str = ""
 
 
 class World(Caller):
-    """The world of one case: a caller with all scopes for the first project, and everything else.
+    """The world of one case: a caller with all scopes for the first project, and the helpers of checks.
 
-    :param label: the clause, the check and the case: what values and keys depend on.
+    :param label: the names of clause, check and case, on which values and keys depend.
     """
 
     def __init__(self, server: Server, label: str) -> None:
@@ -70,11 +70,11 @@ class World(Caller):
     # Values
 
     def key(self) -> str:
-        """A key that no other resource has: 2 to 256 of letters, digits, hyphens and underscores."""
+        """A new key, which no other resource has: 2 to 256 letters, digits, hyphens and underscores."""
         return f"kit-{self.word()}"
 
     def word(self) -> str:
-        """A word of 16 lower-case letters that stands in no other resource."""
+        """A new word of 16 lower-case letters, which no other resource contains."""
         with self._lock:
             self._words += 1
             number = self._words
@@ -82,23 +82,23 @@ class World(Caller):
         return "q" + "".join(chr(ord("a") + byte % 26) for byte in digest[:15])
 
     def number(self) -> int:
-        """An integer of 52 bits that most likely stands in no other resource; 2**52 or more."""
+        """A new integer of 2**52 or more, which most likely no other resource contains."""
         digest = hashlib.sha256(self.word().encode()).digest()
         return (1 << 52) + int.from_bytes(digest[:6], "big")
 
     # Other callers
 
     def caller(self, *scopes: str, client: ProjectClient | None = None) -> Caller:
-        """A caller whose token has just these scopes, which are named without a project.
+        """A caller whose token has exactly the given scopes, which are named without a project.
 
-        :raises Skipped: when it sends something, if no such token can be had.
+        :raises Skipped: when the caller sends a request, if no such token can be obtained.
         """
         return Caller(self, client or self._client, scopes)
 
     def second(self) -> Caller:
         """A caller for the second project.
 
-        :raises Skipped: if there is none.
+        :raises Skipped: if there is no second project.
         """
         client = self.server.access.second
         if client is None:
@@ -110,18 +110,18 @@ class World(Caller):
         return Caller(self, self._client, token="")
 
     def stranger(self) -> Caller:
-        """A caller for a project that the token is not for: of the same client, at the second project."""
+        """A caller for the second project with the token of the first project."""
         second = self.second()
         return Caller(self, second.client, token=self.token)
 
     def bearer(self, token: str, project: str | None = None) -> Caller:
-        """A caller with any token."""
+        """A caller with the given token, for the first project or the given one."""
         return Caller(self, self._client if project is None else ProjectClient(project), token=token)
 
     def empty_project(self) -> Caller:
-        """A caller for a project in which nothing is, and which nothing else uses.
+        """A caller for an empty project, which nothing else uses.
 
-        :raises Skipped: if the server can give none.
+        :raises Skipped: if no new project can be made.
         """
         return Caller(self, self.server.access.new_project())
 
@@ -134,13 +134,14 @@ class World(Caller):
         authorization: str | None = UNSET,
         **options: Any,
     ) -> Answer:
-        """POST a form to the token endpoint, or to another one beside it.
+        """POST a form to the token endpoint, or to another OAuth endpoint.
 
-        :param form: by default ``grant_type=client_credentials``.
-        :param endpoint: the last segment of its path, as ``introspect``; by default that of the token endpoint.
-        :param authorization: None for no such header; by default HTTP Basic with the credentials of the client.
-        :param options: those of :meth:`Caller.request`.
-        :raises Skipped: without a token endpoint.
+        :param form: the form; by default ``grant_type=client_credentials``.
+        :param endpoint: the last segment of the path, such as ``introspect``; by default that of the token endpoint.
+        :param authorization: the value of the header, or None for no header; by default HTTP Basic with the client's
+            credentials.
+        :param options: the parameters of :meth:`Caller.request`.
+        :raises Skipped: if no token endpoint is known.
         :raises Failed: if no answer comes.
         """
         access = self.server.access
@@ -159,9 +160,9 @@ class World(Caller):
         return answer
 
     def sandbox(self, project: str, what: str, json: Any) -> Answer:
-        """Order something of the sandbox: PUT on ``/sandbox/projects/{project}/{what}``, as ``clock``.
+        """Send an order to the sandbox: PUT on ``/sandbox/projects/{project}/{what}``, such as ``clock``.
 
-        :raises Skipped: if the run does not use a sandbox, or this one takes no such order.
+        :raises Skipped: if the run does not use a sandbox, or the sandbox does not know the order.
         """
         access = self.server.access
         if not isinstance(access, SandboxAccess):
@@ -177,7 +178,7 @@ class World(Caller):
     def expect(
         self, condition: bool, expected: str, got: object = "something else", *, of: Answer | None = None
     ) -> None:
-        """Expect something that does not follow from one answer alone; it counts as one check.
+        """Expect a condition that is about more than one answer. It counts as one check.
 
         :param of: the answer to show; by default the last one.
         :raises Failed: if the condition is false.
@@ -196,30 +197,30 @@ class World(Caller):
         raise Skipped(reason)
 
     def not_reachable(self, reason: str) -> NoReturn:
-        """End the case as not reachable, because the server does not do what the check rests on."""
+        """End the case as not reachable, because the server does not do what the check needs."""
         raise NotReachable(reason)
 
     # Requests
 
     def deliver(self, request: Request) -> Answer:
-        """Send a request that is made already on a connection of its own.
+        """Send a finished request on a connection of its own, and return the answer.
 
         :raises Failed: if no answer comes.
         """
         return self._answered(request, self.server.transport.exchange)
 
     def token_for(self, client: ProjectClient, scopes: tuple[str, ...]) -> str:
-        """A token of a client.
+        """An access token of a client.
 
-        :raises Skipped: if none can be had.
+        :raises Skipped: if no token can be obtained.
         """
         return self.server.access.token(client, scopes)
 
     def race(self, requests: Sequence[Request]) -> list[Answer]:
-        """Send requests at the same time, each on a connection that is open already.
+        """Send requests at the same time, each on a connection that is already open.
 
         :return: the answers in the order of the requests.
-        :raises Failed: if one of them gets no answer.
+        :raises Failed: if a request gets no answer.
         """
         barrier = threading.Barrier(len(requests))
 
@@ -242,7 +243,7 @@ class World(Caller):
         return self.at_once(len(requests), lambda number: self._answered(requests[number], together))
 
     def at_once(self, count: int, work: Callable[[int], T]) -> list[T]:
-        """Call a function in so many threads, with 0, 1, 2, ..., and return what they return, in that order."""
+        """The results of a function for 0, 1, 2, ..., called at the same time in ``count`` threads."""
         with ThreadPoolExecutor(count) as threads:
             return list(threads.map(work, range(count)))
 
@@ -250,7 +251,7 @@ class World(Caller):
     def connection(self) -> Generator[Callable[[Request], Answer]]:
         """A function that sends requests one after the other on one connection.
 
-        :raises Failed: if there is no connection.
+        :raises Failed: if the connection cannot be opened.
         """
         try:
             with self.server.transport.connection() as connection:
@@ -278,7 +279,7 @@ class World(Caller):
         return Answer(answered, raw, self.count)
 
     def seen(self, exchange: Exchange) -> Answer:
-        """The answer that another case got, as one of this case."""
+        """The answer of an exchange of another case, recorded as an answer of this case."""
         assert exchange.answer is not None  # noqa: S101 -- it is answered
         self.exchanges.append(exchange)
         return Answer(exchange, exchange.answer, self.count)
@@ -286,7 +287,7 @@ class World(Caller):
     # Resources
 
     def make_for(self, caller: Caller, fields: dict[str, Any], key: str) -> Made:
-        """Make a resource as :meth:`Caller.make` says."""
+        """Make a resource by any way that works, for a caller; see :meth:`Caller.make`."""
         ways: dict[str, Callable[[], tuple[Answer, str]]] = {
             "POST with a key": lambda: (caller.post("", {"key": key, "objectTypeProperty": fields}), key),
             "PUT with a key": lambda: (caller.put("", {"key": key, "version": 1, "objectTypeProperty": fields}), key),

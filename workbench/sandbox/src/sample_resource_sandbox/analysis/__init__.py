@@ -1,1 +1,1 @@
-"""What a journal says about a client: findings, recovery, clauses exercised, the report."""
+"""The analysis of a journal: a client's findings, its recovery from faults, what it has exercised, and the report."""

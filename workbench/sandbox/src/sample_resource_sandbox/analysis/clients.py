@@ -1,13 +1,13 @@
-"""What is remembered of a client: the requests of one project with the same credentials and the same User-Agent.
+"""The state that is kept of a client: of the requests to one project with equal credentials and an equal User-Agent.
 
-Their order is that of their arrival, over whatever connections: runtimes alternate between connections, or open one for
-each request. Requests that overlap may come from several threads, so a sequence is judged only while none of the
-client's requests is under way beside another (:meth:`Client.may_follow`).
+Requests are ordered by their arrival, on whatever connections, because runtimes alternate between connections, or open
+one for each request. Overlapping requests may come from several threads, so a sequence is judged only if none of the
+client's requests overlaps another (:meth:`Client.may_follow`).
 
-The requests of threads need not overlap, but their connections tell. Requests on one connection are a sequence. So are
-those of a program that sends one request after the other on several: it opens a connection if none is free, or takes
-the free one that it has had for longest. Node.js does not take the connection of the answer that has just come for
-free, so it takes turns, but only at once. Any other change of the connection is that of a second thread.
+Requests of several threads need not overlap, but their connections show the threads. Requests on one connection are a
+sequence. A program with one thread may also use several connections: it opens a connection if none is free, or takes
+the free connection that it has had for the longest time. Node.js takes a connection for free only some time after its
+answer, so that at high speed it alternates between two. Any other change of the connection shows a second thread.
 """
 
 import re
@@ -21,41 +21,42 @@ from sample_resource_sandbox.analysis.stories import Notes, Stories
 from sample_resource_sandbox.journal.entry import Entry
 
 NEW_CONNECTIONS = 5
-"""New connections in a row from which on they are a finding."""
+"""The number of new connections in a row that is a finding."""
 _REFUSED_AT_MOST = 2
-"""So often in a row a test may assert the same refusal."""
+"""The most equal refusals in a row that are no finding, because a test may assert a refusal."""
 _SINGLE_PAGES = 3
-"""Whole pages in a row of which one result each is read, from which on they are a finding."""
+"""The number of whole pages in a row, with one result read of each, that is a finding."""
 _WRITTEN = 200
 _LASTING_S = 3600.0
-"""Tokens that are good for less are renewed early by careful clients."""
+"""The least lifetime of a token for a finding about its renewal. Careful clients renew shorter tokens early."""
 _TOOLS = ("curl/", "Wget/", "HTTPie/")
-"""Programs that are started for each request, and can keep neither a connection nor a token."""
+"""The User-Agents of programs that are started for each request, so that they cannot keep a connection or a token."""
 
 _WHOLE_PAGE = "500"
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID = re.compile(f'"id":"({_UUID.pattern})"')
 
 _QUIET_S = 1.0
-"""So long after two requests have overlapped, the client is taken for one with several threads."""
+"""The time after two overlapping requests for which the client counts as one with several threads."""
 
 _PATIENCE_S = 0.05
-"""A client that gives up sooner is taken for one that sends requests beside one another. It is looked no more often:
-to look at the connections of all requests under way with each request took 5 % of a get on 16 connections."""
+"""The time after which a closed connection means that the client has given up; before, its next request counts as
+overlapping. Connections are checked no more often, because checking all with each request took 5 % of a get on 16
+connections."""
 
 _IDLE_S = 3.0
-"""Clients give up connections that were idle for longer, by their own rules: some keep them for 4 s only."""
+"""The time for which every client keeps an idle connection. By their own rules, some keep them for only 4 s."""
 
 _OTHERS = 1
-"""Open connections that a program with one thread has at most beside the one that it uses."""
+"""The most idle connections of a program with one thread."""
 
 _AT_ONCE_S = 0.2
-"""A request that follows the last answer sooner may come on another connection, because its own is not free yet."""
+"""The time after an answer in which the next request may use another connection, because the first is not free yet."""
 
 
 @dataclass(slots=True)
 class _Page:
-    """A page of the largest size."""
+    """A page with the largest limit, and the ids that the client has used after it."""
 
     number: int
     ids: frozenset[str]
@@ -63,45 +64,45 @@ class _Page:
 
     @property
     def is_single(self) -> bool:
-        """Whether one of its results was read, and no more."""
+        """Whether the client has used exactly one id after the page, and the page contains it."""
         return len(self.used) == 1 and self.used[0] in self.ids
 
 
 class Client:
-    """The requests of one client so far.
+    """The state of one client after its requests so far.
 
-    :param notes: where is noted what is said of it.
+    :param notes: records the findings about the client.
     """
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self.stories = Stories(notes)
         self.written: deque[str] = deque(maxlen=_WRITTEN)
-        """Texts that it has written to resources, the last ones."""
+        """The last texts that the client has written to resources."""
         self._page: _Page | None = None
-        """The last page of the largest size, while the requests after it use single ids of it."""
+        """The last page with the largest limit, as long as the requests after it use single ids."""
         self._single_pages = 0
-        """Such pages in a row, of each of which one result was read."""
+        """The number of such pages in a row of which the client has used one result."""
         self._idle: dict[int, Any] = {}
-        """The sockets of its connections on which nothing is under way, by their numbers; some may be closed by now."""
+        """The sockets of its idle connections, by the numbers of the connections. Some may be closed by now."""
         self._main: int | None = None
-        """The connection that it took when any was free."""
+        """The number of the connection that the client used when it had a free choice."""
         self._has_threads = False
-        """Whether its connections have shown it."""
+        """Whether its connections have shown a second thread."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
-        """When it was last looked which of these are given up."""
+        """The time of the last check which of these requests the client has given up."""
         self._overlapped_at = float("-inf")
         self._last: Look | None = None
         self._in_row = 1
-        """The last request was refused so many times in a row."""
+        """How often in a row the last request has been refused; 1 if it has not been repeated."""
         self._new_connections = 0
-        """In a row."""
+        """The number of new connections in a row."""
 
     def begin(self, entry: Entry) -> list[Entry]:
-        """Note a request that has arrived.
+        """Record a request that has arrived.
 
-        :return: those before it whose answer the client does not wait for any more: it has closed their connections.
+        :return: the earlier requests that the client has given up, by closing their connections.
         """
         gone: list[Entry] = []
         patient_since = entry.arrived_at - _PATIENCE_S
@@ -120,7 +121,7 @@ class Client:
         return gone
 
     def _look_at_connection(self, entry: Entry, number: int, request: int) -> None:
-        """Say whether its connection makes a request that of another thread."""
+        """Decide by its connection whether another thread has sent a request."""
         last = self._last
         self._idle.pop(number, None)
         if last is None or number == self._main:
@@ -139,7 +140,7 @@ class Client:
         self._main = number
 
     def end(self, entry: Entry) -> None:
-        """Note that a request has ended."""
+        """Record that a request has ended."""
         self._under_way.pop(entry.number, None)
         if entry.connection is not None and entry.client is not None:
             self._idle[entry.connection[0]] = entry.client
@@ -147,8 +148,8 @@ class Client:
             self._overlapped_at = max(self._overlapped_at, entry.ended_at)
 
     def may_follow(self, look: Look, before: Look) -> bool:
-        """Whether the same thread has sent a request and an earlier one, for certain."""
-        # Shortly after two requests have overlapped, others may come from the same threads.
+        """Whether one thread has certainly sent both a request and an earlier one."""
+        # Shortly after two requests have overlapped, requests may come from either thread.
         if look.entry.is_beside or self._overlapped_at >= before.began - _QUIET_S:
             return False
         if before.connection == look.connection:
@@ -159,7 +160,7 @@ class Client:
         )
 
     def follow(self, look: Look) -> None:
-        """Say what is found in the order of its requests, given one that has ended."""
+        """Judge the sequence of the client's requests, with one that has ended as the last."""
         last = self._last
         is_certain = last is not None and self.may_follow(look, last) and look.is_reaction_to(last)
         self._follow_connections(look)
@@ -172,7 +173,7 @@ class Client:
             look.drop_texts()
 
     def _follow_connections(self, look: Look) -> None:
-        """Count new connections in a row, each opened although the one before could be used."""
+        """Count new connections in a row that were opened although the previous connection was free."""
         last, opened_at = self._last, look.entry.opened_at
         if not look.is_first_on_connection or look.operation == TOKEN_OPERATION or look.program.startswith(_TOOLS):
             self._new_connections = 0
@@ -193,7 +194,7 @@ class Client:
             self._notes.find(look.number, "connectionForEachRequest", detail)
 
     def _follow_refused(self, look: Look, last: Look | None) -> None:
-        """Count how often in a row a request is refused for what it is, without a change."""
+        """Count how often in a row an unchanged request gets a refusal that a retry cannot avoid."""
         is_again = (
             last is not None
             and look.status == last.status
@@ -211,7 +212,7 @@ class Client:
         if page is not None:
             used = _UUID.search(look.decoded_path)
             if used is not None and (used[0] in page.ids or page.used):
-                # What is changed may be what only a whole page shows.
+                # A write may depend on the whole page, so its id does not count as a single use.
                 page.used.append(used[0] if look.method == "GET" and is_certain else "")
                 return
             self._single_pages = self._single_pages + 1 if page.is_single else 0
@@ -230,9 +231,9 @@ def _is_open(client: Any) -> bool:
 
 @dataclass(slots=True)
 class _Grant:
-    """A token that was issued.
+    """An issued token, and its use.
 
-    :param asked: the scope that was asked for.
+    :param asked: the requested scope.
     """
 
     look: Look
@@ -241,23 +242,23 @@ class _Grant:
     lifetime_s: float
     asked: str
     programs: set[str] = field(default_factory=set[str])
-    """Those that have sent it."""
+    """The programs that have sent the token."""
     uses: int = 0
     used_at: float = 0.0
-    """When it was last sent."""
+    """The time when it was last sent."""
     is_doubtful: bool = False
-    """Whether it was refused or revoked, or sent beside other requests."""
+    """Whether it was refused or revoked, or sent in overlapping requests."""
 
 
 class Tokens:
-    """The tokens that were issued to one API client, whichever programs ask for them and send them."""
+    """The last tokens that were issued to one API client, for all programs with its credentials."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._grants: deque[_Grant] = deque(maxlen=2)
 
     def follow(self, client: Client, look: Look) -> None:
-        """Go on with a request with this client's credentials."""
+        """Judge the use of tokens, with the next request of the client."""
         if look.operation == TOKEN_OPERATION:
             if look.status == 200 and not look.is_lost and not look.is_ordered and isinstance(look.answer_json, dict):
                 self._follow_grant(client, look, look.answer_json)
@@ -271,7 +272,7 @@ class Tokens:
                 grant.is_doubtful |= look.entry.is_beside or look.status in (401, 403)
 
     def revoke(self, token: str) -> None:
-        """Note that the client has ended a token: it needs another one."""
+        """Record that the client has revoked a token, so that it needs another one."""
         for grant in self._grants:
             grant.is_doubtful |= grant.token == token
 
@@ -292,7 +293,7 @@ class Tokens:
 
 
 def _is_needless(grant: _Grant, after: _Grant) -> bool:
-    """Whether a token was good, and given up for the next one."""
+    """Whether a token was still valid for at least half of its lifetime when the client got the next one."""
     left_s = grant.lifetime_s - (after.look.project_time - grant.look.project_time)
     return (
         grant.client is after.client

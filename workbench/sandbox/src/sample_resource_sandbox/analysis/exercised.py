@@ -1,4 +1,4 @@
-"""What of the interface a client has exercised: derived from the OpenAPI document, and from what requests parse to."""
+"""Determines which parts of the interface a client has exercised, from the OpenAPI document and its requests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,13 +8,13 @@ from sample_resource_sandbox.analysis.look import TOKEN_OPERATION, TROUBLES, Loo
 KINDS = ("operations", "parameters", "statuses", "errors", "recoveries")
 
 Names = Mapping[str, Sequence[str]]
-"""By kind."""
+"""The names of parts of the interface, by their kind."""
 
 
 def names_in(document: Mapping[str, Any]) -> Names:
-    """All that can be exercised in a project.
+    """The names of all parts of the interface that can be exercised in a project.
 
-    :param document: that of the interface.
+    :param document: the OpenAPI document of the interface.
     """
     operations: dict[str, Any] = {
         operation["operationId"]: operation
@@ -48,13 +48,15 @@ _HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", 
 
 
 _CARRIED_OUT = (404, 409, 412)
-"""Errors that say something of what the project holds, so that the request was good."""
+"""The error statuses that depend on the resources of the project, so that the request itself was valid."""
 
 
 def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
-    """What one request has exercised: kind and name. What was refused, or answered on order, exercises no operation.
+    """The kinds and names of the parts that one request has exercised.
 
-    :param known: by kind.
+    A request that was refused, or that a rule has answered, exercises no operation.
+
+    :param known: the names of all parts, by kind.
     """
     made: list[tuple[str, str]] = []
     operation, status, headers = look.operation, look.own_status, look.headers
@@ -70,5 +72,5 @@ def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[
 
 
 def _public(name: str) -> str:
-    """The name of a parameter in the document, where a family has one name."""
+    """The name of a parameter in the document, in which a parameter family has one name."""
     return next((public for begin, public in _FAMILIES.items() if name.startswith(begin)), name)

@@ -1,8 +1,8 @@
-"""Findings: what a client does that works, or nearly, and should not be so.
+"""The findings: faults of a client that the service tolerates, or that need not show in its tests.
 
-:data:`FINDINGS` is the table: a row says what the finding is, and what to do instead. The reference says how
-each is seen.
-:mod:`sample_resource_sandbox.analysis.observer` looks at each request with it when that has ended.
+:data:`FINDINGS` is the table. A row names the finding and says what to do instead. The reference of the sandbox says
+    how each one is recognised.
+:mod:`sample_resource_sandbox.analysis.observer` checks each request by this table when the request has ended.
 """
 
 import json
@@ -20,19 +20,19 @@ from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, TO
 _OFFSET_AT_MOST = 10_000
 
 _TOLD = 3
-"""Requests that a text names of each finding."""
+"""The most requests of a finding that the text of a report names."""
 
 Finds = Callable[[Look], str | None]
-"""Says what was found in an entry by itself; None: nothing."""
+"""Checks one entry by itself. It returns the detail of the finding, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A row of the table.
+    """A kind of finding, a row of the table.
 
-    :param title: what it is.
-    :param instead: what the client should do.
-    :param clauses: of the specification, which say so.
+    :param title: the fault of the client.
+    :param instead: the advice what the client should do.
+    :param clauses: the numbers of the specification's clauses for it.
     """
 
     id: str
@@ -40,12 +40,12 @@ class Finding:
     instead: str
     clauses: tuple[str, ...]
     look: Finds | None
-    """None: it is found in the order of requests, by :mod:`.clients` and :mod:`.stories`."""
+    """The check of one entry; None for a finding in a sequence of requests, by :mod:`.clients` or :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
-        """As an entry has it.
+        """The finding in the form of an entry.
 
-        :param detail: what exactly was found.
+        :param detail: the exact fault in the entry.
         """
         return {
             "id": self.id,
@@ -58,11 +58,11 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """Its title, with the clauses."""
+        """The title of the finding, with the clauses."""
         return f"{self.title} ({', '.join(self.clauses)})" if self.clauses else self.title
 
     def told(self, count: int, examples: Sequence[Mapping[str, Any]]) -> str:
-        """What a report says of it, for people: in which requests it was made, what was wrong, what to do."""
+        """The text of a report for a finding: the requests, the fault in each, and the advice."""
         lines = [f"{self.id}, {'once' if count == 1 else f'{count} times'}: {self.name}"]
         for each in examples[:_TOLD]:
             about = f"request {each['request']} of {each['projectKey']}"
@@ -72,10 +72,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A finding in an entry.
+    """A finding in one entry.
 
-    :param number: of the entry.
-    :param detail: what exactly was found.
+    :param number: the number of the entry.
+    :param detail: the exact fault in the entry.
     """
 
     number: int
@@ -83,16 +83,16 @@ class Found:
     detail: str
 
     def described(self) -> dict[str, Any]:
-        """As an entry has it."""
+        """The finding in the form of an entry."""
         return self.finding.described(self.detail)
 
 
 _DETAIL_AT_MOST = 300
-"""Characters: a client may send names and values of any length."""
+"""The most characters of a detail, because a client may send names and values of any length."""
 
 
 def shown(detail: str) -> str:
-    """A detail that every output can hold: cut, and without lone surrogates."""
+    """A detail in a form for every output: cut, and without lone surrogates."""
     cut = detail if len(detail) <= _DETAIL_AT_MOST else f"{detail[:_DETAIL_AT_MOST]}..."
     return cut.encode("utf-8", "backslashreplace").decode()
 
@@ -101,7 +101,7 @@ def shown(detail: str) -> str:
 
 
 _AT_ONCE_S = 0.01
-"""Who closes a connection sooner did not wait for the answer; who does it later has a time limit."""
+"""A client that closes its connection sooner did not wait for the answer. One that closes it later has a time limit."""
 
 
 def _answer_not_read(entry: Look) -> str | None:
@@ -117,7 +117,7 @@ def _answer_not_read(entry: Look) -> str | None:
 _NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*", re.ASCII)
 _BOOLEANS = ("fuzzy", "staged", "withTotal")
 _WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
-"""The operations whose bodies have typed numbers: the record of the sample endpoints takes any value."""
+"""The operations whose bodies have typed numbers. The record of the echo endpoints accepts any value."""
 
 
 def _number_as_text(entry: Look) -> str | None:
@@ -130,7 +130,7 @@ def _number_as_text(entry: Look) -> str | None:
 
 
 def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What should be a number, with its path."""
+    """Yield the members of a body that should be numbers, each with its path."""
     yield "version", body.get("version")
     wrapped = body.get("objectTypeProperty")
     if not isinstance(wrapped, dict):
@@ -159,12 +159,12 @@ def _boolean_of_python(entry: Look) -> str | None:
 _NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
 """The unreserved characters of RFC 3986, section 2.3, in percent-encoding."""
 _DOTS = re.compile("(?:%2[Ee]){1,2}")
-"""A segment of dots, which programs would remove if they were not encoded."""
+"""A path segment of dots, which programs would remove if they were not encoded."""
 _OF_FORMS = ("%7E",)
-"""What WHATWG's serializer of forms, and so that of query strings, encodes all the same."""
+"""The unreserved character that WHATWG's serializer of forms and query strings encodes all the same."""
 _KEY_SEGMENT = re.compile("/[^/]*/resource/(?:key|artificially-complex/path/uri-parameter-one)%3[Dd]")
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
-"""What no target may have: RFC 3986, appendix A."""
+"""The characters that no request target may contain (RFC 3986, appendix A)."""
 
 
 def _needless_encoding(entry: Look) -> str | None:
@@ -183,16 +183,16 @@ def _needless_encoding(entry: Look) -> str | None:
 
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
 _FREE_TEXTS = ("stringParameter", "arrayOfString", "queryParameterTwo", "text.", "var.")
-"""How the parameters begin whose values are any text."""
+"""The beginnings of the names of parameters whose values are any text."""
 _ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
-"""What an encoded component looks like."""
+"""The form of an encoded component."""
 
 
 def _double_encoding(entry: Look) -> str | None:
-    """What is decoded once and looks encoded still: never right where the interface has a grammar.
+    """The detail if a part of the target was encoded twice: if it still looks encoded after one decoding.
 
-    A text may be `%2F`. It was encoded twice if the client has written what it is when it is decoded twice, and
-    not the other one.
+    Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`: it was encoded
+    twice only if the client has written the twice decoded text to a resource, and not the once decoded one.
     """
     if "%25" not in entry.target:
         return None

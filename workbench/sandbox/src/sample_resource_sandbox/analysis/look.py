@@ -1,4 +1,4 @@
-"""Entries of the journal as analysis reads them: values are derived when they are asked for."""
+"""A view of a journal entry for the analysis. It derives values when they are needed."""
 
 import json
 import re
@@ -19,43 +19,43 @@ BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteRes
 LISTS = frozenset(
     ("listResources", "checkResources", "listResourcesSorted", "searchResources", "searchProductProjections")
 )
-"""The operations that take conditions and paging."""
+"""The operations with conditions and paging."""
 
 WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
 
 TROUBLES = ("401", "409", "429", "503", "lost")
-"""What a client should recover from: statuses, and answers that it did not get whole."""
+"""The troubles from which a client should recover: statuses, and answers that it did not get whole."""
 
 REFUSALS = (400, 403, 405, 413, 414, 415)
-"""Statuses that the same request gets again."""
+"""The statuses that a repeated request gets again."""
 
 _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
-"""What a rule does to a connection so that the client has no whole answer."""
+"""The effects of rules after which the client does not get the whole answer."""
 
 _MADE_UP = frozenset(("status", "limit", "expireTokens", "body"))
-"""What is done on order by which the status of an answer is not that of the service."""
+"""The effects of rules after which the status of an answer is not that of the service."""
 
 _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
-"""Headers that differ between a request and its repetition."""
+"""The headers that may differ between a request and its repetition."""
 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
-"""Headers that proxies add."""
+"""The headers that proxies add."""
 
 _TEXT_AT_MOST = 200
-"""Characters of a text that is remembered."""
+"""The most characters of a text that is remembered."""
 
 _BACKLOG_S = 0.02
-"""A connection that is accepted so soon after others were waiting may have been one of them."""
+"""A connection that is accepted so soon after connections were waiting may be one of them."""
 
 
 _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
-"""The members of a look that may be long."""
+"""The members of a :class:`Look` that may be long."""
 
 
 class Look:
-    """An entry, looked at: it is remembered for as long as what the client sends next may depend on it.
+    """An entry with derived values. It is kept as long as later requests of the client may depend on it.
 
-    :param written: texts that its client has written to resources.
+    :param written: the texts that its client has written to resources.
     """
 
     def __init__(self, entry: Entry, written: Collection[str] = ()) -> None:
@@ -67,25 +67,25 @@ class Look:
         self.target = entry.target
         self.began = entry.arrived_at
         self.path, _, self._query = entry.target.partition("?")
-        """The raw path."""
+        """The raw path of the target."""
         self.connection = None if entry.connection is None else entry.connection[0]
-        """The number of its connection."""
+        """The number of the entry's connection; None without one."""
         # The answer
         self.status = entry.status
-        """None: there was no answer."""
+        """The status of the answer; None if there was no answer."""
         self.does: Sequence[str] = () if entry.rule is None else entry.rule["does"]
-        """What was done on order."""
+        """The effects of rules on the request."""
         self.is_lost = entry.answer is None or entry.client_gone or not _LOST_BY.isdisjoint(self.does)
-        """Whether the client had no whole answer: nothing, a part, or it had gone."""
+        """Whether the client did not get the whole answer: none, or a part, or it had gone."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """What went wrong, in a word of :data:`TROUBLES`, or ``5xx``: another one, of which no report tells. None: what
-        has an answer that stays as it is."""
+        """The trouble of the request: a word of :data:`TROUBLES`, or ``5xx`` for another server error, which reports
+        leave out. None if a retry would get the same answer, or for a success."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
             return "lost"
-        # A token endpoint that refuses credentials is no trouble that a client could recover from.
+        # A client cannot recover from refused credentials, so these are no trouble.
         if self.operation == TOKEN_OPERATION and self.status not in (429, 503):
             return None
         if str(self.status) in TROUBLES:
@@ -93,17 +93,17 @@ class Look:
         return "5xx" if (self.status or 0) >= 500 else None
 
     def drop_texts(self) -> None:
-        """Keep only what later requests are compared with."""
+        """Drop the long texts, after computing the values with which later requests are compared."""
         _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
         _ = self.authorization, self.header_hash, self.retry_after, self.prefer
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
     def is_reaction_to(self, before: "Look") -> bool:
-        """Whether the client may have sent this because of what became of another request."""
+        """Whether the client may have sent this request in reaction to the answer, or the loss, of another one."""
         connection, other = self.entry.connection, before.entry
         if connection is not None and other.pending and connection[0] in other.pending:
-            return other.pending[connection[0]] != connection[1]  # it had arrived before the answer was sent
+            return other.pending[connection[0]] != connection[1]  # that one had arrived before the answer
         waited = other.had_backlog and self.is_first_on_connection
         if waited and (self.entry.opened_at or self.began) - other.ended_at < _BACKLOG_S:
             return False
@@ -113,7 +113,7 @@ class Look:
 
     @property
     def decoded_path(self) -> str:
-        """The path as the service understands it."""
+        """The decoded path, as the service understands it."""
         return unquote(self.path)
 
     @property
@@ -123,27 +123,27 @@ class Look:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The request's headers by their names in lower case; of repeated ones the last."""
+        """The request's headers by their names in lower case. The last of repeated headers counts."""
         return self.entry.request.by_name()
 
     @property
     def program(self) -> str:
-        """The program that sent it, as it calls itself."""
+        """The User-Agent of the request."""
         return self.headers.get("user-agent", "")
 
     @cached_property
     def authorization(self) -> str:
-        """The header of that name; empty if there is none."""
+        """The header Authorization; empty if there is none."""
         return self.headers.get("authorization", "")
 
     @property
     def is_first_on_connection(self) -> bool:
-        """Whether its connection is new."""
+        """Whether the request is the first on its connection."""
         return self.entry.connection is not None and self.entry.connection[1] == 1
 
     @property
     def keeps_connection(self) -> bool:
-        """Whether its client wants to use the connection again, as HTTP/1.1 has it; False behind a proxy."""
+        """Whether the client wants to reuse the connection, which is the default of HTTP/1.1. False behind a proxy."""
         return (
             self.entry.http_version == "HTTP/1.1"
             and self.headers.get("connection", "").lower() in ("", "keep-alive")
@@ -152,13 +152,13 @@ class Look:
 
     @property
     def form(self) -> tuple[tuple[str, str], ...]:
-        """The fields of a form."""
+        """The fields of the body, if it is a form."""
         is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
         return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Parameters of the query string, then fields of the form."""
+        """The parameters of the query string, then the fields of the form."""
         query = parse_qsl(self._query, keep_blank_values=True) if self._query else ()
         return (*query, *self.form) if self.entry.request.body else tuple(query)
 
@@ -168,22 +168,22 @@ class Look:
 
     @cached_property
     def text(self) -> str:
-        """The request's body; empty if it has none, is cut or is no text."""
+        """The request's body as text; empty if there is none, or if it is cut or no text."""
         return _text_of(self.entry.request)
 
     @cached_property
     def json(self) -> Any:
-        """The request's body as a value of JSON; None if it is none."""
+        """The request's body as a JSON value; None if it is no JSON."""
         return _json_of(self.text)
 
     @cached_property
     def members(self) -> dict[str, Any]:
-        """The members of the request's body, without those that are ``null`` and so absent; none if it is no object."""
+        """The members of the request's body that are not ``null``; none if the body is no JSON object."""
         members = cast("dict[str, Any]", self.json) if isinstance(self.json, dict) else {}
         return {name: value for name, value in members.items() if value is not None}
 
     def texts(self) -> Iterator[str]:
-        """The texts that it writes to a resource."""
+        """Yield the texts that the request writes to a resource."""
         if self.operation in BODIES_OF_RESOURCES:
             wrapped = self.members.get("objectTypeProperty")
             listed = cast("dict[str, Any]", wrapped).get("arrayOfStringExample") if isinstance(wrapped, dict) else None
@@ -193,7 +193,7 @@ class Look:
 
     @cached_property
     def version(self) -> Any:
-        """The version that the request expects, in its body or its query: a number or a short text; else None."""
+        """The version that the request expects, by body or query: a number or a short text; None if there is none."""
         if self.method in ("GET", "HEAD"):
             return None
         version = self.members["version"] if "version" in self.members else next(iter(self.values("version")), None)
@@ -202,16 +202,16 @@ class Look:
 
     @cached_property
     def call(self) -> bytes:
-        """A hash of what makes two requests the same: method, target and body."""
+        """A hash of method, target and body, which is equal for equal requests."""
         body = self.entry.request.body if self.json is None else json.dumps(self.json, sort_keys=True)
         return _hash_of(self.method, self.target, body)
 
     @cached_property
     def aim(self) -> bytes:
-        """A hash of what a request is to achieve: the same for a write that is repeated with another version.
+        """A hash of the aim of a request, which is equal for a write that is repeated with another version.
 
-        A write aims at the resource that its path, id or key names, or at the youngest one without a key. A POST
-        without a name and all other requests aim at what they are.
+        The aim of a write is the resource that its path, id or key names, or the youngest one without a key. A POST
+        without a name, and any other request, has only itself as its aim.
         """
         if self.operation == TOKEN_OPERATION:
             return b"token"
@@ -225,41 +225,41 @@ class Look:
 
     @cached_property
     def ids_named(self) -> tuple[str, ...]:
-        """The ids by which a client can look for what a write has done: those that it sent, or was told."""
+        """The ids by which a client can read the result of a write: the sent id, and the id in the answer."""
         sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
         told = cast("dict[str, Any]", self.answer_json).get("id") if isinstance(self.answer_json, dict) else None
         return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
 
     @cached_property
     def keys_named(self) -> tuple[str, ...]:
-        """The key by which it can, if there is one."""
+        """The key by which a client can read the result of a write, if the write has one."""
         key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
         return (key,) if isinstance(key, str) else ()
 
     @cached_property
     def prefer(self) -> str:
-        """What the request itself orders."""
+        """The header Prefer, by which a request orders a fault; empty if there is none."""
         return self.headers.get("prefer", "")
 
     def is_same(self, other: "Look") -> bool:
-        """Whether the client sends the same once more. What a tester orders is none of its own."""
+        """Whether two requests are equal. Different orders in ``Prefer`` make them different."""
         return (self.call, self.prefer) == (other.call, other.prefer)
 
     @cached_property
     def header_hash(self) -> bytes:
-        """A hash of the request's headers without those that differ by themselves."""
+        """A hash of the request's headers, without those that may differ in a repetition."""
         return _hash_of(*(f"{name}:{value}" for name, value in self.headers.items() if name not in _CHANGING))
 
     # The answer
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the sandbox made the status up, so that it says nothing of what the project holds."""
+        """Whether a rule has made the status, so that it says nothing about the project's resources."""
         return not _MADE_UP.isdisjoint(self.does)
 
     @property
     def own_status(self) -> int | None:
-        """The status that the service itself gave, also if the client got another one; None: none that is known."""
+        """The status that the service itself answered, even if the client got another one; None if it is not known."""
         rule = self.entry.rule
         if rule is None:
             return self.status
@@ -267,14 +267,14 @@ class Look:
 
     @property
     def was_carried_out(self) -> bool:
-        """Whether the request may have changed something, whatever its answer says."""
+        """Whether the request may have changed a resource, whatever its answer says."""
         if self.entry.rule is not None and not self.entry.rule["carriedOut"]:
             return False
         return self.own_status is None or self.own_status < 400
 
     @cached_property
     def retry_after(self) -> float | None:
-        """The seconds of ``Retry-After``, also if it is a date."""
+        """The seconds of ``Retry-After`` of a 429 or 503, even if it is a date; None without it."""
         if self.status not in (429, 503) or self.entry.answer is None:
             return None
         text = self.entry.answer.by_name().get("retry-after", "")
@@ -285,12 +285,12 @@ class Look:
 
     @cached_property
     def answer_text(self) -> str:
-        """The answer's body; empty if there is none or it is no text."""
+        """The answer's body as text; empty if there is none or if it is no text."""
         return "" if self.entry.answer is None else _text_of(self.entry.answer)
 
     @cached_property
     def answer_json(self) -> Any:
-        """The answer's body as a value of JSON; None if it is none."""
+        """The answer's body as a JSON value; None if it is no JSON."""
         return _json_of(self.answer_text)
 
     @property
@@ -327,5 +327,5 @@ def _json_of(text: str) -> Any:
         return None
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # no JSON; brackets within brackets without end
+    except (ValueError, RecursionError):  # RecursionError: brackets are nested too deeply
         return None

@@ -1,4 +1,5 @@
-"""Looks at each request of a project when it has ended: what it has exercised, what is found in it, how it goes on."""
+"""Judges each request of a project when it has ended: what it has exercised, its findings, and the story that it
+continues."""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping
@@ -14,7 +15,7 @@ from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.journal import Journal
 
 _CLIENTS_AT_MOST = 25
-"""Whose faults may still be open: a report judges all of them at once."""
+"""The most clients of a project whose stories may still be open, because a report judges all of them at once."""
 
 _log = logging.getLogger("sample_resource_sandbox")
 
@@ -24,11 +25,11 @@ def _looks() -> Iterator[tuple[str, Finds]]:
 
 
 class Observer:
-    """Of one project. It is what :class:`.stories.Notes` asks for.
+    """Judges the requests of one project, and records them in its journal. It implements :class:`.stories.Notes`.
 
-    :ivar journal: in which it notes them.
-    :param known: what can be exercised, by kind.
-    :param allow: the ids of findings that are expected, and not made.
+     :ivar journal: the journal of the project.
+    :param known: the names of all parts of the interface that can be exercised, by kind.
+    :param allow: the ids of findings that are expected, and not recorded.
     :param is_cut: whether the project has had requests that are not known any more.
     """
 
@@ -52,7 +53,7 @@ class Observer:
         self._tally = Tally(is_cut=is_cut)
 
     def begin(self, entry: Entry) -> None:
-        """Note a request that has arrived. :meth:`end` has to follow, however it ends."""
+        """Record a request that has arrived. The caller has to call :meth:`end` when the request ends in any way."""
         self.journal.begin(entry)
         client = self._client_of(entry)
         for gone in client.begin(entry):
@@ -67,17 +68,17 @@ class Observer:
         self.journal.end(entry)
 
     def revoke(self, token: str) -> None:
-        """Note that the project's client has ended a token, which is no request to the project."""
+        """Record that the project's client has revoked a token. This is no request to the project itself."""
         if self._client_id in self._tokens:
             self._tokens[self._client_id].revoke(token)
 
     @property
     def requests(self) -> int:
-        """How many were judged."""
+        """The number of judged requests."""
         return self._tally.requests
 
     def tally(self) -> Tally:
-        """What all requests have shown until now, also those that may still go on."""
+        """The results of all requests so far, including open stories."""
         made = Tally()
         made.add(self._tally)
         for client in self._clients.values():
@@ -86,7 +87,8 @@ class Observer:
         return made
 
     def _client_of(self, entry: Entry) -> Client:
-        # A request that was refused for its token is that of the project's client: others have none for it.
+        # A request with a refused token counts for the project's client, because no other client has tokens for the
+        # project.
         key = entry.client_id or self._client_id, entry.request.by_name().get("user-agent", "")
         client = self._clients.get(key)
         if client is None:
@@ -108,7 +110,7 @@ class Observer:
                 detail = act(look)
                 if detail is not None:
                     self.find(look.number, id_, detail)
-            except Exception as error:  # noqa: BLE001 -- a client sends what it likes, and all else is judged
+            except Exception as error:  # noqa: BLE001 -- a client may send anything, and the other checks have to go on
                 fields = {"request": look.number, "reason": repr(error)}
                 _log.warning("a look at an entry failed", extra={"fields": fields})
 
@@ -116,7 +118,7 @@ class Observer:
         self._tally.count(exercised_by(look, self._known))
 
     def find(self, number: int, id_: str, detail: str) -> Found | None:
-        """Note a finding in a request; None if it is allowed."""
+        """Record a finding in a request, and return it; None if such findings are allowed."""
         if id_ in self.allow:
             return None
         secrets, entry = self.journal.secrets, self.journal.get(number)
@@ -127,10 +129,10 @@ class Observer:
         return found
 
     def withdraw(self, found: Found) -> None:
-        """Take a finding back."""
+        """Remove a finding."""
         self.journal.withdraw(found.number, found)
         self._tally.withdraw(self._project_key, found)
 
     def settle(self, episode: Episode) -> None:
-        """Count how a fault ended."""
+        """Count the outcome of a fault."""
         self._tally.judge(self._project_key, episode)

@@ -1,4 +1,4 @@
-"""The report on a client: what of the interface it has exercised, how it recovered from faults, what was found."""
+"""Makes the report on a client: the exercised parts of the interface, the recovery from faults, and the findings."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,13 +16,13 @@ Report = dict[str, Any]
 
 
 def report(about: Mapping[str, Any], tally: Tally, known: Names, asked: Mapping[str, Any]) -> Report:
-    """The report on what requests have shown.
+    """Make the report on the requests of a project or of a run.
 
-    :param about: whose requests: ``projectKey``, or ``run`` and ``projects``.
-    :param known: what can be exercised.
-    :param asked: ``allow``, the ids of findings that are expected, and left out with the faults that were made worse by
-        them; and what its gate asks for: ``min``, ``of`` and ``noFindings``.
-    :raises ApiError: 400 if there is nothing with a name in ``of``.
+    :param about: names the project or run: ``projectKey``, or ``run`` and ``projects``.
+    :param known: the names of all parts of the interface that can be exercised.
+    :param asked: the parameters of the report. ``allow`` are the ids of findings that are left out, with the faults
+        that they made worse. ``min``, ``of`` and ``noFindings`` are the conditions of the gate.
+    :raises ApiError: 400 if a name in ``of`` is unknown.
     """
     allow: Collection[str] = asked.get("allow", ())
     recovered = {trouble: _ended(trouble, Outcome.RECOVERED, tally, ()) for trouble in TROUBLES}
@@ -50,9 +50,9 @@ def report(about: Mapping[str, Any], tally: Tally, known: Names, asked: Mapping[
 
 
 def _too_little(exercised: Mapping[str, Any], minimum: int, of: Sequence[str]) -> list[str]:
-    """Why less was exercised than is wanted, if it is so.
+    """The reason why the gate fails for ``min``; none if enough was exercised.
 
-    :param of: the kinds and names that count; none: all.
+    :param of: the kinds and names that count; all, if it is empty.
     """
     known = [(kind, one) for kind, each in exercised.items() for one in (*_met(each), *each["notMet"])]
     words = {word for pair in known for word in pair}
@@ -77,7 +77,7 @@ def _met(each: Mapping[str, Any]) -> list[str]:
 
 
 def percent_of(met: int, known: int) -> int:
-    """The share, cut, so that 100 means all of them."""
+    """A share in percent, rounded down, so that 100 means all."""
     return 100 if not known else met * 100 // known
 
 
@@ -91,7 +91,7 @@ def _exercised(counts: Counter[str], known: Any) -> dict[str, Any]:
 
 
 def _ended(trouble: str, outcome: Outcome, tally: Tally, allow: Collection[str]) -> int:
-    """How often a fault ended so."""
+    """The number of faults of one kind with an outcome."""
     return sum(n for (*ended, by), n in tally.outcomes.items() if ended == [trouble, outcome] and by not in allow)
 
 
@@ -123,7 +123,7 @@ INCOMPLETE = "It is incomplete: the service was started again meanwhile, and ear
 
 
 def as_text(made: Mapping[str, Any]) -> str:
-    """The report for a terminal."""
+    """The report as text for a terminal."""
     about = f"Project {made['projectKey']}" if "projectKey" in made else f"Run {made['run']}"
     of = f" of {made['projects']} projects" if "projects" in made else ""
     lines = [f"{about}: {made['requests']['total']} requests{of}."]

@@ -1,4 +1,4 @@
-"""The report as a page that stands alone: one file without scripts, which can be saved and sent."""
+"""Makes the report as an HTML page: one file without scripts, which can be saved and sent."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 PAGE_POLICY = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Nothing is loaded; its own style sheet is named by its hash."""
+"""The ``Content-Security-Policy`` of the page. It loads nothing, and the hash allows its own style sheet."""
 
 _TROUBLES = {
     "401": "401: the token was refused",
@@ -37,9 +37,9 @@ _templates = Environment(loader=PackageLoader("sample_resource_sandbox.analysis"
 
 
 def as_page(made: Mapping[str, Any], base_url: str, extension: Extension) -> str:
-    """A report as HTML.
+    """A report as an HTML page.
 
-    :param base_url: of the service that made it, to which its header and the numbers of clauses link.
+    :param base_url: the URL of the service, to which the header and the numbers of clauses link.
     """
     outcomes = ("recovered", "gaveUp", "madeWorse", "notJudged")
     return _templates.get_template("report.html").render(

@@ -1,4 +1,4 @@
-"""Runs of tests: the projects of one run are counted together, and beyond their end for some time."""
+"""The runs of tests: the projects of a run are counted together, and the counts outlive the projects for some time."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ RUNS_AT_MOST = 1000
 
 @dataclass(slots=True)
 class Run:
-    """A run.
+    """A run of tests.
 
-    :param closed: what the projects have shown that are gone, or were reset.
+    :param closed: the results of projects that are gone, and of those before their reset.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Run:
     observers: list[Observer] = field(default_factory=list[Observer])
 
     def tally(self) -> Tally:
-        """What all projects have shown."""
+        """The results of all projects of the run."""
         made = Tally()
         made.add(self.closed)
         for observer in list(self.observers):
@@ -37,7 +37,7 @@ class Run:
 class Runs:
     """The runs of the process.
 
-    :param ttl_s: how long a run is kept once the last of its projects is gone.
+    :param ttl_s: the seconds for which a run is kept after its last project is gone.
     """
 
     def __init__(self, ttl_s: int) -> None:
@@ -45,7 +45,7 @@ class Runs:
         self._runs: dict[str, Run] = {}
 
     def check_room(self, name: str) -> None:
-        """Refuse one more run than may be.
+        """Refuse a new run if there are already the most runs.
 
         :raises ApiError: 400.
         """
@@ -55,24 +55,24 @@ class Runs:
             )
 
     def begin(self, name: str, *, is_cut: bool = False) -> Run:
-        """The run with this name, which may be new.
+        """The run with a name. It is made if it does not exist.
 
-        :param is_cut: whether an earlier process has counted for it.
+        :param is_cut: whether an earlier process has counted requests of the run.
         """
         now = datetime.now(UTC)
         return self._runs.setdefault(name, Run(name, now + self._ttl, closed=Tally(is_cut=is_cut)))
 
     def join(self, name: str, observer: Observer, *, is_new: bool = True) -> None:
-        """Count a project for a run, which begins with its first project.
+        """Add a project to a run. The run is made with its first project.
 
-        :param is_new: whether the project is one more; False for one that was reset.
+        :param is_new: whether the project is new in the run; False after a reset.
         """
         run = self.begin(name)
         run.observers.append(observer)
         run.projects += is_new
 
     def leave(self, name: str, observer: Observer) -> None:
-        """Keep what a project has shown that is gone, or reset; nothing if the run was removed."""
+        """Keep the results of a project that is gone or was reset. Does nothing if the run was removed."""
         run = self._runs.get(name)
         if run is not None and observer in run.observers:
             run.closed.add(observer.tally())
@@ -89,10 +89,10 @@ class Runs:
         return self._runs[name]
 
     def remove(self, name: str) -> None:
-        """Forget a run."""
+        """Remove a run."""
         self._runs.pop(name, None)
 
     def expired(self) -> list[str]:
-        """The runs whose projects are gone, and whose time is over."""
+        """The names of the runs whose projects are gone and whose time is over."""
         now = datetime.now(UTC)
         return [name for name, run in self._runs.items() if not run.observers and run.kept_until <= now]

@@ -1,8 +1,8 @@
-"""What a client did after a fault: each fault is one story with one outcome.
+"""Judges how a client goes on after a request has failed.
 
-A story is a request that failed and what the client sent for the same aim afterwards, so one that is lost, then 409 and
-then succeeds has recovered from both. What makes a fault worse is a finding in the request that does so. Nothing is
-said of requests that may be those of several threads, and what was said is taken back once they show.
+A story is a failed request with the later requests for the same aim. Each trouble in a story has one outcome: a request
+that is lost, then gets 409 and then succeeds has recovered from both. A request that makes a trouble worse gets a
+finding. Requests that may come from several threads are not judged, and findings are removed if threads show later.
 """
 
 from collections import deque
@@ -15,15 +15,15 @@ from sample_resource_sandbox.analysis.findings import Found
 from sample_resource_sandbox.analysis.look import LISTS, TROUBLES, Look
 
 _EARLY_S = 0.05
-"""A wait that is shorter than ``Retry-After`` by no more than this is long enough: the client measures it elsewhere."""
+"""The time by which a wait may be shorter than ``Retry-After``, because the client measures the wait on its side."""
 
 HAMMERED = 10
 _HAMMERED_S = 1.0
 
 _NUMBERS_KEPT = 20
-"""Requests of a story that are named."""
+"""The most requests of a story whose numbers are kept."""
 _STORIES_KEPT = 250
-"""Of a client."""
+"""The most stories of a client that are kept."""
 
 _DOUBT = "so it cannot be told which request answers which failure. Send one after the other, on one connection;"
 _CLOSE = "close connections that are not used any more."
@@ -33,7 +33,7 @@ _READS = ("GET", "HEAD")
 
 
 class Outcome(StrEnum):
-    """What became of a request that failed."""
+    """The outcome of a trouble."""
 
     RECOVERED = "recovered"
     GAVE_UP = "gaveUp"
@@ -43,11 +43,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """How one fault of a story ended.
+    """The outcome of one trouble of a story.
 
-    :param requests: numbers of the entries, the failed one first.
-    :param reason: why the outcome is what it is.
-    :param finding: the id of that by which the client has made it worse.
+    :param requests: the numbers of the entries, with the failed one first.
+    :param reason: the reason for the outcome.
+    :param finding: the id of the finding by which the client has made the trouble worse.
     """
 
     trouble: str
@@ -57,23 +57,23 @@ class Episode:
     finding: str = ""
 
     def described(self) -> dict[str, Any]:
-        """As the report has it."""
+        """The episode in the form of the report."""
         return {"requests": self.requests, "outcome": str(self.outcome), "reason": self.reason}
 
 
 class Notes(Protocol):
-    """Who notes what is said of a client."""
+    """Records the findings and outcomes of a client."""
 
     def find(self, number: int, id_: str, detail: str) -> Found | None:
-        """Note a finding in a request; None if it is allowed."""
+        """Record a finding in a request, and return it; None if such findings are allowed."""
         ...
 
     def withdraw(self, found: Found) -> None:
-        """Take it back."""
+        """Remove a finding."""
         ...
 
     def settle(self, episode: Episode) -> None:
-        """Count how a fault ended."""
+        """Count the outcome of a trouble."""
         ...
 
 
@@ -84,33 +84,34 @@ class Story:
     last: Look
     """The last attempt."""
     numbers: list[int] = field(default_factory=list[int])
-    """Of the attempts."""
+    """The numbers of the attempts."""
     met: dict[str, int] = field(default_factory=dict[str, int])
-    """The troubles that it has met, each with the place of the attempt that met it first."""
+    """The troubles of the story, each with the index of the first attempt that had it."""
     worse: dict[str, Found] = field(default_factory=dict[str, Found])
-    """By which the client has made a trouble worse, the first of each."""
+    """The first finding by which the client has made each trouble worse."""
     said: list[Found] = field(default_factory=list[Found])
-    """All that was found."""
+    """All findings of the story."""
     done: list[tuple[int, Any]] = field(default_factory=list[tuple[int, Any]])
     """The attempts whose answer was lost after they had been carried out, each with the version that it expected."""
     began: deque[float] = field(default_factory=lambda: deque[float](maxlen=HAMMERED))
     attempts: int = 0
     looked: int | None = None
-    """The number of the read by which the client found out what has become of the last attempt."""
+    """The number of the request by which the client has read the result of the last attempt."""
     has_version: bool = False
-    """Whether an attempt that was 409 expected a version."""
+    """Whether an attempt that got 409 had expected a version."""
     refused_at: float = 0.0
-    """When the token of the last attempt that was 401 was first seen; if it never was, when that came."""
+    """The time when the token of the last attempt that got 401 was first seen; if it never was, the time of the
+    attempt."""
     doubt: str = ""
-    """Why it cannot be judged."""
+    """The reason why the story cannot be judged; empty if it can."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the service itself has answered the last attempt with what is no trouble."""
+        """Whether the service itself has answered the last attempt, and the answer is no trouble."""
         return self.last.trouble is None and not self.last.is_ordered
 
     def add(self, look: Look) -> None:
-        """Add an attempt."""
+        """Add an attempt to the story."""
         if look.trouble is not None:
             self.met.setdefault(look.trouble, self.attempts)
         if look.trouble == "409":
@@ -127,11 +128,11 @@ class Story:
 
     @property
     def _is_done(self) -> bool:
-        """Whether the last attempt was 409 since an earlier one, whose answer was lost, had been carried out."""
+        """Whether the last attempt got 409 because an earlier one, whose answer was lost, had been carried out."""
         return self.last.status == 409 and any(version == self.last.version for _, version in self.done)
 
     def episodes(self) -> Iterator[Episode]:
-        """How it ended, for each trouble that it has met."""
+        """Yield the outcome so far of each trouble of the story."""
         for trouble, first in sorted(self.met.items(), key=lambda each: each[1]):
             if trouble not in TROUBLES:
                 continue
@@ -163,16 +164,16 @@ class Story:
 
 
 class Stories:
-    """Those of one client, also when they are over: what was said in one may have to be taken back."""
+    """The stories of one client. Ended stories are kept, because their findings may have to be removed."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._stories: dict[bytes, Story] = {}
 
     def follow(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> None:
-        """Go on with the next request of the client.
+        """Continue the stories with the next request of the client.
 
-        :param may_follow: whether the same thread has sent a request and an earlier one.
+        :param may_follow: returns whether one thread has certainly sent both a request and an earlier one.
         """
         if not self._stories and look.trouble is None:
             return
@@ -183,7 +184,7 @@ class Stories:
                     story.doubt = story.doubt or _doubt_of(story.last, look)
         story = self._stories.get(look.aim)
         if story is not None and (look.entry.is_beside or look.entry.is_apart) and not may_follow(look, story.last):
-            self._doubt(story, look)  # it may have been another thread from the first
+            self._doubt(story, look)  # another thread may have sent the earlier requests, too
         if story is None or story.is_over:
             if look.trouble is not None:
                 self._begin(look)
@@ -207,7 +208,7 @@ class Stories:
         story.add(look)
 
     def _blame(self, story: Story, trouble: str, look: Look) -> None:
-        """Say what makes a trouble worse: that of the last attempt, which was the same request."""
+        """Record a finding if repeating the last attempt makes its trouble worse."""
         before = story.last
         told = (
             ("refusedTokenRepeated", _same_token(before, look)),
@@ -236,13 +237,13 @@ class Stories:
             self._notes.settle(episode)
 
     def episodes(self) -> Iterator[Episode]:
-        """How those ended, or stand, that are not settled."""
+        """Yield the outcomes so far of the kept stories."""
         for story in self._stories.values():
             yield from story.episodes()
 
 
 def _doubt_of(before: Look, look: Look) -> str:
-    """Why two requests may be those of two threads, and what to do."""
+    """The reason why two requests may come from two threads, with advice."""
     if look.connection != before.connection and not look.entry.is_beside:
         came = (
             f"Request {before.number} came on connection {before.connection}, and {look.number} on {look.connection},"
@@ -252,7 +253,7 @@ def _doubt_of(before: Look, look: Look) -> str:
 
 
 def _shows(written: Look, look: Look) -> bool:
-    """Whether a read shows what a write has done: it names its resource, or has it."""
+    """Whether a request has read the result of a write: it names the resource, or its answer contains it."""
     if written.method in _READS or look.began <= written.began or look.is_lost or look.is_ordered:
         return False
     if look.status not in (200, 304, 404) or (look.method not in _READS and look.operation not in LISTS):
@@ -270,7 +271,7 @@ def _shows(written: Look, look: Look) -> bool:
 
 
 def _may_show_any(look: Look) -> bool:
-    """Whether a list may show a resource of which no name is known: it has a condition, the newest first, or all."""
+    """Whether a list may show a resource with no known name: by a condition or ``desc``, or as a list of all."""
     conditions = ("where", "filter", "text.")
     if any(name.startswith(conditions) or (name == "sort" and "desc" in value) for name, value in look.parameters):
         return True
@@ -279,7 +280,7 @@ def _may_show_any(look: Look) -> bool:
 
 
 def _is_asked_for(name: str, look: Look) -> bool:
-    """Whether a condition has an id or key as a whole value."""
+    """Whether a condition of a list has an id or key as a whole value."""
     return any(
         value == name if parameter.startswith("var.") else f'"{name}"' in value
         for parameter, value in look.parameters
@@ -287,11 +288,11 @@ def _is_asked_for(name: str, look: Look) -> bool:
     )
 
 
-# What makes it worse, given the same request before. None: it does not.
+# Checks whether a repeated request makes the trouble worse. Each returns the detail of a finding, or None.
 
 
 def _same_token(before: Look, look: Look) -> str | None:
-    """A 401 on order says nothing of the token that is sent next, any other one is 401 again."""
+    """The detail if a refused token is sent again. After a 401 that a rule has made, only a repeated token counts."""
     if before.status != 401 or before.is_lost or not before.authorization:
         return None
     if before.authorization != look.authorization or not (look.status == 401 or before.is_ordered):
@@ -300,7 +301,11 @@ def _same_token(before: Look, look: Look) -> str | None:
 
 
 def _stale(before: Look, look: Look, *, has_read: bool) -> str | None:
-    """Also after a read, if the service itself refuses it. After one that was made up, the version may be right."""
+    """The detail if the refused version is sent again.
+
+    After a read this counts only if the service itself answers 409 again, because after a made-up 409 the version may
+    be right.
+    """
     if before.status != 409 or before.is_lost or look.version is None:
         return None
     is_refused = look.status == 409 and not look.is_ordered
@@ -318,7 +323,7 @@ def _early(before: Look, look: Look) -> str | None:
 
 
 def _unsafe(before: Look, look: Look, *, has_looked: bool) -> str | None:
-    """It makes a second resource, or may make one: the client cannot know, unless it has looked, and found none."""
+    """The detail if a repeated POST makes, or may make, a second resource, unless the client has looked first."""
     if look.operation != "createOrUpdateResource" or not isinstance(look.json, dict):
         return None
     if not {"id", "key", "version"}.isdisjoint(look.members) or "if-match" in look.headers:

@@ -1,4 +1,4 @@
-"""What requests have shown, added up: of one project, or of all projects of a run."""
+"""The counted results of requests: of one project, or of all projects of a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -9,36 +9,36 @@ from sample_resource_sandbox.analysis.findings import Found
 from sample_resource_sandbox.analysis.stories import Episode, Outcome
 
 EXAMPLES_KEPT = 20
-"""Of each kind of thing that is counted."""
+"""The most examples of each counted kind."""
 
 _TARGET_AT_MOST = 200
-"""Characters of a target in an example."""
+"""The most characters of a target in an example."""
 _NAMES_AT_MOST = 1000
-"""Different names of a kind: statuses and codes of one's own may be many."""
+"""The most different names of a kind, because testers may use many statuses and codes of their own."""
 
 Example = dict[str, Any]
 
 
 _Ended = tuple[str, Outcome, str]
-"""What went wrong, how it ended, and the id of the finding by which it was made worse."""
+"""A trouble, its outcome, and the id of the finding by which it was made worse."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts, with the first examples of what is worth one."""
+    """Counts of requests, findings and outcomes, with their first examples."""
 
     requests: int = 0
     is_cut: bool = False
-    """Whether there were others, which are not known any more."""
+    """Whether there were further requests, which are not known any more."""
     counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter[str]))
-    """Of what was exercised, by kind and name."""
+    """The counts of exercised parts of the interface, by kind and name."""
     findings: Counter[str] = field(default_factory=Counter[str])
     found: dict[str, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
     outcomes: Counter[_Ended] = field(default_factory=Counter[_Ended])
     episodes: dict[_Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
 
     def count(self, exercised: Iterable[tuple[str, str]]) -> None:
-        """Count a request, and what it has exercised."""
+        """Count a request, and the parts of the interface that it has exercised."""
         self.requests += 1
         for kind, name in exercised:
             counter = self.counts[kind]
@@ -61,7 +61,7 @@ class Tally:
             )
 
     def withdraw(self, project_key: str, found: Found) -> None:
-        """Take a finding back."""
+        """Remove a finding."""
         id_ = found.finding.id
         self.findings[id_] -= 1
         about = project_key, found.number
@@ -75,7 +75,7 @@ class Tally:
             self.episodes[key].append({"projectKey": project_key, **episode.described()})
 
     def add(self, other: "Tally") -> None:
-        """Add what others have shown."""
+        """Add the counts of another tally."""
         self.requests += other.requests
         self.is_cut |= other.is_cut
         for kind, counter in other.counts.items():

@@ -1,1 +1,1 @@
-"""The routes of the sandbox: what they take, how they are described, who may use them."""
+"""The routes of the sandbox: their bodies and queries, their OpenAPI document, and the guard."""

@@ -1,4 +1,4 @@
-"""What all routes of the sandbox share: their blueprint, and how they answer."""
+"""The common parts of all routes of the sandbox: their blueprint, and functions that make answers."""
 
 import json
 import time
@@ -23,32 +23,32 @@ PROJECT = "/projects/<project_key:projectKey>"
 
 
 def project_of(project_key: str) -> SandboxProject:
-    """The project of the path.
+    """The sandbox project with the key in the path.
 
-    :raises ApiError: 404 if the sandbox has not made it.
+    :raises ApiError: 404 if the sandbox has no such project.
     """
     return parts().projects.get(project_key)
 
 
 def json_of(value: Any, status: int = 200) -> Response:
-    """Answer JSON."""
+    """A JSON answer with a value."""
     return json_answer(json.dumps(value), status)
 
 
 def base_url() -> str:
-    """The address under which the tester reaches the service."""
+    """The base URL at which the tester reaches the service."""
     return base_url_of(request, current_app.extensions["settings"])
 
 
 def done() -> Response:
-    """Answer that something was done."""
+    """An answer 204."""
     answer = Response(status=204)
     del answer.headers["Content-Type"]
     return answer
 
 
 def giving_way(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, between which other requests have as much time as is spent on them, every few milliseconds."""
+    """Yield the items. After every few milliseconds, other requests get as much time as the items took."""
     since = time.monotonic()
     for item in items:
         yield item

@@ -1,6 +1,6 @@
-"""What the sandbox's routes answer, as schemas of its document.
+"""The schemas of the sandbox's answers, for its OpenAPI document.
 
-A table: each has the words of :func:`.declaring.answer`, and the members that need more than a type.
+Each has the words of :func:`.declaring.answer`, and those members that need more than a type.
 """
 
 from sample_resource_sandbox.analysis.exercised import KINDS
@@ -120,4 +120,4 @@ ReportSchema = answer(
 REFERRED = (
     ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema, ExercisedSchema,
 )  # fmt: skip
-"""The schemas that others refer to."""
+"""The schemas to which other schemas refer."""

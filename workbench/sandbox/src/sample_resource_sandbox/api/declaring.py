@@ -1,4 +1,5 @@
-"""How the routes are declared: fields that check and describe, and a blueprint whose bodies may be absent or large."""
+"""Helpers to declare the routes: fields that check and describe, and a blueprint for bodies that may be absent or
+large."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -42,9 +43,9 @@ AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 
 def between(minimum: float, maximum: float, check_type: Check = check_int64) -> Check:
-    """A check for numbers within a range.
+    """Return a check for numbers within a range.
 
-    :param check_type: checks the type before; by default for integers.
+    :param check_type: the check of the type, which comes first; by default that of integers.
     """
 
     def check(value: Any) -> Any:
@@ -57,7 +58,7 @@ def between(minimum: float, maximum: float, check_type: Check = check_int64) -> 
 
 
 def text(meaning: str = "", *, at_most: int = 2000, check: Check = check_text, **schema: Any) -> StrictField:
-    """A text."""
+    """A field of an order that is a text."""
 
     def checked(value: Any) -> Any:
         found = check(value)
@@ -69,35 +70,35 @@ def text(meaning: str = "", *, at_most: int = 2000, check: Check = check_text, *
 
 
 def choice(meaning: str, *words: str, **arguments: Any) -> StrictField:
-    """One of some words."""
+    """A field of an order that is one of some words."""
     metadata = _described("string", meaning, {"enum": list(words)} | arguments.pop("schema", {}))
     return StrictField(one_of(*words), STRING_EXPECTED, metadata=metadata, **arguments)
 
 
 def whole(meaning: str, minimum: int, maximum: int, *, required: bool = False, **schema: Any) -> StrictField:
-    """An integer."""
+    """A field of an order that is an integer."""
     metadata = _described("integer", meaning, {"minimum": minimum, "maximum": maximum, **schema})
     return StrictField(between(minimum, maximum), INTEGER_EXPECTED, metadata=metadata, required=required)
 
 
 def number(meaning: str, minimum: float, maximum: float, *, required: bool = False) -> StrictField:
-    """Any number."""
+    """A field of an order that is a number."""
     metadata = _described("number", meaning, {"minimum": minimum, "maximum": maximum})
     return StrictField(between(minimum, maximum, check_number), NUMBER_EXPECTED, metadata=metadata, required=required)
 
 
 def boolean(meaning: str, **schema: Any) -> StrictField:
-    """``true`` or ``false``."""
+    """A field of an order that is ``true`` or ``false``."""
     return StrictField(check_boolean, BOOLEAN_EXPECTED, metadata=_described("boolean", meaning, schema))
 
 
 def anything(check: Check, expected: str, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
-    """What a check of its own takes."""
+    """A field of an order with a check of its own."""
     return StrictField(check, expected, metadata={"description": meaning, **schema}, required=required)
 
 
 def items(check: Check, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
-    """An array, each of whose items is checked."""
+    """A field of an order that is an array with a check for each item."""
     metadata = _described("array", meaning, schema)
     return StrictField(lambda value: check_items(value, check), ARRAY_EXPECTED, metadata=metadata, required=required)
 
@@ -121,11 +122,12 @@ class _Open(Schema):
 
 
 def answer(name: str, members: str = "", *, is_open: bool = False, **described: Any) -> type[Schema]:
-    """The schema of an answer.
+    """Make the schema of an answer.
 
-    :param members: ``name``, ``name:type`` or ``name:format``, with a question mark if it may be missing.
-    :param is_open: whether it has others too.
-    :param described: those that need more; they follow.
+    :param members: the members, separated by blanks: ``name``, ``name:type`` or ``name:format``, with a question mark
+        if the member may be missing.
+    :param is_open: whether the answer has further members.
+    :param described: members with a field of their own, which follow.
     """
     made: dict[str, Any] = {}
     for each in members.split():
@@ -137,20 +139,20 @@ def answer(name: str, members: str = "", *, is_open: bool = False, **described: 
 
 
 def ref(name: str) -> dict[str, str]:
-    """Another schema of the document."""
+    """A reference to another schema of the document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def object_of(*names: str, **properties: Any) -> dict[str, Any]:
-    """An object that has some members.
+    """The schema of an object with some members.
 
-    :param properties: those with a schema.
+    :param properties: members that have a schema.
     """
     return {"type": "object", "required": list(names), "properties": {**{name: {} for name in names}, **properties}}
 
 
 def several(name: str, meaning: str = "") -> Any:
-    """An array of another schema."""
+    """A member of an answer that is an array of another schema."""
     return said("array", meaning, items=ref(name))
 
 
@@ -163,10 +165,11 @@ class SandboxBlueprint(Blueprint):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.media_types: dict[str, tuple[str, ...]] = {}
-        """Further ones of the answers, by operation."""
+        """The further media types of answers, by operation."""
 
     def at(self, path: str) -> Callable[[AnyClass], AnyClass]:
-        """Serve a path. The guard of the blueprint is in place of scopes, so all methods are public to the gate."""
+        """Decorate a view class to serve a path. The gate takes all methods for public, because the guard checks
+        requests."""
 
         def register(view: AnyClass) -> AnyClass:
             for method in view.methods or ():
@@ -178,10 +181,10 @@ class SandboxBlueprint(Blueprint):
     def operation(
         self, id_: str, tag: str, answer: type[Schema] | None = None, status: int = 0, *media_types: str
     ) -> Callable[[AnyView], AnyView]:
-        """Name an operation and its answer.
+        """Decorate a view to name its operation and its answer.
 
-        :param answer: None: 204.
-        :param media_types: further ones of the answer.
+        :param answer: the schema of the answer; None for a 204.
+        :param media_types: the further media types of the answer.
         """
         describe = self.response(status or (204 if answer is None else 200), answer, description="Done.")
 
@@ -192,9 +195,9 @@ class SandboxBlueprint(Blueprint):
         return decorate
 
     def takes(self, schema: Schema, example: Any, *, optional: bool = True) -> Callable[[AnyView], AnyView]:
-        """Load the body with a schema, and pass the result to the view.
+        """Decorate a view to get the body, loaded by a schema.
 
-        :param optional: whether no body means ``{}``.
+        :param optional: whether a missing body means ``{}``.
         """
         describe: Any = SmorestBlueprint.arguments(
             self, schema, location="json", required=not optional, example=example
@@ -221,6 +224,6 @@ def _load(schema: Schema, optional: bool) -> Any:
 
 
 def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:
-    """Name schemas in the document that others refer to."""
+    """Register the schemas to which others refer under their names in the document."""
     for schema in schemas:
         cast(Any, api.spec).components.schema(schema.__name__.removesuffix("Schema"), schema=schema)

@@ -1,4 +1,4 @@
-"""What a test expects a client to have sent, held against the journal."""
+"""Checks whether a client has sent the requests that a test expects, by the journal."""
 
 import json
 import time
@@ -16,23 +16,23 @@ from sample_resource_sandbox.rules.matching import NOTHING, Sent, Wanted, fits
 _LOOK_S = 0.05
 _NEAREST = 3
 _COMPARED = 200
-"""Of the last requests the nearest ones are sought."""
+"""The number of last requests among which the nearest ones are sought."""
 _TOLD_AT_MOST = 20
-"""Requests that fit."""
+"""The most fitting requests in the text of an answer."""
 _SHOWN_AT_MOST = 300
 
 
 @dataclass(slots=True)
 class Looked:
-    """What was found in the journal."""
+    """The requests in the journal that fit an expectation."""
 
     found: list[Entry] = field(default_factory=list[Entry])
     """The requests that fit."""
     unread: list[Entry] = field(default_factory=list[Entry])
-    """Those whose body was not looked at: it is not read yet, or too long, or too much was asked of it."""
+    """The requests whose body was not compared: it is not read yet, or too long, or there were too many comparisons."""
 
     def fits(self, expectation: Expectation) -> bool:
-        """Whether it is what was expected, whatever those are that were not looked at."""
+        """Whether the expectation is met, whether or not the uncompared requests fit."""
         most = len(self.found) + len(self.unread)
         at_most = expectation.at_most
         return expectation.at_least <= len(self.found) and (at_most is None or most <= at_most)
@@ -41,9 +41,9 @@ class Looked:
 def expected(
     find: Callable[[], Journal], expectation: Expectation, pause: Callable[[float], None]
 ) -> tuple[bool, Looked]:
-    """Whether it is so within the time that it may take, and stays so for the time that one too many may take.
+    """Wait until the expectation is met, and stays met for ``settleMs``. Return whether it was met in time.
 
-    :param find: the journal, which a reset replaces.
+    :param find: returns the journal, which a reset replaces.
     """
     journal = find()
     outcomes: dict[Entry, bool | None] = {}
@@ -72,9 +72,9 @@ def expected(
 
 
 def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool | None]) -> Looked:
-    """Look at all entries.
+    """Compare all entries with an expectation.
 
-    :param outcomes: of those that have ended: they are looked at once.
+    :param outcomes: the results for ended entries, which are compared only once.
     """
     looked = Looked()
     for entry in giving_way(journal.after(expectation.after)):
@@ -95,7 +95,7 @@ def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool
 
 
 def _status_of(entry: Entry) -> int | None:
-    """That of the answer; if a rule withheld it, that which it would have had."""
+    """The status of the answer; if a rule withheld the answer, the status that it would have had."""
     withheld = None if entry.rule is None else entry.rule["replacedStatus"]
     return entry.status if entry.status is not None else withheld
 
@@ -105,7 +105,7 @@ def _sent(entry: Entry) -> Sent:
 
 
 def unmet(journal: Journal, expectation: Expectation, looked: Looked) -> dict[str, Any]:
-    """What is answered if it is not so: the requests that fit, or the nearest ones, as data and as a text."""
+    """The answer for an unmet expectation: the fitting requests, or the nearest ones, as data and as text."""
     found = [_described(entry, journal) for entry in looked.found]
     nearest = [] if found else _nearest(journal, expectation)
     message = _message(expectation, looked)
@@ -141,7 +141,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _message(expectation: Expectation, looked: Looked) -> str:
-    """What was expected, and how often it was sent instead."""
+    """The message: the expected request, how often it was expected, and how often it was sent."""
     match, at_least, at_most = expectation.match, expectation.at_least, expectation.at_most
     operations = " or ".join(sorted(match.operation_ids or ()))
     what = " ".join(filter(None, [match.method, match.path])) or operations or "a request"
@@ -168,7 +168,7 @@ def _counted(number: int) -> str:
 
 
 def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]:
-    """Up to three requests that nearly fit, and how they differ."""
+    """Up to three requests that nearly fit, each with its differences."""
     judged: list[tuple[float, Entry, list[str]]] = []
     for entry in giving_way(journal.after(journal.total - _COMPARED)):
         sent = _sent(entry)
@@ -181,13 +181,13 @@ def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]
 
 
 def _likeness(wanted: str, path: str) -> float:
-    """How many parts of two paths are alike, from 0 to 1."""
+    """The share of the parts of two paths that fit, from 0 to 1."""
     parts, others = wanted.split("/"), path.split("/")
     return sum(map(fits, parts, others)) / max(len(parts), len(others))
 
 
 def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Secrets) -> Iterator[tuple[float, str]]:
-    """How a request differs from the expected one: how much that matters, and a text."""
+    """Yield the differences between a request and the expected one, each with its weight and a text."""
     match = expectation.match
 
     def but(name: str, wanted: str, found: str) -> str:
@@ -226,7 +226,7 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
 
 
 def _misfit(wanted: Any, value: Any, path: str, sent: Sent) -> str | None:
-    """The first difference of JSON."""
+    """A text about the first difference between two JSON values; None if there is none."""
     if isinstance(wanted, dict) and isinstance(value, dict):
         members, found = cast("dict[str, Any]", wanted), cast("dict[str, Any]", value)
         for name, each in members.items():
@@ -257,6 +257,6 @@ def _values(values: Iterable[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as JSON, cut."""
+    """A value as JSON, cut for a message."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text if len(text) <= _SHOWN_AT_MOST else f"{text[:_SHOWN_AT_MOST]}..."

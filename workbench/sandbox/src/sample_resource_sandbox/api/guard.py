@@ -1,8 +1,9 @@
-"""Who may use the routes of the sandbox: no page of another site, and whoever has the token if there is one.
+"""Decides who may use the routes of the sandbox: no page of another site; if there is a token, only its holder.
 
-A browser sends a page's requests to any address of its machine, with the host name that the page chose and an Origin.
-Both are looked at, so no page that somebody has open can make projects here. A proxy on the machine passes on what
-comes from elsewhere, with any Host, so without a token the headers are refused that proxies add.
+A browser sends the requests of a page to any address of its machine, with the host name that the page has chosen and
+with an Origin. Both are checked, so that no open page of another site can make projects. A proxy on this machine
+forwards requests of other machines with any Host. So without a token, requests with headers that proxies add are
+refused.
 """
 
 import ipaddress
@@ -21,22 +22,22 @@ _FORWARDING = (
     "X-Envoy-External-Address", "True-Client-IP", "CF-Connecting-IP", "CF-Ray", "CDN-Loop", "Fly-Client-IP",
     "X-Amzn-Trace-Id",
 )  # fmt: skip
-"""Headers that proxies add to what they pass on."""
+"""The headers that proxies add to the requests that they forward."""
 
 
 class Guard:
     """Checks each request to the sandbox.
 
-    :param token: the bearer token that it needs; None: none, but a loopback host.
+    :param token: the bearer token that requests need; None: no token, but a loopback host.
     """
 
     def __init__(self, token: str | None) -> None:
         self._token = token
 
     def check(self, *, is_public: bool = False) -> None:
-        """Check the current request; runs before its view.
+        """Check the current request, before its view.
 
-        :param is_public: whether it needs no token.
+        :param is_public: whether the view needs no token.
 
         :raises ApiError: 403 for a foreign Host, Origin or site, 401 without the token.
         """
@@ -58,7 +59,7 @@ class Guard:
 
 
 def _is_loopback_peer(request: Request) -> bool:
-    """Whether the connection comes from this machine; one without an address is a socket of the file system."""
+    """Whether the connection comes from this machine. One without an address is a Unix socket."""
     address = request.remote_addr or ""
     try:
         return not address or ipaddress.ip_address(address.partition("%")[0]).is_loopback
@@ -67,7 +68,7 @@ def _is_loopback_peer(request: Request) -> bool:
 
 
 def _is_own(origin: str, request: Request) -> bool:
-    """Whether an Origin is that of the service itself: same scheme, host and port."""
+    """Whether an Origin is that of the service itself: equal scheme, host and port."""
     return origin == f"{request.scheme}://{request.host}"
 
 

@@ -1,4 +1,4 @@
-"""The routes of the journal, of what is expected of it, of reports and of runs."""
+"""The routes of the journal, of expectations, of reports and of runs."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -61,7 +61,7 @@ def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[s
 
 
 def _in_parts(texts: Iterator[str]) -> Response:
-    """A long answer, made while it is sent."""
+    """A long JSON answer, whose parts are made while it is sent."""
     return Response((text.encode() for text in giving_way(texts)), content_type=f"{JSON}; charset=utf-8")
 
 

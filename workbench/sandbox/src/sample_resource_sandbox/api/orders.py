@@ -1,4 +1,4 @@
-"""The bodies and queries of the sandbox's routes, but for those of rules."""
+"""The schemas of the bodies and queries of the sandbox's routes, except those of rules."""
 
 import re
 from functools import partial
@@ -58,14 +58,14 @@ def _check_time(value: Any) -> str:
 
 
 class ClockOrderSchema(StrictSchema):
-    """An order to a clock; an empty object is real time."""
+    """An order to a project's clock. An empty object sets it to real time."""
 
     now = text("the time that it shows now", check=_check_time, format="date-time")
     runs = boolean("false: it stands still; true if not given")
     offsetSeconds = number("how far it is ahead of real time, in place of now", -(2**53), 2**53)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse two times, and one that no clock can show."""
+        """Refuse an order with two times, or with a time that no clock can show."""
         if "now" in data and "offsetSeconds" in data:
             raise ValidationError({"offsetSeconds": ["Either now or offsetSeconds is expected, not both."]})
         ProjectClock().changed(data)
@@ -73,7 +73,7 @@ class ClockOrderSchema(StrictSchema):
 
 
 class IdsOrderSchema(StrictSchema):
-    """With a seed, ids are a reproducible sequence; an empty object is chance."""
+    """An order about the ids of new resources: a repeatable sequence with a seed, random ids with an empty object."""
 
     seed = StrictField(
         check_int64, "JSON Number without a fraction expected.", metadata={"type": "integer", "format": "int64"}
@@ -81,7 +81,7 @@ class IdsOrderSchema(StrictSchema):
 
 
 def _check_scope(value: Any) -> list[tuple[str, str | None]]:
-    """Scopes, separated by blanks: each a name, and the project if one is given."""
+    """The check for scopes, separated by blanks. It returns the name and the project, or None, of each."""
     found: list[tuple[str, str | None]] = []
     for scope in check_text(value).split():
         name, colon, project_key = scope.partition(":")
@@ -117,7 +117,7 @@ class NewProjectSchema(StrictSchema):
     ids = NestedObject(IdsOrderSchema)
 
     def make(self, data: dict[str, Any]) -> NewProject:
-        """The order, as a whole."""
+        """Make the order for a new project."""
         if "copyOf" in data and data.get("resources"):
             raise ValidationError({"resources": ["Either resources or copyOf is expected, not both."]})
         scopes: list[tuple[str, str | None]] = data.get("scope", [(name, None) for name in SCOPE_NAMES])
@@ -139,11 +139,11 @@ class NewProjectSchema(StrictSchema):
 
 
 class TokenOrderSchema(StrictSchema):
-    """Nothing: the token has all scopes of the project's client."""
+    """The body of an order for a token, which has no members. The token has all scopes of the project's client."""
 
 
 class ResetOrderSchema(StrictSchema):
-    """What a reset keeps."""
+    """An order to reset a project, with what the reset keeps."""
 
     keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
 
@@ -152,11 +152,9 @@ class ResetOrderSchema(StrictSchema):
 
 
 class Expectation:
-    """A request that a test expects.
+    """A request that a test expects, and how often.
 
-    :param at_least: so often.
-    :param at_most: None: any number.
-    :param after: only requests with higher numbers.
+    :param data: the checked body.
     """
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -165,12 +163,13 @@ class Expectation:
         self.at_most: int | None = times if isinstance(times, int) else times.get("atMost")
         self.within_ms: int = data.get("withinMs", 0)
         self.settle_ms: int = max(data.get("settleMs", 0), 0 if self.at_most else self.within_ms)
-        """How long it is looked whether one too many comes; of those that never come, as long as may be waited."""
+        """The time for which the expectation has to stay met, in case too many requests come. For requests that must
+        not come, it is the whole time of waiting."""
         self.after: int = data.get("after", 0)
         self.status: int | None = data.get("status")
         self.match = Match(data)
         self.order = data
-        """As it was sent."""
+        """The checked body."""
 
 
 _count = between(0, 1_000_000)
@@ -205,7 +204,7 @@ class ExpectationSchema(MatchSchema):
     settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> Expectation:
-        """The expectation."""
+        """Make the expectation."""
         return Expectation(data)
 
 
@@ -219,7 +218,7 @@ def _read_method(found: str) -> str:
 
 
 class NarrowingSchema(QuerySchema):
-    """Which entries of a journal are wanted."""
+    """Parameters that choose entries of a journal."""
 
     status = Parameter(
         partial(read_integer, minimum=100, maximum=599), {"type": "integer"}, meaning="only with this status",
@@ -241,7 +240,7 @@ def _read_finding(found: str) -> str:
 
 
 class ReportQuerySchema(QuerySchema):
-    """What a report leaves out, and what its gate asks for."""
+    """Parameters of a report: the findings to leave out, and the conditions of its gate."""
 
     allow = Parameter(
         _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
@@ -261,14 +260,14 @@ class ReportQuerySchema(QuerySchema):
     )
 
     def make(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what would be asked for in vain."""
+        """Refuse ``of`` without ``min``, because it would have no effect."""
         if "of" in values and "min" not in values:
             raise ValidationError("It needs min.", "of")
         return values
 
 
 class PageSchema(NarrowingSchema):
-    """The same, and how many of them."""
+    """Parameters that choose entries of a journal, and a page of them."""
 
     limit = Parameter(
         partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST),

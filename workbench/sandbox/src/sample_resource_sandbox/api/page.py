@@ -1,7 +1,7 @@
-"""The page at ``/sandbox``, for a person who debugs a client: one document and the modules that it loads.
+"""The page at ``/sandbox``, for a person who debugs a client: an HTML document and the modules that it loads.
 
-They hold no data, so they are public also if the routes need ``SANDBOX_TOKEN``: the page asks for it.
-``preact.js`` is the only file that others have written.
+They contain no data, so they are public even if the routes need ``SANDBOX_TOKEN``, which the page asks for.
+``preact.js`` is the only file from others.
 """
 
 from pathlib import Path
@@ -19,12 +19,12 @@ _ASSETS = frozenset(path.name for path in FOLDER.iterdir()) - {_DOCUMENT}
 
 
 def document(*, needs_token: bool) -> Response:
-    """The document."""
+    """Answer the HTML document."""
     return frame.page(_TEXT.replace("{needs_token}", str(needs_token).lower()), "/sandbox")
 
 
 def asset(name: str) -> Response:
-    """A file that the document loads.
+    """Answer a file that the document loads.
 
     :raises NotFound: for any other name.
     """

@@ -1,4 +1,4 @@
-"""What the routes use: the parts of the sandbox, and the document of the routes."""
+"""The parts of the sandbox that its routes use, and the OpenAPI document of the routes."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -34,17 +34,17 @@ _PATH_PARAMETERS = {
 
 
 class _Api(Api):
-    """flask-smorest's, with the platform's errors."""
+    """flask-smorest's Api, with the schema of the platform's errors."""
 
     ERROR_SCHEMA = ErrorSchema
 
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of one application.
+    """The parts of one application's sandbox.
 
-    :param known: what a client can exercise.
-    :param pause: waits, until the worker stops at the latest.
+    :param known: the names of all parts of the interface that a client can exercise.
+    :param pause: waits for some seconds; a stop of the worker ends the wait.
     """
 
     projects: Projects
@@ -55,7 +55,7 @@ class Parts:
     _document: str = ""
 
     def install(self, app: Flask, blueprint: SandboxBlueprint, schemas: Iterable[type[Schema]]) -> None:
-        """Register the routes, and make their document."""
+        """Register the routes, and make their OpenAPI document."""
         app.config.update(
             SANDBOX_API_TITLE="Sample Resource Service: sandbox",
             SANDBOX_API_VERSION="v1",
@@ -68,16 +68,16 @@ class Parts:
         self._document = json.dumps(_finished(cast("Any", api.spec).to_dict(), blueprint.media_types))
 
     def document(self, base_url: str) -> str:
-        """The OpenAPI document, as JSON.
+        """The OpenAPI document as JSON text.
 
-        :param base_url: the address of the service.
+        :param base_url: the URL of the service.
         """
         servers = json.dumps([{"url": base_url, "description": "this server"}])
         return f'{self._document.removesuffix("}")}, "servers": {servers}}}'
 
 
 def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """The document with what flask-smorest does not know."""
+    """Complete the document with the parts that flask-smorest does not make."""
     made["info"] |= {
         "description": "Throwaway projects for those who test clients: faults on order, a clock and ids of their own,"
         " and a journal of what the client really sent. The manual is docs/workbench/sandbox.md in the repository.",
@@ -92,7 +92,7 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
             "description": "The token of `SANDBOX_TOKEN`, if the service has one.",
         }
     }
-    # The page and the document itself have no names.
+    # The page, its files and the document itself have no operation id, and are left out.
     made["paths"] = {
         path: methods
         for path, methods in made["paths"].items()
@@ -112,11 +112,11 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["400"] = responses["default"]
                 for media_type in media_types.get(operation["operationId"], ()):
                     responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
-    # Its name is another one from Python 3.13 on.
+    # The name of the status 422 differs from Python 3.13 on.
     del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"][HTTPStatus(422).name]
     return made
 
 
 def parts() -> Parts:
-    """Those of the current application."""
+    """The parts of the current application's sandbox."""
     return current_app.extensions["extension"].parts

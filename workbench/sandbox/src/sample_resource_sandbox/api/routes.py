@@ -55,7 +55,7 @@ class Assets(Endpoint):
 
 
 _PUBLIC = frozenset(f"{blueprint.name}.{view}" for view in ("Page", "Assets"))
-"""Views that need no token; the page asks for it."""
+"""The views that need no token, because the page asks for it."""
 
 
 @blueprint.at("/openapi.json")
@@ -276,6 +276,6 @@ class Resources(Endpoint):
 
 
 def install(app: Flask, made: Parts) -> None:
-    """Register the routes, those of :mod:`.journal_routes` too, and make their document."""
+    """Register all routes, including those of :mod:`.journal_routes`, and make their OpenAPI document."""
     assert journal_routes.blueprint is blueprint  # noqa: S101 -- its import declares them
     made.install(app, blueprint, answers.REFERRED)

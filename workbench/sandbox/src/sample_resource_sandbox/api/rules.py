@@ -1,4 +1,4 @@
-"""Rules as they are sent: their schema, and what their members say against one another."""
+"""The schema of rules as they are sent, and the checks for contradictions between their members."""
 
 import json
 import re
@@ -39,16 +39,16 @@ RULES_AT_MOST = 100
 LIMITED_REQUESTS_AT_MOST = 1000
 """The most requests that a ``limit`` can let through in its time, because the time of each is kept."""
 NAMES_AT_MOST = 20
-"""Parameters or headers that a rule asks for, or headers that it sets."""
+"""The most parameters or headers in the conditions of a rule, and the most headers that it sets."""
 OWN_BODY_AT_MOST = 64 * 1024
-"""Characters of a body that a rule answers with, or that it looks for."""
+"""The most characters of a body with which a rule answers, or which it compares."""
 
 _ANY = "`*` stands for any characters"
 _HEADER_NAME = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}"
 _OF_THE_CONNECTION = frozenset(
     ("connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "date", "server")
 )
-"""Headers that the service's worker sets itself."""
+"""The headers that the worker itself sets."""
 
 
 def _short_text(value: Any) -> str:
@@ -59,7 +59,7 @@ def _short_text(value: Any) -> str:
 
 
 def _names_check(check_value: Check, name_pattern: str, expected: str) -> Check:
-    """A check of an object whose members have any names of a pattern."""
+    """Return a check for objects whose members have names that match a pattern."""
     named = re.compile(name_pattern, re.ASCII)
 
     def check(value: Any) -> dict[str, Any]:
@@ -149,7 +149,8 @@ class MatchSchema(StrictSchema):
     )
 
     def load(self, data: Any) -> Any:
-        """Refuse a body that is ``null``: elsewhere that is as if absent, and here it could mean several things."""
+        """Refuse a condition on the body that is ``null``. In other members it counts as absent, but here it would be
+        ambiguous."""
         if isinstance(data, dict) and cast("dict[str, Any]", data).get("body", "") is None:
             raise ValidationError({"body": ['JSON is expected, and not null; no body is "".']})
         return super().load(data)
@@ -169,7 +170,7 @@ class TimesSchema(StrictSchema):
     )  # fmt: skip
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what says nothing."""
+        """Refuse an object without an effect, and give a probability a seed."""
         if not data.keys() - {"seed"}:
             refuse_shape("At least one of first, after, every and probability is expected.")
         if "seed" in data and "probability" not in data:
@@ -212,7 +213,7 @@ class OwnBodySchema(StrictSchema):
     text = text("sent as it is", at_most=OWN_BODY_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse two bodies, none, and one that is too long."""
+        """Refuse two bodies, no body, and a body that is too long."""
         if len({"json", "text"} & data.keys()) != 1:
             refuse_shape("One of json and text is expected.")
         if len(json.dumps(data)) > OWN_BODY_AT_MOST:
@@ -277,7 +278,7 @@ class RuleSchema(StrictSchema):
     )
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what contradicts itself."""
+        """Refuse a rule whose members contradict one another."""
         faults = _contradictions(data)
         if faults:
             raise ValidationError(cast(Any, faults))
@@ -290,7 +291,7 @@ _EFFECTS = (
 
 
 def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
-    """What its members say against one another, by the member that cannot be; None is the rule as a whole."""
+    """The contradictions between the members of a rule, by the refused member; None for the rule as a whole."""
     found: dict[str | None, list[str]] = {}
     alone = [name for name in ("limit", "expireTokens") if rule.get(name)]
     for name in alone:

@@ -1,1 +1,1 @@
-"""What is done to a request on order, before and after its view."""
+"""Carries out rules on a request, before and after its view."""

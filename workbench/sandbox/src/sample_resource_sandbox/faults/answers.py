@@ -1,4 +1,5 @@
-"""Answers on order: errors in the platform's envelope, altered bodies, and answers that misuse their connection."""
+"""Makes the answers of rules: errors in the platform's envelope, altered bodies, and answers that break their
+connection."""
 
 import json
 from collections.abc import Callable, Generator, Iterable
@@ -15,13 +16,13 @@ from sample_resource_sandbox.connections import ConnectionRecord, end, reset, se
 from sample_resource_sandbox.rules.rules import Rule
 
 _CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())} | {429: "OverCapacity"}
-"""The code of the platform for a status; others are ``General`` from 500 on, else ``InvalidInput``."""
+"""The platform's error code for a status. For other statuses it is ``General`` from 500 on, else ``InvalidInput``."""
 
 _OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
-"""The same for the token endpoint."""
+"""The error code for a status of the token endpoint."""
 
 _DRIPPED_S_AT_MOST = 600.0
-"""How long a dripping answer lasts at most; then its connection is closed."""
+"""The longest time that a dripping answer lasts. Then its connection is closed."""
 
 _GARBAGE = b"\x00\x16\x03\x01 this is no HTTP \xff\xfe\r\n\r\n"
 
@@ -38,10 +39,10 @@ def error_answer(
     realm: str = "",
     is_oauth: bool = False,
 ) -> Response:
-    """An error with any status from 400 to 599.
+    """An error answer with any status from 400 to 599.
 
-    :param current_version: for a 409.
-    :param realm: for the challenge of a 401.
+    :param current_version: the version that a 409 reports.
+    :param realm: the realm in the challenge of a 401.
     :param is_oauth: whether it is an answer of the token endpoint (RFC 6749, section 5.2).
     """
     codes = {**_CODES, **_OAUTH_CODES} if is_oauth else _CODES
@@ -71,12 +72,13 @@ def _phrase(status: int) -> str:
 
 
 def expired_token_answer(realm: str) -> Response:
-    """The 401 of a token that has just expired on order, as that of any other token that has."""
+    """The 401 for a token that a rule has just made invalid. It is equal to that of any token that is no longer
+    accepted."""
     return _answer_of(errors.token_refused(realm, NO_LONGER_ACCEPTED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:
-    """An answer of a tester's own; without a body, it is empty."""
+    """An answer whose status and body the rule contains. Without a body it is empty."""
     answer = Response(b"" if body is None else body[0], status)
     if body is None:
         del answer.headers["Content-Type"]
@@ -88,9 +90,9 @@ def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int |
 
 
 def with_altered_body(answer: Response, kind: str, *, keeps_status: bool = False) -> Response:
-    """The answer with another body.
+    """Alter the body of an answer, and return the answer.
 
-    :param keeps_status: whether a page of HTML in place of a success keeps its status; else it is a 502.
+    :param keeps_status: whether an HTML page in place of a success keeps the status. Otherwise the status becomes 502.
     """
     match kind:
         case "truncatedJson":
@@ -115,7 +117,7 @@ _UNKNOWN: dict[str, Any] = {"sandboxUnknownField": {"nested": [1, None, True]}, 
 
 
 def _with_unknown_fields(body: bytes) -> bytes:
-    """The body with members that no client knows, in the object itself and in each result of a page."""
+    """Add members that no client knows to a JSON body: to the object itself, and to each result of a page."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -130,10 +132,10 @@ def _with_unknown_fields(body: bytes) -> bytes:
 
 
 class OrderedAnswer(Response):
-    """An answer whose connection fails while it is sent.
+    """An answer whose connection fails while the answer is sent.
 
-    :param answer: what would be sent otherwise.
-    :param send: gives the parts of the body, and raises :func:`.connections.end` to end the connection.
+    :param answer: the answer that would be sent otherwise.
+    :param send: yields the parts of the body, and raises :func:`.connections.end` to end the connection.
     """
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
@@ -144,16 +146,16 @@ class OrderedAnswer(Response):
         self._body = body
 
     def get_app_iter(self, environ: Any) -> Any:  # noqa: ARG002 -- werkzeug's signature
-        """The parts, also for HEAD and for a status without a body."""
+        """The parts of the body, even for HEAD and for a status without a body."""
         return ClosingIterator(iter(self._parts(self._body)), self.close)
 
 
 def with_failing_connection(
     answer: Response, rule: Rule, connection: ConnectionRecord | None, wait: Wait
 ) -> OrderedAnswer:
-    """The answer as a rule's ``connection`` says.
+    """The answer whose connection fails as ``connection`` of a rule says.
 
-    :param wait: waits some seconds; False if that was cut short.
+    :param wait: waits for some seconds; it returns False if the wait ended early.
     """
     pace_s = rule.pace_ms / 1000
 

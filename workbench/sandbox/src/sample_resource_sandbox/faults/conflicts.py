@@ -1,6 +1,7 @@
-"""Another writer, on order: it changes a resource just before a request that expects the version that was there.
+"""Plays another writer for a rule: it changes a resource just before a request that expects the version before the
+change.
 
-The 409 of that request is the service's own, its ``currentVersion`` is true, and a write of that version succeeds.
+So the service itself answers 409, its ``currentVersion`` is true, and a write that expects this version succeeds.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, WRITES_BY
 from sample_resource_sandbox.faults import requests
 
 OTHER_WRITER = "sandbox-other-writer"
-"""The id of the client that the other writer seems to be, as ``lastModifiedBy`` has it."""
+"""The client id of the other writer in ``lastModifiedBy``."""
 
 OPERATIONS = BODIES_OF_RESOURCES | WRITES_BY_ID
 """The writes that can expect a version."""
@@ -24,7 +25,7 @@ _ATTEMPTS = 20
 
 
 def expects_version(request: Request, operation_id: str | None) -> bool:
-    """Whether a request says which version it expects, so that another writer makes a difference."""
+    """Whether a request is a write that expects a version, so that another writer causes a conflict."""
     if operation_id not in OPERATIONS:
         return False
     return "If-Match" in request.headers or requests.version_sent(request) is not None
@@ -33,12 +34,12 @@ def expects_version(request: Request, operation_id: str | None) -> bool:
 def write_before(
     database: Database, clock_and_ids: ClockAndIds, project_key: str, request: Request, operation_id: str
 ) -> None:
-    """Give the resource that a write means the next version, with the same content. Without a resource, do nothing."""
+    """Raise the version of a write's target, without another change. If the target does not exist, do nothing."""
     target = _target(request, operation_id)
     if target is None:
         return
     other_writer = Caller(project_key, OTHER_WRITER, clock_and_ids)
-    for _ in range(_ATTEMPTS):  # a writer that is no fiction may be faster
+    for _ in range(_ATTEMPTS):  # a real writer may be faster
         with database.writing(project_key) as connection:
             found = store.find(connection, project_key, target)
             if found is None:
@@ -49,7 +50,7 @@ def write_before(
 
 
 def _target(request: Request, operation_id: str) -> Target | None:
-    """The resource that a write means."""
+    """The target of a write; None if it always creates a resource, or if its id is no UUID."""
     arguments = request.view_args or {}
     named = arguments.get("resource_id")
     if named is None:

@@ -1,8 +1,9 @@
-"""What the sandbox does before and after the view of a request: rules carried out, and the request noted.
+"""The hooks of the sandbox before and after the view of a request. They carry out rules and record the request.
 
-:meth:`Hooks.before` is the last hook before a view, behind the gate. :meth:`Hooks.after` is the first hook after it, so
-that the request log shows the answer as it is sent. There rules act on requests that were refused before: a proxy's
-502 comes for an unknown URL and for a bad token too. Neither does anything for a project that the sandbox has not made.
+:meth:`Hooks.before` is the last hook before a view, after the gate. :meth:`Hooks.after` is the first hook after the
+    view, so that the request log shows the answer as it is sent. It also carries out rules on requests that were
+    refused before the view, because a proxy answers 502 for an unknown URL and for a bad token, too. Neither hook does
+    anything for projects that are not the sandbox's.
 """
 
 import hmac
@@ -41,7 +42,8 @@ _REVOKE_PATH = "/oauth/revoke"
 class Hooks:
     """The hooks of one application.
 
-    :param count_order: counts what is done on order, by a word of :data:`sample_resource_sandbox.rules.rules.KINDS`.
+    :param count_order: counts an effect of a rule in the metrics, by its word in
+        :data:`sample_resource_sandbox.rules.rules.KINDS`.
     """
 
     def __init__(
@@ -62,9 +64,10 @@ class Hooks:
     # Before the view
 
     def before(self, request: Request) -> Response | None:
-        """Carry out what the request itself or a rule orders; an answer ends the request here.
+        """Carry out the rules of the project and the ``Prefer`` of the request. An answer ends the request.
 
-        :raises ApiError: 503 if too many requests of the process wait already, 401 if the project is removed meanwhile.
+        :raises ApiError: 503 if too many requests of the process are already waiting, 401 if the project is removed
+            during a wait.
         """
         project = self._project_before(request)
         if project is None:
@@ -75,18 +78,18 @@ class Hooks:
         return self._obey(exchange, () if preferred is None else (CountedRule(preferred),))
 
     def _project_before(self, request: Request) -> SandboxProject | None:
-        """The sandbox project of a request that has the right to what it asks."""
+        """The sandbox project of an authorised request; None for other requests."""
         arguments = request.view_args
         if not arguments or "project_key" not in arguments:
             return self._project_of_grant(request) if request.path == TOKEN_PATH else None
         project = self._registry.find(arguments["project_key"])
         principal: Principal | None = g.get("principal")
         if principal is not None and self._registry.is_removed(principal.client_id):
-            raise removed(arguments["project_key"])  # since the gate has looked
+            raise removed(arguments["project_key"])  # removed after the gate has checked the token
         return project
 
     def _project_of_grant(self, request: Request) -> SandboxProject | None:
-        """The project whose client asks for a token, and shows its secret."""
+        """The project whose client requests a token with its right secret; None for other token requests."""
         credentials = requests.credentials_of(request)
         project = None if credentials is None else self._registry.find_by_client(credentials.client_id)
         if credentials is None or project is None or project.is_removed:
@@ -99,20 +102,20 @@ class Hooks:
     def _obey(
         self, exchange: Exchange, own: tuple[CountedRule, ...] = (), *, is_refused: bool = False
     ) -> Response | None:
-        """Let the rules act that match and are due, in their order, until one gives an answer.
+        """Carry out the rules that match and are due, in their order, until one of them gives an answer.
 
-        :param own: what the request itself brings along, before those of its project.
-        :param is_refused: whether the request has no right to what it asks: nothing is written before it.
+        :param own: rules of the request itself, which come before those of its project.
+        :param is_refused: whether the request was not authorised. Then no conflicting write is made.
         """
         request, project = exchange.request, exchange.project
-        # A browser sends preflight requests, and the client knows nothing of them.
+        # The browser sends preflight requests, which the client does not know of, so no rule applies to them.
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
             return None
         sent = Sent(exchange.entry, partial(requests.read_whole, request))
         for counted in (*own, *project.rules):
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
-                continue  # there is one connection
+                continue  # another rule already breaks the connection
             if not rule.match.holds(sent):
                 continue
             if rule.conflict and (is_refused or not conflicts.expects_version(request, sent.operation_id)):
@@ -156,7 +159,7 @@ class Hooks:
             code=rule.code,
             message=rule.message,
             retry_after_s=rule.retry_after,
-            # Above the one that was sent, as a conflict has it, although nobody has written.
+            # One more than the sent version, as in a real conflict, although nobody has written.
             current_version=None if sent is None or not INT64_MIN <= sent < INT64_MAX else int(sent) + 1,
             realm=exchange.project.key,
             is_oauth=request.path == TOKEN_PATH,
@@ -164,7 +167,7 @@ class Hooks:
 
     @staticmethod
     def _gone(exchange: Exchange) -> Response:
-        """What nobody reads: the client has closed its connection before the request was carried out."""
+        """The answer to a client that has closed its connection before the request was carried out. Nobody reads it."""
         exchange.is_carried_out = False
         return answers.error_answer(503, message="The client has closed the connection.")
 
@@ -174,7 +177,7 @@ class Hooks:
         return not delay_ms or self._wait(exchange, delay_ms / 1000)
 
     def _wait(self, exchange: Exchange, seconds: float) -> bool:
-        """Wait, but not for a project that is removed meanwhile; False if the client has gone."""
+        """Wait for some seconds, unless the project is removed in this time. Return False if the client is gone."""
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
         requests.note_body(exchange.request, entry.request)
@@ -192,7 +195,7 @@ class Hooks:
     # After the view
 
     def after(self, request: Request, answer: Response) -> Response:
-        """Change the answer as the rules say, and note the request."""
+        """Change the answer as the rules say, and record it for the journal."""
         if request.path == _REVOKE_PATH and (revoking := self._project_of_grant(request)) is not None:
             revoking.observer.revoke(requests.token_in(request))
         exchange: Exchange | None = g.get("sandbox")
@@ -203,7 +206,7 @@ class Hooks:
                 return answer
             exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
         if is_refused and request.path != TOKEN_PATH:
-            with suppress(errors.ApiError):  # no room to wait, or the project is gone: its own answer stands
+            with suppress(errors.ApiError):  # no wait is possible, or the project is gone: keep the answer
                 answer = self._obey(exchange, is_refused=True) or answer
         if exchange.acting:
             answer = self._changed(exchange, answer)
@@ -222,7 +225,7 @@ class Hooks:
                 if rule.answers:
                     answer = self._ruled_answer(exchange, rule)
                 if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not exchange.entry.client_gone:
-                    exchange.show(answer)  # it is decided, and the journal has it meanwhile
+                    exchange.show(answer)  # the answer is decided, so the journal shows it during the wait
                     with suppress(errors.ApiError):
                         self._wait_as_ruled(exchange, rule)
             if rule.body is not None:
@@ -250,7 +253,7 @@ class Hooks:
         return answers.with_failing_connection(answer, rule, connection, wait)
 
     def _project_of(self, request: Request) -> SandboxProject | None:
-        """The sandbox project of a request that was refused before :meth:`before`, by its path or by its client.
+        """The sandbox project of a request that was refused before :meth:`before`, found by its path or by its client.
 
         :raises ApiError: 503 if the database is away.
         """
@@ -264,7 +267,7 @@ class Hooks:
         return self._registry.find(key) if key else None
 
     def _operation(self, request: Request) -> tuple[str | None, frozenset[int]]:
-        """The operation of a request, and the statuses that a client may choose from with ``Prefer``."""
+        """The operation of a request, and the statuses that the endpoint itself offers for ``Prefer``."""
         rule = request.url_rule
         if rule is None:
             return None, frozenset()

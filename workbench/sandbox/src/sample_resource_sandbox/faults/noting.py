@@ -1,4 +1,4 @@
-"""A request to a sandbox project: what is done to it, and what is noted of its arrival, its answer and its end."""
+"""Records a request to a sandbox project: its arrival, the rules that act on it, its answer and its end."""
 
 import time
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _WITHOUT_BODY = (204, 304)
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """The current request with its answer; ``g.sandbox`` has it once the request has the right to what it asks."""
+    """The current request with its answer. ``g.sandbox`` is the exchange of an authorised request."""
 
     request: Request
     project: SandboxProject
@@ -31,7 +31,8 @@ class Exchange:
     record: RequestRecord
     entry: Entry
     observer: Observer
-    """To which it was told: a reset gives its project another one, and another journal."""
+    """The observer of the project when the request arrived. A reset gives the project another observer and another
+    journal."""
     acting: tuple[Rule, ...] = ()
     """The rules that act, in their order."""
     is_carried_out: bool = True
@@ -40,29 +41,29 @@ class Exchange:
     """The status that the answer had before a rule changed it."""
     waited_s: float = 0.0
     answer: Response | None = None
-    """While it is being sent."""
+    """The answer, while it is being sent."""
 
     @property
     def connection_rule(self) -> Rule | None:
-        """The rule that spoils the connection."""
+        """The rule that breaks the connection; None if there is none."""
         return next((rule for rule in self.acting if rule.connection is not None), None)
 
     @property
     def label(self) -> str:
-        """What answers and logs say of the rules that act."""
+        """The names of the acting rules, for answers and logs."""
         return ", ".join(rule.label for rule in self.acting)
 
     @property
     def kinds(self) -> list[str]:
-        """What is done, each once, in words of :data:`sample_resource_sandbox.rules.rules.KINDS`."""
+        """The effects of the acting rules, each once, as words of :data:`sample_resource_sandbox.rules.rules.KINDS`."""
         return list(dict.fromkeys(kind for rule in self.acting for kind in rule.kinds))
 
     def show(self, answer: Response) -> None:
-        """Note an answer that is decided."""
+        """Record a decided answer in the entry of the journal."""
         entry, rule = self.entry, self.connection_rule
         requests.note_body(self.request, entry.request)
         if entry.client_gone:
-            entry.status = entry.answer = None  # while it waited: nothing is sent
+            entry.status = entry.answer = None  # the client has gone during the wait, so nothing is sent
         elif rule is None or not rule.leaves_no_answer:
             body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
             if rule is not None and rule.connection in ("truncate", "stall"):
@@ -77,12 +78,12 @@ class Exchange:
         self.observer.journal.changes += 1
 
     def decide(self, answer: Response) -> None:
-        """Note the answer that is going to be sent, and the end once it is sent."""
+        """Record the answer that is going to be sent, and register the record of its end."""
         entry = self.entry
         self.show(answer)
         entry.client_gone = entry.client_gone or has_hung_up(entry.client)
         if entry.status is None or entry.status >= 400:
-            # Now: once the answer is sent, a fast client may have reacted to it.
+            # Before the answer is sent, because a fast client may react to it at once.
             entry.pending, entry.had_backlog = self.connections.pending(entry.client)
         entry.answered_s = time.perf_counter() - self.record.started
         self.answer = answer
@@ -90,16 +91,17 @@ class Exchange:
 
     def _end(self) -> None:
         entry, answer = self.entry, self.answer
-        self.answer = None  # it has this method: a circle would keep both until the garbage is collected
+        self.answer = None  # the answer refers to this method: break the cycle
         entry.ended_s = time.perf_counter() - self.record.started
         if entry.answer is not None and answer is not None:
-            # As they went over the wire: with what later hooks have added. Werkzeug changes those without a body.
+            # The headers as they were sent, with those that later hooks have added. Werkzeug changes the headers of
+            # answers without a body.
             is_final = entry.status not in _WITHOUT_BODY and "Content-Length" in answer.headers
             entry.answer.headers = tuple(answer.headers if is_final else answer.get_wsgi_headers(self.request.environ))
         self.observer.end(entry)
 
     def _described(self) -> Mapping[str, Any]:
-        """What an entry says of the orders that were carried out; its name and number are those of the last rule."""
+        """The description of the acting rules in an entry. Name and number are those of the last rule."""
         rule = self.acting[-1]
         return {
             "name": rule.name,
@@ -115,7 +117,7 @@ class Exchange:
 
 
 def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Exchange:
-    """Note a request that has arrived."""
+    """Record a request that has arrived, and return its exchange."""
     record: RequestRecord = g.record
     token: VerifiedToken | None = g.get("verified_token")
     client_id = None if token is None else token.principal.client_id

@@ -1,4 +1,4 @@
-"""``Prefer: code=503, delay=1500`` of a request to a sandbox project (RFC 7240): a rule that it brings along."""
+"""Reads ``Prefer: code=503, delay=1500`` of a request to a sandbox project (RFC 7240) as a rule for this request."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from sample_resource_sandbox.rules.rules import DELAY_MS_AT_MOST, Rule
 
 
 def preferred_rule(header: str | None, own_codes: frozenset[int]) -> Rule | None:
-    """What a request asks of its own answer; the first of each name counts, others are ignored.
+    """The rule for a header ``Prefer``; None if it orders nothing. The first preference of each name counts.
 
-    :param own_codes: the statuses that the endpoint itself offers as alternatives; a code among them is left to it.
+    :param own_codes: the statuses that the endpoint itself offers. A code among them is left to the endpoint.
     """
     given: dict[str, int] = {}
     for preference in parse_list_header(header or ""):
@@ -28,6 +28,6 @@ def preferred_rule(header: str | None, own_codes: frozenset[int]) -> Rule | None
 
 
 def preference_applied(rule: Rule) -> str:
-    """The value of ``Preference-Applied`` for such a rule."""
+    """The value of ``Preference-Applied`` for a rule of :func:`preferred_rule`."""
     applied = {"code": rule.status, "delay": rule.delay_ms}
     return ", ".join(f"{name}={value}" for name, value in applied.items() if value is not None)

@@ -1,4 +1,4 @@
-"""What the sandbox reads from a request: where it went, what it names, and how it came over the wire."""
+"""Reads the parts of a request that the sandbox needs: target, headers, body, version and credentials."""
 
 from contextlib import suppress
 from typing import Any, cast
@@ -15,13 +15,13 @@ from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Message
 
 
 def target_of(request: Request) -> str:
-    """The target as it was sent."""
+    """The request target as it was sent."""
     environ = request.environ
     return environ.get("RAW_URI") or environ.get("REQUEST_URI") or request.full_path
 
 
 def head_of(request: Request, connection: ConnectionRecord | None) -> Message:
-    """A request whose body has not been read."""
+    """The message of a request whose body has not been read."""
     headers = tuple(request.headers) if connection is None or not connection.head else connection.head
     return Message(headers, size=None if _has_body(request) else 0)
 
@@ -31,7 +31,7 @@ def _has_body(request: Request) -> bool:
 
 
 def read_whole(request: Request) -> bytes | None:
-    """The body, which stays readable for the view; None if it is too long or cannot be read."""
+    """Read the body of a request, which the view can read again. None if it is too long or cannot be read."""
     try:
         return read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
     except (errors.ApiError, ParseException, OSError):
@@ -39,7 +39,7 @@ def read_whole(request: Request) -> bytes | None:
 
 
 def note_body(request: Request, message: Message) -> None:
-    """Read what is left of the body, and note it."""
+    """Read the rest of a request's body, and record the body in its message."""
     if message.size is None:
         body = read_whole(request)
         message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
@@ -55,12 +55,12 @@ def members_of(data: bytes) -> dict[str, Any]:
 
 
 def json_members(request: Request) -> dict[str, Any]:
-    """Those of a request's body."""
+    """The members of a request's body if it is a JSON object; none for any other body."""
     return members_of(read_whole(request) or b"null")
 
 
 def version_sent(request: Request) -> float | None:
-    """The version that a request expects, in its body or its query."""
+    """The version that a request expects, by its body or its query; None if it expects none."""
     version = json_members(request).get("version")
     if isinstance(version, int | float) and not isinstance(version, bool):
         return version
@@ -71,14 +71,14 @@ def version_sent(request: Request) -> float | None:
 
 
 def token_in(request: Request) -> str:
-    """The token that a request to revoke it names; empty if it names none."""
+    """The token in a request for its revocation; empty if the request has none."""
     with suppress(errors.ApiError, ParseException, OSError):
         return read_parameters(request).get("token", "")
     return ""
 
 
 def credentials_of(request: Request) -> Credentials | None:
-    """The client that a token request names, and the secret that it shows."""
+    """The id and the secret of the client in a token request; None if they are missing or malformed."""
     with suppress(errors.ApiError, ParseException, OSError):
         return read_credentials(request.headers.get("Authorization"), read_parameters(request))
     return None

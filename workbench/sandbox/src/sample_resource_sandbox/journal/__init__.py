@@ -1,1 +1,1 @@
-"""What the sandbox notes of each request: entries made without secrets, stored, and read again."""
+"""The journal of requests: its entries, shown without secrets, and their form as an HTTP archive."""

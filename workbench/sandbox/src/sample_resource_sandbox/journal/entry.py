@@ -1,4 +1,4 @@
-"""A request to a sandbox project with its answer, as it is noted while it is served and kept in the journal."""
+"""The entry of the journal for a request to a sandbox project and its answer."""
 
 import base64
 import codecs
@@ -15,50 +15,51 @@ from sample_resource_sandbox.journal.redaction import Secrets
 BODY_BYTES_KEPT = 64 * 1024
 
 BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
-"""With what follows, so that a secret is seen whole that the end of the kept part cuts in two."""
+"""The bytes of a body that are recorded. They are more than the shown ones, so that a secret at the end of the shown
+part can be recognised as a whole."""
 
 _OVERHEAD_BYTES = 3072
-"""About what an entry takes beside its bodies and headers."""
+"""The approximate size of an entry without its bodies and headers."""
 
 Headers = tuple[tuple[str, str], ...]
 
 
 class Describable(Protocol):
-    """A finding in an entry."""
+    """A finding in an entry, which can be described."""
 
     def described(self) -> dict[str, Any]:
-        """As the entry has it."""
+        """The finding in the form of an entry."""
         ...
 
 
 @dataclass(slots=True)
 class Message:
-    """A request or an answer, as it went over the wire.
+    """A request or an answer as it was sent.
 
-    :param headers: pairs, or lines as they were sent.
+    :param headers: pairs of name and value, or header lines as they were sent.
     """
 
     headers: Headers | bytes
     body: bytes = b""
     size: int | None = 0
-    """Bytes of the whole body; None if it was not read to its end."""
+    """The number of bytes of the whole body; None if it was not read to its end."""
 
     def pairs(self) -> Headers:
-        """The headers in their order and spelling."""
+        """The headers as pairs, in their order and spelling."""
         return _pairs_of(self.headers) if isinstance(self.headers, bytes) else self.headers
 
     def by_name(self) -> Mapping[str, str]:
-        """The headers by their names in lower case; of repeated ones the last."""
+        """The headers by their names in lower case. The last of repeated headers counts."""
         return _by_name(self.headers)
 
     @property
     def bytes(self) -> int:
-        """About as many as it takes."""
+        """The approximate size of the message in bytes."""
         headers = len(self.headers) if isinstance(self.headers, bytes) else 100 * len(self.headers)
         return len(self.body) + headers
 
 
-# A client sends the same lines with most of its requests.
+# Cached, because a client sends equal header lines with most of its requests.
 @lru_cache(maxsize=64)
 def _pairs_of(lines: bytes) -> Headers:
     parts = (line.partition(":") for line in lines.decode("latin-1").split("\r\n") if line)
@@ -73,13 +74,13 @@ def _by_name(headers: Headers | bytes) -> Mapping[str, str]:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Entry:
-    """A request to a sandbox project, and its answer once that is decided."""
+    """A request to a sandbox project, and its answer once the answer is decided."""
 
     number: int = 0
     arrived_at: float
-    """In seconds since 1970."""
+    """The time of arrival, in seconds since 1970."""
     client_id: str | None
-    """None if the request had no valid token."""
+    """The client of the token; None if the request had no valid token."""
     operation: str | None
     """The operationId; None for an unknown URL or method."""
     method: str
@@ -88,67 +89,68 @@ class Entry:
     request: Message
     token: VerifiedToken | None
     connection: tuple[int, int] | None
-    """The number of the connection, and that of the request on it."""
+    """The number of the connection, and the number of the request on it."""
     opened_at: float | None = None
-    """When the connection was accepted, in seconds since 1970."""
+    """The time when the connection was accepted, in seconds since 1970."""
     client: Any = None
     """The socket of the client while the request is under way; None without a worker."""
     token_seen_at: float | None = None
-    """When its token was issued or first accepted, in seconds since 1970; None: it never was."""
+    """The time when its token was issued or first accepted, in seconds since 1970; None if it never was."""
     correlation_id: str
     project_time: float | None
     """The time of the project's clock; None if it shows real time."""
     answered_s: float | None = None
-    """Seconds from the arrival until the answer was decided; None: it is not yet."""
+    """The seconds from the arrival until the answer was decided; None if it is not decided yet."""
     ended_s: float | None = None
-    """The same until the answer had been sent, or the connection had ended; None: it is under way."""
+    """The seconds from the arrival until the answer was sent or the connection had ended; None if the request is under
+    way."""
     status: int | None = None
-    """None: there was no answer."""
+    """The status of the answer; None if there was no answer."""
     answer: Message | None = None
-    """None: there was none."""
+    """The answer; None if there was none."""
     rule: Mapping[str, Any] | None = None
     client_gone: bool = False
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
     is_apart: bool = False
-    """Whether its connection shows that another thread has sent it than those before."""
+    """Whether its connection shows that another thread of the client has sent it than the requests before."""
     pending: Mapping[int, int] | None = None
-    """The requests that had arrived on other connections before a failure was answered, and were not begun: their
-    numbers, by those of the connections."""
+    """For a failure, the requests that had arrived on other connections before the answer but were not yet read: the
+    number of each request by the number of its connection."""
     had_backlog: bool = False
-    """Whether connections were waiting to be accepted then."""
+    """For a failure, whether connections were waiting to be accepted before the answer."""
     is_judged: bool = False
     counted_bytes: int = 0
-    """What the journal counts it for; nothing before it has ended."""
+    """The bytes that the journal counts for the entry; 0 before the request has ended."""
     repeats: int | None = None
     """The number of the failed request that this one repeats."""
     findings: tuple[Describable, ...] = ()
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the request has not ended."""
         return self.ended_s is None
 
     @property
     def answered_at(self) -> float:
-        """When its answer was decided, in seconds since 1970: its client had no part of it before."""
+        """The time when its answer was decided, in seconds since 1970. The client had no part of the answer before."""
         return self.arrived_at + (self.answered_s if self.answered_s is not None else self.ended_s or 0.0)
 
     @property
     def ended_at(self) -> float:
-        """When it ended, in seconds since 1970."""
+        """The time when it ended, in seconds since 1970."""
         return self.arrived_at + (self.ended_s or 0.0)
 
     @property
     def bytes(self) -> int:
-        """About as many as it takes in memory."""
+        """The approximate size of the entry in memory, in bytes."""
         answer = 0 if self.answer is None else self.answer.bytes
         return _OVERHEAD_BYTES + len(self.target) + self.request.bytes + answer
 
     @property
     def outcome(self) -> str:
-        """What became of it, in words: its status, and what was done on order."""
+        """The outcome of the request in words: its status, and the effects of rules."""
         rule = self.rule
         withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
         if self.client_gone and self.status is None:
@@ -164,13 +166,14 @@ class Entry:
         return did if did.startswith(status) else f"{status}, {did}"
 
     def drop_texts(self) -> None:
-        """Free what may be long: who remembers an entry that the journal has dropped needs the rest of it."""
+        """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need
+        its other members."""
         self.target = self.http_version = ""
         self.request = Message(())
         self.answer = None if self.answer is None else Message(())
 
     def described(self, secrets: Secrets) -> dict[str, Any]:
-        """As ``GET .../requests/{number}`` answers it, without tokens and secrets."""
+        """The entry as ``GET .../requests/{number}`` answers it, without tokens and secrets."""
         answer, connection = self.answer, None
         if self.connection is not None:
             age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
@@ -227,7 +230,7 @@ def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
         return None
     made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
     try:
-        # Of a body that was cut, the last character may have been cut in two.
+        # The end of a cut body may be a part of a character.
         text = _decoded(noted) if is_cut else noted.decode()
         length = len(_decoded(kept)) if is_cut else len(text)
     except UnicodeDecodeError:
@@ -243,7 +246,7 @@ def _decoded(part: bytes) -> str:
 
 
 def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
-    """What the token of a request says, without the token."""
+    """The description of a request's token, without the token itself."""
     if token is None:
         return None
     return {
@@ -255,7 +258,7 @@ def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
 
 
 def _clean(value: Any, secrets: Secrets) -> Any:
-    """JSON whose texts have no secrets: the names of rules, and what was found."""
+    """A JSON value with the secrets removed from its texts. Names of rules and findings may contain secrets."""
     if isinstance(value, str):
         return secrets.redacted(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Journal entries as an HTTP archive (HAR 1.2), which browsers and debuggers of HTTP open."""
+"""Formats entries of the journal as an HTTP archive (HAR 1.2), which browsers and HTTP debuggers open."""
 
 import base64
 import json
@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl
 
 
 def archive(entries: Iterable[dict[str, Any]], base_url: str) -> Iterator[str]:
-    """The archive as JSON text, in parts, so that a long one holds nobody up.
+    """Yield the archive as parts of a JSON text, so that other requests can go on between the parts.
 
-    :param entries: as they are described, oldest first.
+    :param entries: the described entries, the oldest first.
     :param base_url: the address of the service, because an archive has whole URLs.
     """
     creator = json.dumps({"name": "sample-resource", "version": "1"})
@@ -67,7 +67,7 @@ def _request(request: dict[str, Any], base_url: str) -> dict[str, Any]:
 
 
 def _response(response: dict[str, Any] | None, http_version: str) -> dict[str, Any]:
-    """The answer; one that was never given has the status 0, as browsers export it."""
+    """The response of the archive. Without an answer it has the status 0, as browsers export it."""
     response = response or {"status": 0, "headers": [], "body": None}
     body = response["body"] or {"size": 0, "text": ""}
     content: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """The journal of a project: its last requests, in memory, numbered by their arrival.
 
-An entry stands here from the arrival of its request on, and is completed as more is known of it. All journals of the
-process share one bound of memory: beyond it the first entries of the oldest project go.
+An entry is added when its request arrives, and is completed later. All journals of the process share one limit of
+memory. Beyond the limit the first entries of the oldest project are dropped.
 """
 
 from collections import deque
@@ -13,13 +13,13 @@ from sample_resource_sandbox.journal.entry import Describable, Entry
 from sample_resource_sandbox.journal.redaction import Secrets
 
 KEPT = 1000
-"""Requests of a project that are kept."""
+"""The most requests of a project that are kept."""
 
 
 class Shelf:
-    """The memory that all journals of a process share.
+    """The journals of a process, which share a limit of memory.
 
-    :param bytes_at_most: of all entries together.
+    :param bytes_at_most: the most bytes of all entries together.
     """
 
     def __init__(self, bytes_at_most: int) -> None:
@@ -28,7 +28,7 @@ class Shelf:
         self._journals: list[Journal] = []
 
     def begin(self, secrets: Secrets) -> "Journal":
-        """The journal of a new project, which is the youngest."""
+        """Make the journal of a new project, which becomes the youngest one."""
         journal = Journal(self, secrets)
         self._journals.append(journal)
         return journal
@@ -40,24 +40,24 @@ class Shelf:
             self._journals.remove(journal)
 
     def make_room(self) -> None:
-        """Drop the first entries of the oldest projects until the others fit."""
+        """Drop the first entries of the oldest projects until the other entries fit."""
         for journal in self._journals:
             while self.bytes > self.bytes_at_most and journal.drop_first():
                 pass
 
 
 class Journal:
-    """The requests of one project.
+    """The entries for the requests of one project.
 
-    :param secrets: what no entry shows.
+    :param secrets: the secrets and tokens that no entry shows.
     """
 
     def __init__(self, shelf: Shelf, secrets: Secrets) -> None:
         self.secrets = secrets
         self.total = 0
-        """How many requests there were since the journal began, also those that are not kept."""
+        """The number of requests since the journal began, including those that are no longer kept."""
         self.changes = 0
-        """Rises with each request that begins or ends."""
+        """A number that rises whenever an entry changes."""
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
 
@@ -65,7 +65,7 @@ class Journal:
         return len(self._entries)
 
     def begin(self, entry: Entry) -> None:
-        """Add a request that has arrived."""
+        """Add the entry of a request that has arrived."""
         self.total += 1
         self.changes += 1
         entry.number = self.total
@@ -74,7 +74,7 @@ class Journal:
             self.drop_first()
 
     def end(self, entry: Entry) -> None:
-        """Note that a request has ended: from here on its size is known."""
+        """Count the bytes of an entry whose request has ended, because its size is known now."""
         entry.client = None
         self.changes += 1
         if self.get(entry.number) is not entry:
@@ -86,29 +86,29 @@ class Journal:
             self._shelf.make_room()
 
     def found(self, number: int, finding: Describable) -> None:
-        """Add what was found to an entry, if it is kept."""
+        """Add a finding to an entry, if the entry is kept."""
         entry = self.get(number)
         if entry is not None:
             entry.findings += (finding,)
 
     def withdraw(self, number: int, finding: Describable) -> None:
-        """Take a finding back."""
+        """Remove a finding from an entry."""
         entry = self.get(number)
         if entry is not None:
             entry.findings = tuple(each for each in entry.findings if each != finding)
 
     def drop_first(self) -> bool:
-        """Drop the first entry; False if there is none."""
+        """Drop the first entry. Return False if there is none."""
         if not self._entries:
             return False
         entry = self._entries.popleft()
         self._shelf.bytes -= entry.counted_bytes
-        if not entry.is_under_way:  # else it is not judged yet
+        if not entry.is_under_way:  # an entry under way is not judged yet
             entry.drop_texts()
         return True
 
     def clear(self) -> None:
-        """Drop all entries; numbers begin again with 1."""
+        """Drop all entries. The next entry has the number 1."""
         self._shelf.bytes -= sum(entry.counted_bytes for entry in self._entries)
         self._entries.clear()
         self.total = 0
@@ -121,10 +121,11 @@ class Journal:
     def page(
         self, wanted: Mapping[str, Any], limit: int = KEPT, offset: int = 0, after: int | None = None
     ) -> tuple[list[Entry], int]:
-        """Some of the entries that are wanted, and how many there are.
+        """Return a page of the wanted entries, and the number of all wanted entries.
 
-        :param wanted: the ``status``, ``operation`` and ``method`` that they have, if it is given.
-        :param after: only those that follow a number, oldest first; None: all, newest first.
+        :param wanted: may contain the ``status``, ``operation`` and ``method`` that wanted entries have.
+        :param after: a number; only entries with higher numbers are wanted, the oldest first. None: all entries, the
+            newest first.
         """
         all_ = reversed(self._entries) if after is None else self.after(after)
         given = [(name, wanted[name]) for name in ("status", "operation", "method") if name in wanted]
@@ -132,6 +133,6 @@ class Journal:
         return found[offset : offset + limit], len(found)
 
     def after(self, number: int) -> Iterator[Entry]:
-        """The entries that follow a number."""
+        """The entries with higher numbers than a number, the oldest first."""
         first = self.total - len(self._entries)
         return iter(list(islice(self._entries, max(0, number - first), None)))

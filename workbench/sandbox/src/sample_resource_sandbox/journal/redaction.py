@@ -1,6 +1,6 @@
-"""Leaves the known secrets and tokens of a project out of what the journal shows, by value.
+"""Removes the known secrets and tokens of a project, by their values, from the texts that the journal shows.
 
-They are the credentials of throwaway projects, and nothing else is guessed or hidden. Each look reads a text once.
+These are the credentials of throwaway projects. Nothing else is guessed or hidden.
 """
 
 from time import time
@@ -11,37 +11,39 @@ _TOKENS_KNOWN = 1000
 
 
 class Secrets:
-    """What no entry of a project may have.
+    """The secrets and tokens that no entry of a project may show.
 
-    :param values: secrets that are known: those of the service, and that of the project's client once it was shown.
+    :param values: the secrets of the service. That of the project's client is added by :meth:`add`.
     """
 
     def __init__(self, *values: str) -> None:
         self._values = dict.fromkeys(values)
         self._tokens: dict[int, float] = {}
-        """Hashes of the last ones that were issued or accepted, each with when that was first."""
+        """The hashes of the last issued or accepted tokens, each with the time of the first occurrence."""
         self._lengths: dict[str, set[int]] = {}
-        """Of all, by the header with which they begin: that of a key of the service, so they are few."""
+        """The lengths of all tokens, by the JWT header with which they begin. There are few headers, because each
+        belongs to a key of the service."""
 
     def add(self, value: str) -> None:
-        """Leave out one more."""
+        """Add a secret."""
         self._values[value] = None
 
     def add_token(self, token: str) -> None:
-        """Leave out a signed token."""
+        """Add a signed token."""
         self._tokens.setdefault(hash(token), time())
         self._lengths.setdefault(token.partition(".")[0] + ".", set()).add(len(token))
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
 
     def seen_at(self, token: str) -> float | None:
-        """When a token was issued or first accepted; None if it is not known."""
+        """The time when a token was issued or first accepted; None if the token is not known."""
         return self._tokens.get(hash(token))
 
     def redacted(self, text: str, length: int | None = None) -> str:
-        """A text without them.
+        """A text without the secrets and tokens.
 
-        :param length: about so many characters are kept. What follows shows whether a secret begins before the end.
+        :param length: the number of characters that are kept. The text may be longer, so that a secret at the end of
+            the kept part is recognised.
         """
         for each in self._values:
             text = text.replace(each, PLACE)
@@ -56,12 +58,13 @@ class Secrets:
         return text[:length]
 
     def redacted_header(self, name: str, value: str) -> str:
-        """The value of a header; of Authorization its scheme and its last six characters."""
+        """The value of a header without secrets. Of Authorization only the scheme and the last six characters are
+        shown."""
         if name.lower() != "authorization":
             return self.redacted(value)
         scheme, blank, credentials = value.strip().partition(" ")
         if not blank:
             scheme, credentials = "", scheme
-        # Of something short, six characters would be most of it.
+        # Six characters would be most of a short value.
         end = credentials.strip()[-6:] if len(credentials) >= 24 else ""
         return f"{self.redacted(scheme)}{blank}…{end}"

@@ -1,1 +1,1 @@
-"""Sandbox projects: their rows, what workers know of them and tell one another, their clocks and ids."""
+"""The sandbox projects: their rows, their state in the process, their clocks and ids."""

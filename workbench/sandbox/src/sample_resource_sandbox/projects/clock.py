@@ -16,10 +16,10 @@ _LATEST = datetime(9000, 1, 1, tzinfo=UTC).timestamp()
 
 @dataclass(frozen=True, slots=True)
 class ProjectClock:
-    """A clock, as it is stored.
+    """The clock of a project, as it is stored.
 
-    :param offset_s: seconds that it is ahead of real time, if it runs.
-    :param stands_at: the time that it shows for ever, in seconds since 1970; None if it runs.
+    :param offset_s: the seconds by which it is ahead of real time, if it runs.
+    :param stands_at: the time at which it stands still, in seconds since 1970; None if it runs.
     """
 
     offset_s: float = 0.0
@@ -27,19 +27,19 @@ class ProjectClock:
 
     @property
     def is_real(self) -> bool:
-        """Whether it shows real time."""
+        """Whether the clock shows real time."""
         return self.offset_s == 0.0 and self.stands_at is None
 
     def time(self) -> float:
-        """Seconds since 1970."""
+        """The time of the clock, in seconds since 1970."""
         return time.time() + self.offset_s if self.stands_at is None else self.stands_at
 
     def write_time(self) -> datetime | None:
-        """The time of a write, cut to milliseconds as they are stored; None if the clock shows real time."""
+        """The time of a write, cut to milliseconds, which is how it is stored; None if the clock shows real time."""
         return None if self.is_real else datetime.fromtimestamp(int(self.time() * 1000) / 1000, UTC)
 
     def described(self) -> dict[str, Any]:
-        """What an answer says of it."""
+        """The clock in the form of an answer."""
         return {
             "now": _text(self.time()),
             "runs": self.stands_at is None,
@@ -47,16 +47,16 @@ class ProjectClock:
         }
 
     def stored(self) -> str:
-        """As JSON text, for :meth:`read`."""
+        """The clock as JSON text, for :meth:`read`."""
         return json.dumps({"offset_s": self.offset_s, "stands_at": self.stands_at})
 
     @classmethod
     def read(cls, stored: str) -> "ProjectClock":
-        """A clock from its JSON text."""
+        """Make a clock from its JSON text."""
         return cls(**json.loads(stored))
 
     def changed(self, order: dict[str, Any]) -> "ProjectClock":
-        """The clock that a checked order makes of this one.
+        """The clock after a checked order to set it.
 
         :raises ValidationError: if it would show a time before 1980 or after 8999.
         """

@@ -1,4 +1,4 @@
-"""The clocks and ids of sandbox projects, in place of real ones (:mod:`app.clock_and_ids`)."""
+"""The clocks and sources of ids of sandbox projects, in place of the real ones (:mod:`app.clock_and_ids`)."""
 
 import re
 import time
@@ -15,17 +15,17 @@ from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.registry import Registry
 
 _KEPT_S = 8 * 86_400
-"""Longer than any sandbox project lives."""
+"""The seconds for which a revocation is kept: longer than any sandbox project lives."""
 
 _TOKEN_ID = re.compile("e([0-9]{1,18})-.*", re.ASCII)
-"""The id of a token that was issued in an epoch of a project."""
+"""The form of a token's id that names an epoch of its project."""
 
 
 class ProjectClockAndIds:
-    """The clock and the ids of a sandbox project, as they are at the moment of a request.
+    """The clock and the source of ids of a sandbox project at the moment of a request.
 
-    :param seed: of the ids; None: by chance.
-    :param token_epoch: tokens of earlier ones are refused; None: all are.
+    :param seed: the seed of the ids; None for random ids.
+    :param token_epoch: the project's epoch. Tokens of earlier epochs are refused; None: all tokens are refused.
     """
 
     __slots__ = ("_clock", "_seed", "_token_epoch")
@@ -37,7 +37,7 @@ class ProjectClockAndIds:
 
     @classmethod
     def of(cls, project: SandboxProject) -> "ProjectClockAndIds":
-        """Those of a project."""
+        """Make the clock and source of ids of a project."""
         epoch = None if project.is_removed else project.token_epoch
         return cls(project.clock, project.seed, epoch)
 
@@ -46,19 +46,19 @@ class ProjectClockAndIds:
         return self._clock.time()
 
     def write_time(self) -> datetime | None:
-        """The same for writes; None if the clock shows real time."""
+        """The time of the project's clock for a write; None if it shows real time."""
         return self._clock.write_time()
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """The next id of the seed, or one by chance."""
+        """Make the next id of the seed's sequence, or a random id without a seed."""
         return uuid7() if self._seed is None else next_id(connection, project_key, self._seed)
 
     def token_id(self) -> str:
-        """A random id that begins with the project's epoch."""
+        """Make a random id that begins with the project's epoch."""
         return project_token_id(self._token_epoch or 0)
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether the token was issued in the present epoch of a project that is not being removed."""
+        """Whether a token was issued in the present epoch of the project, which must not be in removal."""
         match = _TOKEN_ID.fullmatch(token_id or "")
         return self._token_epoch is not None and match is not None and int(match[1]) >= self._token_epoch
 
@@ -68,10 +68,10 @@ class ProjectClockAndIds:
 
 
 class _RemovedClockAndIds(RealClockAndIds):
-    """Those of a client whose project was removed a moment ago."""
+    """The clock and source of ids for a client whose project was removed a moment ago. No token is accepted."""
 
     def accepts_token(self, token_id: str | None) -> bool:  # noqa: ARG002 -- signature of ClockAndIds
-        """None."""
+        """Return False, because the project is removed."""
         return False
 
 
@@ -79,18 +79,18 @@ _REMOVED: ClockAndIds = _RemovedClockAndIds()
 
 
 class SandboxClocks:
-    """The clocks of all projects and clients; those that are not the sandbox's get the real one."""
+    """The clocks and sources of ids of all projects and clients. Those that are not the sandbox's get the real ones."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def of_project(self, project_key: str) -> ClockAndIds:
-        """Those of a project."""
+        """The clock and source of ids of a project."""
         project = self._registry.find(project_key)
         return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds.of(project)
 
     def of_client(self, client_id: str) -> ClockAndIds:
-        """Those of a client."""
+        """The clock and source of ids of a client."""
         project = self._registry.find_by_client(client_id)
         if project is not None:
             return ProjectClockAndIds.of(project)

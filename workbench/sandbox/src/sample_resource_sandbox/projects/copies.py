@@ -7,7 +7,8 @@ from app.database.connection import Connection
 from app.resource.bulk_store import AT_ONCE, STORED
 
 _ROUNDS_AT_MOST = 20
-"""How often a copy is restored anew because somebody has taken a key of it. The keys that a round has freed stay so."""
+"""The most rounds of a restore. A further round is needed if a concurrent write has taken a key of the copy. Each round
+frees the taken keys."""
 
 _ROWS: LiteralString = f"""
         SELECT r.id, to_jsonb(s) AS stored
@@ -17,8 +18,9 @@ _SAVE: LiteralString = f"""
     INSERT INTO sandbox_copy (project_key, name, id, stored)
     SELECT %(project_key)s, %(name)s, f.id, f.stored FROM ({_ROWS}) f"""
 
-# Only what differs is written: most tests change few resources, and writing one costs fifty times a look at it. EXCEPT
-# is never a nested loop, which the planner would choose for two joined tables: it expects few rows of a new project.
+# Only different rows are written, because most tests change few resources, and writing a row takes fifty times as long
+# as comparing it. EXCEPT is used, because for a join the planner would choose a nested loop: it expects few rows of a
+# new project.
 _DELETE_DIFFERENT: LiteralString = f"""
     DELETE FROM resource r
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
@@ -46,18 +48,19 @@ _DELETE: LiteralString = "DELETE FROM sandbox_copy c WHERE c.project_key = %(pro
 
 
 def save(connection: Connection, project_key: str, name: str) -> None:
-    """Keep a copy of all resources of a project under a name, in place of an earlier one; within a transaction."""
+    """Save a copy of a project's resources under a name, replacing an earlier copy. To be called in a transaction."""
     connection.execute(_DELETE_ONE, {"project_key": project_key, "name": name})
     connection.execute(_SAVE, {"project_key": project_key, "name": name})
 
 
 def restore(connection: Connection, project_key: str, name: str) -> None:
-    """Make the resources of a project what they were when the copy was made; within a transaction.
+    """Restore the resources of a project from a copy. To be called in a transaction.
 
-    A name without a copy means no resources. The dictionary keeps its words: those that no resource has find nothing.
-    A resource that somebody else creates meanwhile with the key of one of the copy is deleted.
+    If no copy has the name, all resources are deleted. The dictionary keeps its words, because words that no resource
+    has find nothing. A resource that a concurrent write creates with a key of the copy is deleted.
 
-    :raises ApiError: 503 if others take such keys again and again; then the transaction has to be rolled back.
+    :raises ApiError: 503 if concurrent writes take such keys again and again. Then the transaction has to be rolled
+        back.
     """
     parameters = {"project_key": project_key, "name": name}
     for _ in range(_ROUNDS_AT_MOST):
@@ -66,7 +69,7 @@ def restore(connection: Connection, project_key: str, name: str) -> None:
         for begin in range(0, len(missing), AT_ONCE):
             part = missing[begin : begin + AT_ONCE]
             if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
-                break  # one has lost its key since the look
+                break  # a concurrent write has taken the key of a missing resource
         else:
             return
     raise errors.over_capacity(f"The project '{project_key}' is being written by others.")

@@ -1,4 +1,4 @@
-"""What is known and said of a sandbox project beside what requests need."""
+"""Reads and describes the state of a sandbox project for answers, and makes the errors about projects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,19 +12,19 @@ from sample_resource_sandbox.projects.model import SandboxProject
 
 
 def not_found(project_key: str) -> errors.ApiError:
-    """404: the sandbox has made no project with this key, whatever the service holds of it."""
+    """The error 404 for a key that no sandbox project has, even if the service has a project with this key."""
     return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
 
 
 def removed(project_key: str) -> errors.ApiError:
-    """401, as for every token of a project that is gone."""
+    """The error 401 for a token of a project that is gone."""
     return errors.token_refused(project_key, "its project is gone")
 
 
 def details_of(connection: Connection, project: SandboxProject) -> store.Details:
-    """What is stored of it.
+    """Read the stored details of a project.
 
-    :raises ApiError: 404 if it is gone.
+    :raises ApiError: 404 if the project is gone.
     """
     found = store.details(connection, project.key, project.client_id)
     if found is None:
@@ -33,7 +33,7 @@ def details_of(connection: Connection, project: SandboxProject) -> store.Details
 
 
 def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] | None:
-    """What an answer says of a project; None if it is gone."""
+    """The project in the form of an answer; None if it is gone."""
     details = store.details(connection, project.key, project.client_id)
     if details is None:
         return None

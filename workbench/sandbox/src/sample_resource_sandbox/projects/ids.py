@@ -1,4 +1,4 @@
-"""Seeded ids: a sequence of rising UUIDv7 that depends on the seed alone."""
+"""Seeded ids: a sequence of rising UUIDv7 that depends only on the seed."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -9,7 +9,8 @@ from app.database.connection import Connection
 from app.resource import bulk_store
 
 _FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
-"""The time in the first id, after those of generated resources; each id has the next millisecond."""
+"""The time in the first id, which is later than in the ids of generated resources. The next id has the next
+millisecond."""
 
 _NEXT: LiteralString = """
 INSERT INTO sandbox_ids AS s (project_key, made) VALUES (%(project_key)s, 1)
@@ -31,7 +32,8 @@ def seeded_id(seed: int, number: int) -> UUID:
 
 
 def next_id(connection: Connection, project_key: str, seed: int) -> UUID:
-    """The next id of a project that no resource of it has: after a seed was set again, the first ones may be there."""
+    """Make the next id of a project's sequence that no resource of the project has. Ids may exist if a seed was set
+    again."""
     while True:
         row = connection.execute(_NEXT, {"project_key": project_key}).fetchone()
         made = seeded_id(seed, 0 if row is None else row[0])
@@ -40,16 +42,16 @@ def next_id(connection: Connection, project_key: str, seed: int) -> UUID:
 
 
 def ids_made(connection: Connection, project_key: str) -> int:
-    """How many ids of the sequence have been made."""
+    """The number of ids that a project has made of its sequence."""
     row = connection.execute(_MADE, {"project_key": project_key}).fetchone()
     return 0 if row is None else row[0]
 
 
 def set_ids_made(connection: Connection, project_key: str, made: int) -> None:
-    """Go on with the sequence after so many ids."""
+    """Set the number of ids that a project has made, after which its sequence continues."""
     connection.execute(_SET, {"project_key": project_key, "made": made})
 
 
 def seed_of(order: dict[str, Any]) -> int | None:
-    """The seed in an order; None for ids by chance."""
+    """The seed in an order; None for random ids."""
     return order.get("seed")

@@ -1,6 +1,6 @@
-"""Making, resetting and removing projects, their snapshots, clocks, ids and rules: what is done, in which order.
+"""Makes, resets and removes projects, and changes their snapshots, clocks, ids and rules.
 
-A change is committed first, and then in force for every request that begins after its answer.
+A change is committed first. Then it applies to every request that begins after the answer to the change.
 """
 
 import json
@@ -44,28 +44,28 @@ from sample_resource_sandbox.rules.rules import Rule
 CLIENT_NAME = "sandbox"
 
 _INITIAL = ""
-"""The name of the copy that a reset restores; no snapshot can have it."""
+"""The name of the copy that a reset restores. No snapshot can have this name."""
 
 _MADE_UP_AS = "sandbox"
-"""Generated resources depend on the name of a project; with this one, they are the same in all."""
+"""The name of the project for which resources are generated. One name makes them equal in all projects."""
 
 _MADE_UP_SEED = 1
 _AT_ONCE = 50
-"""Resources that are generated before other requests of the process have their turn."""
+"""The number of resources that are generated before other requests of the process may run."""
 
 PROJECTS_AT_MOST = 1000
 SNAPSHOTS_AT_MOST = 20
-"""Of a project."""
+"""The most snapshots of a project."""
 COPIED_AT_MOST = 20_000
 COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
-"""Resources of a snapshot or a copy of a project, and bytes of their documents."""
+"""The most resources of a snapshot or a copied project, and the most bytes of their documents."""
 
 
 class Projects:
     """The sandbox projects of a database.
 
-    :param make_observer: makes what notes and judges the requests of a project, given its key, its client and what it
-        allows.
+    :param make_observer: makes the observer of a project's requests, given the project's key, its client and the
+        allowed findings.
     :param end_journal: called with the journal of a project that is gone.
     """
 
@@ -93,9 +93,9 @@ class Projects:
             yield self._live(row, is_cut=True)
 
     def _live(self, row: store.Row, *, is_cut: bool = False) -> SandboxProject:
-        """A stored project, as requests see it.
+        """Make the state of a stored project in this process.
 
-        :param is_cut: whether an earlier process has made it, with which its requests are gone.
+        :param is_cut: whether an earlier process has made the project, so that its requests are not known.
         """
         observer = self._make_observer(row.project_key, row.client_id, tuple(json.loads(row.allow)), is_cut=is_cut)
         if row.run is not None and not row.is_removed:
@@ -112,7 +112,7 @@ class Projects:
 
     @contextmanager
     def writing(self, project: SandboxProject, lane: Lane = Lane.FAST) -> Generator[Connection]:
-        """A connection for writes to a project.
+        """Yield a connection for writes to a project, under the shared lock of the project.
 
         :raises ApiError: 401 if the project has been removed, 503 if it is being replaced for too long.
         """
@@ -124,7 +124,7 @@ class Projects:
 
     @contextmanager
     def _replacing(self, project_key: str) -> Generator[tuple[SandboxProject, Connection, store.Details]]:
-        """A transaction that concerns all resources of a project at once.
+        """Begin a transaction that replaces all resources of a project, under the exclusive lock of the project.
 
         :raises ApiError: 404.
         """
@@ -139,16 +139,16 @@ class Projects:
 
     @property
     def runs(self) -> Runs:
-        """All runs, also those of an earlier process."""
+        """All runs, including those of an earlier process."""
         self.registry.all()
         return self._runs
 
     # Making and removing
 
     def get(self, project_key: str) -> SandboxProject:
-        """The project with this key.
+        """The sandbox project with this key.
 
-        :raises ApiError: 404 if the sandbox has not made it.
+        :raises ApiError: 404 if the sandbox has no such project.
         """
         found = self.registry.find(project_key)
         if found is None or found.is_removed:
@@ -156,11 +156,11 @@ class Projects:
         return found
 
     def make(self, order: NewProject, token_url: str = "") -> dict[str, Any]:
-        """Make a project with a client and a token, and return what its tester needs.
+        """Make a project with a client and a token, and return the answer with its key, credentials and token.
 
-        :param token_url: under which the tester reaches the token endpoint.
-        :raises ApiError: 400 ``DuplicateField`` if something has used the key; 400 if the project to copy is not there
-            or is too large, or if there are :data:`PROJECTS_AT_MOST` or as many runs as may be.
+        :param token_url: the URL at which the tester reaches the token endpoint.
+        :raises ApiError: 400 ``DuplicateField`` if the key is or was used; 400 if the project to copy is missing or too
+            large, or if there are already the most projects or runs.
         """
         if len(self.registry.all()) + self._making >= PROJECTS_AT_MOST:
             raise errors.invalid_input(
@@ -194,7 +194,7 @@ class Projects:
             if copied:
                 try:
                     bulk_store.copy_in_parts(connection, project_key, copied)
-                except UniqueViolation:  # somebody imports into the project that is just being made
+                except UniqueViolation:  # a concurrent import writes into the project
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key, _INITIAL)
             clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids), 0)
@@ -215,7 +215,7 @@ class Projects:
         }
 
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
-        """Issue a token to the project's client. Its secret is not needed, and stays what it is."""
+        """Issue a token to the project's client, without its secret."""
         clock_and_ids = ProjectClockAndIds.of(project)
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
@@ -236,7 +236,7 @@ class Projects:
         return issue_for_answer(connection, issuer, client_id, scopes, encryption, clock_and_ids)
 
     def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
-        """The resources of the new project. They are generated before a connection is held."""
+        """The initial resources of a new project. They are read or generated before the project gets a connection."""
         if order.copy_of is not None:
             return self._exported(order.copy_of)
         made: list[ResourceRow] = []
@@ -247,7 +247,7 @@ class Projects:
         return made
 
     def _exported(self, project_key: str) -> list[ResourceRow]:
-        """What a project holds. Its lock keeps it there until all of it is read."""
+        """Read all resources of a project to be copied. The project's lock prevents its removal meanwhile."""
         project = self.registry.find(project_key)
         if project is None or project.is_removed:
             raise errors.ApiError(
@@ -258,7 +258,7 @@ class Projects:
             return list(bulk_store.export(connection, project_key))
 
     def remove(self, project_key: str) -> None:
-        """Remove a project and everything of it. It may be repeated, and it goes on where an earlier try ended.
+        """Remove a project with all of its data. It can be repeated, and continues an earlier attempt that has failed.
 
         :raises ApiError: 404 if the sandbox has no such project.
         """
@@ -270,7 +270,7 @@ class Projects:
                 store.mark_removed(connection, project_key)
                 clients.remove_client(connection, project.client_id)
             project.is_removed = True
-        # From here on nobody writes, so whatever is deleted stays so.
+        # Nobody can write to the project any more, so deleted rows do not come back.
         if project.run is not None:
             self._runs.leave(project.run, project.observer)
         with self._database.connection(project_key) as connection:
@@ -283,7 +283,7 @@ class Projects:
         self.registry.remove(project)
 
     def remove_expired(self) -> None:
-        """Remove the projects and the runs whose time is over.
+        """Remove the expired projects and runs.
 
         :raises ApiError: 503 if some of them could not be removed.
         """
@@ -296,12 +296,12 @@ class Projects:
                 try:
                     self.remove(project.key)
                 except errors.ApiError as error:
-                    failed = error if error.status != 404 else failed  # 404: somebody else was faster
+                    failed = error if error.status != 404 else failed  # 404: a concurrent request has removed it
         if failed is not None:
             raise failed
 
     def remove_run(self, name: str) -> None:
-        """Remove a run with what was counted. Its projects stay, and belong to none from now on.
+        """Remove a run with its counts. Its projects stay, and belong to no run any more.
 
         :raises ApiError: 404.
         """
@@ -314,9 +314,9 @@ class Projects:
         self._runs.remove(name)
 
     def reset(self, project_key: str, *, keep_rules: bool, keep_requests: bool) -> None:
-        """Make a project what it was when it was made; its snapshots stay.
+        """Restore the initial resources, clock and ids of a project. Its snapshots stay.
 
-        What was written before the reset is gone with it; a write that comes meanwhile waits, and stays.
+        A write that arrives during the reset waits, and is carried out after it.
 
         :raises ApiError: 404.
         """
@@ -333,7 +333,7 @@ class Projects:
             self.forget_requests(project)
 
     def forget_requests(self, project: SandboxProject) -> None:
-        """Begin the journal and the report of a project anew; its run keeps what the requests have shown."""
+        """Empty the journal and the report of a project. Its run keeps the results of the requests."""
         if project.run is not None:
             self._runs.leave(project.run, project.observer)
         secrets = project.journal.secrets
@@ -346,9 +346,10 @@ class Projects:
     # Snapshots
 
     def save(self, project_key: str, name: str) -> None:
-        """Keep what the project holds under a name.
+        """Save the resources of a project as a snapshot.
 
-        :raises ApiError: 404; 400 if it has :data:`SNAPSHOTS_AT_MOST` others, or holds too much.
+        :raises ApiError: 404; 400 if the project has :data:`SNAPSHOTS_AT_MOST` others, or if its resources are too
+            large.
         """
         with self._replacing(project_key) as (_, connection, details):
             snapshots = details.snapshots
@@ -366,7 +367,8 @@ class Projects:
             store.set_snapshots(connection, project_key, snapshots)
 
     def restore(self, project_key: str, name: str) -> None:
-        """Let the project hold what it held at the snapshot; a seed goes on as it did after it.
+        """Restore the resources of a project from a snapshot. An unchanged seed continues after the ids of the
+        snapshot.
 
         :raises ApiError: 404.
         """
@@ -383,7 +385,7 @@ class Projects:
     # Clock, ids, rules, tokens
 
     def set_clock(self, project_key: str, order: dict[str, Any]) -> None:
-        """Set the project's clock.
+        """Set the clock of a project.
 
         :raises ApiError: 404.
         """
@@ -395,7 +397,7 @@ class Projects:
             project.clock = clock
 
     def set_ids(self, project_key: str, order: dict[str, Any]) -> None:
-        """Begin a sequence of ids, or end it.
+        """Begin a sequence of seeded ids in a project, or end it.
 
         :raises ApiError: 404.
         """
@@ -407,14 +409,14 @@ class Projects:
             project.seed = seed_of(order)
 
     def set_rules(self, project_key: str, rules: Sequence[Rule]) -> None:
-        """Replace the rules; they begin to count anew.
+        """Replace the rules of a project. The new rules begin with counts of 0.
 
         :raises ApiError: 404.
         """
         self.get(project_key).rules = counted(rules)
 
     def expire_tokens(self, project: SandboxProject) -> None:
-        """Let all tokens of the project's client be invalid that have been issued so far."""
+        """Make all tokens of the project's client invalid that have been issued so far."""
         with project.changing:
             with self._database.connection(project.key) as connection:
                 store.set_token_epoch(connection, project.key, project.token_epoch + 1)
@@ -423,13 +425,13 @@ class Projects:
     # Looking
 
     def described(self) -> list[dict[str, Any]]:
-        """All projects, oldest first."""
+        """The answer's form of all projects, the oldest first."""
         with self._database.connection() as connection:
             found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
         return [each for each in found if each is not None]
 
     def described_one(self, project_key: str) -> dict[str, Any]:
-        """One of them.
+        """One project in the form of an answer.
 
         :raises ApiError: 404.
         """

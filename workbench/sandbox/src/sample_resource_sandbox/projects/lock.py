@@ -1,7 +1,7 @@
-"""The lock of a project: writes share it, and a reset, restore or removal holds it alone.
+"""The lock of a project: writes share it, and a reset, restore or removal holds it exclusively.
 
-So a write is either committed before a reset begins, and gone with it, or it begins after the reset and stays. After a
-removal none begins. A write that waits holds no connection.
+So a write is either committed before a reset, which undoes it, or it begins after the reset. After a removal no write
+begins. A waiting write holds no connection.
 """
 
 from collections.abc import Generator
@@ -12,9 +12,9 @@ from app.database.failures import Unavailable
 
 
 class ProjectLock:
-    """Of one project.
+    """The lock of one project.
 
-    :param patience_s: how long each side waits for the other.
+    :param patience_s: the longest wait for the lock.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -25,7 +25,7 @@ class ProjectLock:
 
     @contextmanager
     def shared(self) -> Generator[None]:
-        """Write.
+        """Hold the lock for a write, together with other writes.
 
         :raises Unavailable: if the project is being replaced for too long.
         """
@@ -42,9 +42,9 @@ class ProjectLock:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """Replace the whole project: wait for the writes that have begun, and let none begin.
+        """Hold the lock exclusively: wait until the running writes have ended, and let no write begin.
 
-        :raises Unavailable: if they do not end.
+        :raises Unavailable: if the writes do not end in time, or if another holder does not.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):

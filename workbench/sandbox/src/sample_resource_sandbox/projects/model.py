@@ -1,4 +1,4 @@
-"""A sandbox project as requests see it."""
+"""The state of a sandbox project in the process."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,30 +13,30 @@ from sample_resource_sandbox.rules.counting import CountedRule
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class SandboxProject:
-    """What the process knows of a project. What outlives it is in the database too."""
+    """The state of a sandbox project in the process. The database has the members that a restart must keep."""
 
     key: str
     client_id: str
     secret_hash: bytes
-    """Of the client's secret."""
+    """The hash of the client's secret."""
     created_at: datetime
     expires_at: datetime
     is_removed: bool = False
-    """From here on no request reaches it any more."""
+    """Whether the project is being removed. Then no request reaches it any more."""
     clock: ProjectClock
     seed: int | None
-    """Of the ids; None: by chance."""
+    """The seed of the ids; None for random ids."""
     token_epoch: int = 0
-    """Tokens that were issued in an earlier epoch are refused."""
+    """The present epoch. Tokens of earlier epochs are refused."""
     run: str | None = None
-    """The run of tests that it belongs to."""
+    """The run of tests to which it belongs."""
     rules: tuple[CountedRule, ...] = ()
     lock: ProjectLock
     changing: Lock = field(default_factory=Lock)
-    """Held by what changes its clock, ids or epoch, so that memory and database agree."""
+    """The lock for changes of its clock, ids or epoch, so that memory and database agree."""
     observer: Observer
 
     @property
     def journal(self) -> Journal:
-        """Its last requests."""
+        """The journal of the project's last requests."""
         return self.observer.journal

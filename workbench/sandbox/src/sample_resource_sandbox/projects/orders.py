@@ -1,4 +1,4 @@
-"""What a project is made with."""
+"""The order for a new project."""
 
 import secrets
 import string
@@ -16,16 +16,16 @@ class NewProject:
     scopes: tuple[str, ...] = SCOPE_NAMES
     ttl_s: int = 3600
     resources: int = 0
-    """So many made-up ones."""
+    """The number of generated resources that the project begins with."""
     run: str | None = None
-    """The run of tests that it belongs to."""
+    """The run of tests to which it will belong."""
     allow: tuple[str, ...] = ()
-    """The ids of findings that are expected."""
+    """The ids of findings that are expected, and not reported."""
     copy_of: str | None = None
     clock: dict[str, Any] = field(default_factory=dict[str, Any])
     ids: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def new_key() -> str:
-    """A key for a project whose maker names none."""
+    """Make a random key for a project whose order has none."""
     return "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))

@@ -10,14 +10,14 @@ from app.resource.writing import store
 from sample_resource_sandbox.projects.model import SandboxProject
 
 _REMOVED_KEPT_S = 60.0
-"""How long the clients of removed projects are remembered: until all have read that they are removed."""
+"""The seconds for which the clients of removed projects are remembered, until every process refuses their tokens."""
 
 
 class Registry:
-    """All sandbox projects; a look costs no statement.
+    """All sandbox projects, in memory: finding one needs no SQL statement.
 
-    :param connect: a connection for what the service itself has to know.
-    :param load: reads all projects, when one is first asked for.
+    :param connect: opens a connection for the service's own queries.
+    :param load: reads all projects. Called when a project is first looked for.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class Registry:
         return self._projects
 
     def all(self) -> list[SandboxProject]:
-        """All projects, oldest first."""
+        """All sandbox projects, the oldest first."""
         return sorted(self._all().values(), key=lambda each: (each.created_at, each.key))
 
     def add(self, project: SandboxProject) -> None:
-        """Add one that was made."""
+        """Add a new project."""
         self._all()[project.key] = project
         self._by_client[project.client_id] = project
 
     def remove(self, project: SandboxProject) -> None:
-        """Forget one that is gone."""
+        """Remove a project, and remember its client as removed."""
         if self._all().get(project.key) is project:
             del self._all()[project.key]
         self._by_client.pop(project.client_id, None)
@@ -70,6 +70,6 @@ class Registry:
         return self._all().get(project_key)
 
     def find_by_client(self, client_id: str) -> SandboxProject | None:
-        """The sandbox project of an API client."""
+        """The sandbox project of an API client; None for a client that is not the sandbox's."""
         self._all()
         return self._by_client.get(client_id)

@@ -1,6 +1,6 @@
-"""One instance has the sandbox of a database: an advisory lock, which a connection holds as long as the worker lives.
+"""The lock by which only one instance uses the sandbox of a database: an advisory lock, held by a connection.
 
-The locks of projects, their rules and the journal lie in the memory of one process; a second one knows nothing of them.
+The locks of projects, their rules and the journal are in the memory of one process, which another process cannot see.
 """
 
 import logging
@@ -13,10 +13,11 @@ from app.config import Settings
 from app.database.connection import Connection, connect
 
 _PATIENCE_S = 30.0
-"""How long a worker waits for the end of the one before: at a restart that still answers its last requests."""
+"""The longest wait of a worker for the end of the previous one, which may still be answering its last requests after a
+restart."""
 
 _LOCK_ID = 0x53616E64626F78
-""""Sandbox" in ASCII. Any number will do that no other advisory lock in the database has."""
+"""The number of the advisory lock: "Sandbox" in ASCII. Any number that no other advisory lock has would do."""
 
 _LOCK: LiteralString = "SELECT pg_try_advisory_lock(%(lock_id)s)"
 
@@ -26,7 +27,8 @@ _log = logging.getLogger("sample_resource_sandbox")
 
 
 class SoleInstance:
-    """The lock. A pooler in transaction mode gives each statement another connection: behind one, nothing is locked."""
+    """The lock of this instance. Behind a pooler in transaction mode nothing is locked, because each statement may get
+    another connection."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self._url = url
@@ -34,7 +36,7 @@ class SoleInstance:
         self._connection: Connection | None = None
 
     def take(self, patience_s: float = _PATIENCE_S) -> bool:
-        """Take the lock; False if another instance keeps it.
+        """Take the lock. Return False if another instance still holds it after ``patience_s``.
 
         :raises psycopg.Error: if the database is away.
         """
@@ -56,7 +58,8 @@ class SoleInstance:
         return True
 
     def keep(self) -> bool:
-        """Take the lock again if the connection has ended, as it does when the database restarts; False if it is taken.
+        """Take the lock again if its connection has ended, as in a restart of the database. Return False if it is
+        taken.
 
         :raises psycopg.Error: if the database is away.
         """
@@ -71,7 +74,7 @@ class SoleInstance:
         return self.take(0)
 
     def release(self) -> None:
-        """Let another instance have it."""
+        """Release the lock."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

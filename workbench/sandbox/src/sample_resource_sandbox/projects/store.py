@@ -1,4 +1,4 @@
-"""The SQL on the table of sandbox projects."""
+"""The SQL on the tables of sandbox projects and runs."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ VALUES (%(project_key)s, %(client_id)s, %(created_at)s, %(expires_at)s, %(clock)
     %(initial_clock)s, %(initial_ids)s, %(run)s, %(allow)s)
 ON CONFLICT DO NOTHING RETURNING project_key"""
 
-# In statements of their own, so that each finds its rows on one machine.
+# Three statements, so that each finds its rows on one machine of a cluster.
 _USED_BY_RESOURCES: LiteralString = "SELECT EXISTS (SELECT FROM resource WHERE project_key = %(project_key)s)"
 _USED_BY_WORDS: LiteralString = "SELECT EXISTS (SELECT FROM word WHERE project_key = %(project_key)s)"
 _USED_BY_CLIENTS: LiteralString = """
@@ -60,7 +60,7 @@ _SCOPES: LiteralString = "SELECT scopes FROM api_client WHERE id = %(client_id)s
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A project as it is stored."""
+    """The stored members of a project that every request may need."""
 
     project_key: str
     client_id: str
@@ -77,7 +77,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What is stored of a project beside what requests need."""
+    """The stored members of a project that requests do not need."""
 
     ids: dict[str, Any]
     snapshots: dict[str, dict[str, Any]]
@@ -86,15 +86,15 @@ class Details:
 
 
 def all_rows(connection: Connection) -> list[Row]:
-    """All projects, also those that are being removed."""
+    """All projects, including those that are being removed."""
     return [Row(*row) for row in connection.execute(_ALL).fetchall()]
 
 
 def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_order: dict[str, Any]) -> bool:
-    """Insert a project; False if the sandbox has one with this key.
+    """Insert a project. Return False if the sandbox already has a project with this key.
 
-    :param clock_order: by which a reset sets the clock.
-    :param ids_order: the same for ids.
+    :param clock_order: the order by which a reset sets the clock.
+    :param ids_order: the order by which a reset sets the source of ids.
     """
     initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
     if row.run is not None:
@@ -108,7 +108,7 @@ def all_runs(connection: Connection) -> list[str]:
 
 
 def delete_run(connection: Connection, run: str) -> None:
-    """Delete a run; its projects belong to none from now on."""
+    """Delete a run. Its projects stay, and belong to no run any more."""
     connection.execute(_LEAVE_RUN, {"run": run})
     connection.execute(_DELETE_RUN, {"run": run})
 
@@ -123,46 +123,46 @@ def is_used(connection: Connection, project_key: str) -> bool:
 
 
 def details(connection: Connection, project_key: str, client_id: str) -> Details | None:
-    """What else is stored of a project; None if it is gone.
+    """The stored details of a project; None if it is gone.
 
-    :param client_id: its client, which tells it from a later project with the same key.
+    :param client_id: the project's client, which distinguishes it from a later project with the same key.
     """
     row = connection.execute(_DETAILS, {"project_key": project_key, "client_id": client_id}).fetchone()
     return None if row is None else Details(*(json.loads(text) for text in row))
 
 
 def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> None:
-    """Set the clock."""
+    """Store the clock of a project."""
     connection.execute(_SET_CLOCK, {"project_key": project_key, "clock": clock.stored()})
 
 
 def set_ids(connection: Connection, project_key: str, order: dict[str, Any]) -> None:
-    """Set where ids come from."""
+    """Store the source of a project's ids."""
     connection.execute(_SET_IDS, {"project_key": project_key, "ids": json.dumps(order)})
 
 
 def set_snapshots(connection: Connection, project_key: str, snapshots: dict[str, Any]) -> None:
-    """Set what is known of the snapshots."""
+    """Store the names and data of a project's snapshots."""
     connection.execute(_SET_SNAPSHOTS, {"project_key": project_key, "snapshots": json.dumps(snapshots)})
 
 
 def set_token_epoch(connection: Connection, project_key: str, token_epoch: int) -> None:
-    """From now on, refuse the tokens of earlier epochs."""
+    """Store the epoch of a project. Tokens of earlier epochs are refused."""
     connection.execute(_SET_EPOCH, {"project_key": project_key, "token_epoch": token_epoch})
 
 
 def mark_removed(connection: Connection, project_key: str) -> None:
-    """Note that the project is being removed, also if the process ends meanwhile."""
+    """Mark a project as being removed, so that a later process continues its removal."""
     connection.execute(_MARK_REMOVED, {"project_key": project_key})
 
 
 def delete(connection: Connection, project_key: str) -> None:
-    """Delete the project's row, and how many ids it has made."""
+    """Delete the row of a project, and the count of its ids."""
     connection.execute(_DELETE, {"project_key": project_key})
     connection.execute(_DELETE_IDS, {"project_key": project_key})
 
 
 def scopes(connection: Connection, client_id: str) -> tuple[str, ...]:
-    """The scopes of a project's client; none if the project is gone."""
+    """The scopes of a project's client; empty if the project is gone."""
     row = connection.execute(_SCOPES, {"client_id": client_id}).fetchone()
     return () if row is None else tuple(row[0])

@@ -1,1 +1,1 @@
-"""Orders for faults: which requests they match and when they are due."""
+"""The rules of a project: the requests that they match, when they are due, and what they do."""

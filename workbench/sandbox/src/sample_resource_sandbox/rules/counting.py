@@ -1,4 +1,4 @@
-"""How often the rules of a project have matched and acted, and which request is due: exactly, one after the other."""
+"""Counts how often the rules of a project have matched and acted, and decides for which requests they are due."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -12,18 +12,19 @@ from sample_resource_sandbox.rules.rules import Rule
 
 @dataclass(slots=True)
 class CountedRule:
-    """A rule in force."""
+    """A rule of a project with its counts."""
 
     rule: Rule
     matched: int = 0
     acted: int = 0
     passed: deque[float] = field(default_factory=deque[float])
-    """When the requests came that a limit has let through last."""
+    """The times of the last requests that a limit has let through."""
 
     def count(self) -> float | None:
-        """Count a request that it matches.
+        """Count a request that the rule matches.
 
-        :return: None if it does not act, else the seconds until its limit lets a request pass.
+        :return: None if the rule does not act, else the seconds until its limit lets a request through; 0.0 without a
+            limit.
         """
         self.matched += 1
         if not _is_due(self.rule.times, self.matched):
@@ -44,17 +45,18 @@ class CountedRule:
 
 
 def counted(rules: Sequence[Rule]) -> tuple[CountedRule, ...]:
-    """Rules that begin to count."""
+    """Rules with their counts at 0."""
     return tuple(CountedRule(rule) for rule in rules)
 
 
 def _is_due(times: Mapping[str, Any], number: int) -> bool:
-    """Of the requests behind ``after``, each that ``every`` names, the ``first`` of these, and these by chance."""
+    """Whether a rule is due for a matching request, counted from 1: ``after``, ``every``, ``first`` and ``probability``
+    apply in this order."""
     behind, every = number - times.get("after", 0), times.get("every", 1)
     if behind <= 0 or behind % every or ("first" in times and behind // every > times["first"]):
         return False
     if "probability" not in times:
         return True
-    # Chance, but the same for the same seed and request.
+    # Random, but equal for an equal seed and number.
     digest = blake2b(f"{times['seed']}/{number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) < times["probability"] * 2**64

@@ -1,4 +1,4 @@
-"""Which requests a rule matches: what it looks at in a request, and the conditions of ``match``."""
+"""Decides which requests a rule matches: the members of a request that it reads, and the conditions of ``match``."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,18 +14,19 @@ TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 
 MATCHED_BODY_AT_MOST = 64 * 1024
-"""Bytes of a body; a longer one matches no condition."""
+"""The most bytes of a body that is compared. A longer body fulfils no condition."""
 COMPARISONS_AT_MOST = 50_000
-"""For all that is asked of a request: a value of JSON, or so many characters of a text, takes about half a microsecond.
-Beyond it nothing matches. A long text with ``*`` is compared at each character."""
+"""The most comparisons with one request. Beyond it nothing matches. A comparison takes about half a microsecond: it is
+that of a JSON value, or of :data:`_COMPARED_AT_ONCE` characters of a text. A text with ``*`` is compared at each
+character."""
 _COMPARED_AT_ONCE = 1024
 
 Wanted = str | bool | list[str]
-"""What is asked of a parameter or a header: a value that it has, several of them, or whether it is there at all."""
+"""The condition on a parameter or a header: a value that it has, several values, or whether it is present."""
 
 
 def fits(wanted: str, text: str) -> bool:
-    """Whether a text is the wanted one, in which ``*`` stands for any characters, also for none."""
+    """Whether a text fits a wanted text, in which ``*`` stands for any number of characters."""
     first, *parts = wanted.split("*")
     if not parts:
         return text == wanted
@@ -42,11 +43,12 @@ def fits(wanted: str, text: str) -> bool:
 
 
 class Sent:
-    """What rules and expectations look at in a request.
+    """A request as rules and expectations read it.
 
-    :param read: reads the body; None if it is too long or cannot be read. Called if a rule asks for it.
-    :ivar path: the raw path below the project, with its slash; ``/oauth/token`` for that endpoint.
-    :ivar is_unread: a condition on the body was not looked at, because it is too long or too much was asked of it.
+    :param read: returns the body; None if it is too long or cannot be read. Called only for a condition on the body.
+    :ivar path: the raw path below the project, with its slash; ``/oauth/token`` for the token endpoint.
+    :ivar is_unread: whether a condition could not be checked, because the body is too long or there were too many
+        comparisons.
     """
 
     def __init__(self, entry: Entry, read: Callable[[], bytes | None]) -> None:
@@ -73,7 +75,7 @@ class Sent:
 
     @cached_property
     def body(self) -> str | None:
-        """The body as text; None if it is not looked at."""
+        """The body as text; None if it is too long or cannot be read."""
         data = self._read()
         if data is None or len(data) > MATCHED_BODY_AT_MOST:
             self.is_unread = True
@@ -82,14 +84,14 @@ class Sent:
 
     @cached_property
     def json(self) -> Any:
-        """The body as a value of JSON; :data:`NOTHING` if it is none."""
+        """The body as a JSON value; :data:`NOTHING` if it is no JSON."""
         try:
             return NOTHING if not self.body else json.loads(self.body)
         except (ValueError, RecursionError):
             return NOTHING
 
     def fits(self, wanted: str, text: str) -> bool:
-        """Whether a text of the request is a wanted one, as :func:`fits` says."""
+        """Whether a text of the request fits a wanted text, as :func:`fits` decides."""
         self._comparisons -= 1 + len(text) * (max(4, len(wanted)) if "*" in wanted else 4) // _COMPARED_AT_ONCE
         if self._comparisons < 0:
             self.is_unread = True
@@ -97,14 +99,14 @@ class Sent:
         return fits(wanted, text)
 
     def has(self, wanted: Wanted, values: list[str]) -> bool:
-        """Whether a parameter or header with these values has what is asked of it."""
+        """Whether a parameter or header with these values fulfils a condition."""
         if isinstance(wanted, bool):
             return bool(values) is wanted
         texts = [wanted] if isinstance(wanted, str) else wanted
         return all(any(self.fits(each, value) for value in values) for each in texts)
 
     def is_in(self, part: Any, value: Any) -> bool:
-        """Whether JSON has other JSON in it: each member of an object, and each item of an array somewhere."""
+        """Whether JSON contains other JSON: each member of an object, and each item of an array at any position."""
         self._comparisons -= 1
         if self._comparisons < 0:
             self.is_unread = True
@@ -124,19 +126,19 @@ class Sent:
 
 
 def _below(target: str) -> str:
-    """The raw path behind the project, with its slash."""
-    # An absolute target may be anything behind its scheme, such as half of an IPv6 address.
+    """The raw path of a target below the project, with its slash."""
+    # A target in absolute form may have any text after its scheme, such as half of an IPv6 address.
     path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
     path = path.partition("?")[0].partition("#")[0]
     return "/" + path[1:].partition("/")[2]
 
 
 NOTHING: Any = object()
-"""In place of a value: there is none."""
+"""Stands for a missing value."""
 
 
 class Match:
-    """The conditions of a rule; all of them have to hold, and None or nothing is no condition.
+    """The conditions of a rule, all of which have to hold. None, or an empty mapping, is no condition.
 
     :param source: the checked member ``match``.
     """
@@ -150,12 +152,12 @@ class Match:
         self.query: Mapping[str, Wanted] = source.get("query", {})
         self.header: Mapping[str, Wanted] = {name.lower(): each for name, each in source.get("header", {}).items()}
         self.body: Any = source.get("body", NOTHING)
-        """A text, or a value of JSON that it contains."""
+        """The wanted text of the body, or the JSON value that the body contains."""
 
     def holds(self, sent: Sent, *, is_named: bool = False) -> bool:
-        """Whether a request fulfils all of them. A request for a token has to be named by its operation.
+        """Whether a request fulfils all conditions. Without ``operationId``, a token request does not.
 
-        :param is_named: whether it is named as a request for a token, if it is one.
+        :param is_named: whether a token request may also match without ``operationId``.
         """
         if self.operation_ids is None:
             if sent.operation_id == TOKEN_OPERATION and not is_named:
@@ -172,7 +174,7 @@ class Match:
         )
 
     def holds_for_body(self, sent: Sent) -> bool:
-        """Whether the body is the one that is asked for."""
+        """Whether the body of a request fulfils the condition on the body."""
         if self.body is NOTHING:
             return True
         if isinstance(self.body, str):

@@ -1,4 +1,4 @@
-"""Rules: which requests they match, when they are due, and what they do."""
+"""The rules of a project, checked and with their effects."""
 
 import json
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from sample_resource_sandbox.rules.matching import Match
 DELAY_MS_AT_MOST = 60_000
 
 STALL_MS = 60_000
-"""How long ``stall`` is silent if the rule has no ``delayMs``."""
+"""The time for which ``stall`` is silent, if the rule has no ``delayMs``."""
 DRIP_MS = 100
-"""The time between two bytes of ``drip`` if the rule has no ``delayMs``."""
+"""The time between two bytes of ``drip``, if the rule has no ``delayMs``."""
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
@@ -19,7 +19,7 @@ WITHOUT_ANSWER = ("close", "reset", "garbage")
 BODIES = ("truncatedJson", "html", "empty", "unknownFields")
 PHASES = ("before", "after")
 KINDS = ("delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
-"""What is done to answers on order."""
+"""The kinds of effects that rules have."""
 
 _DONE = {
     "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
@@ -27,14 +27,15 @@ _DONE = {
     "truncatedJson": "body cut off", "html": "a proxy's page",
     "empty": "body left out", "unknownFields": "unknown fields added",
 }  # fmt: skip
-"""What was done to an answer, in words, by ``connection`` and ``body``."""
+"""The effect of each value of ``connection`` and ``body`` on an answer, in words."""
 
 
 class Rule:
-    """A checked rule; what it does not have is None.
+    """A checked rule. Members that it does not have are None.
 
-    :param number: counted from 0; None: it is none of the project's, the request itself asks for it with ``Prefer``.
-    :param source: as it was sent.
+    :param number: its number in the project, counted from 0; None for a rule that a request itself orders by
+        ``Prefer``.
+    :param source: the rule as it was sent.
     """
 
     def __init__(self, number: int | None, source: Mapping[str, Any]) -> None:
@@ -44,7 +45,7 @@ class Rule:
         self.name: str | None = source.get("name")
         self.match = Match(source.get("match", {}))
         self.times: Mapping[str, Any] = source.get("times", {})
-        """Which of the requests that it matches are due; without a member, all."""
+        """The member ``times``: for which of the matching requests the rule is due; for all, if it is empty."""
         self.phase: str = source.get("phase", "before")
         self.status: int | None = source.get("status")
         self.code: str | None = source.get("code")
@@ -55,22 +56,22 @@ class Rule:
         self.jitter_ms: int = source.get("jitterMs", 0)
         self.connection: str | None = source.get("connection")
         self.body: str | None = body if isinstance(body, str) else None
-        """How the body is altered, one of :data:`BODIES`."""
+        """The way in which the body is altered, one of :data:`BODIES`."""
         self.own_body = _own_body(cast("dict[str, Any]", body)) if isinstance(body, dict) else None
-        """A body that it answers with, and its media type."""
+        """The body with which the rule answers, and its media type."""
         self.limit: Mapping[str, Any] | None = source.get("limit")
-        """How many requests it lets through, and in how many seconds."""
+        """The number of requests that the rule lets through, and the seconds for which it counts them."""
         self.expire_tokens: bool = source.get("expireTokens", False)
         self.conflict: bool = source.get("conflict", False)
 
     @property
     def label(self) -> str:
-        """What answers and logs call it: its name, else its number."""
+        """The name of the rule in answers and logs: its name, else its number."""
         return str(self.number) if self.name is None else self.name
 
     @property
     def _effects(self) -> list[tuple[str, str]]:
-        """What it does: words of :data:`KINDS`, and what an entry says of each."""
+        """The effects of the rule: the word of :data:`KINDS`, and the text in an entry, of each."""
         altered = "a body of its own" if self.own_body is not None else _DONE.get(self.body or "")
         found = (
             ("delay", f"{self.delay_ms} ms later" if self.delay_ms and self.waits_first else None),
@@ -86,18 +87,18 @@ class Rule:
 
     @property
     def done(self) -> str:
-        """What it has done to a request, in words."""
+        """The effects of the rule on a request, in words."""
         by = f"rule {self.number}" if self.name is None else f"rule `{self.name}`"
         return f"{', '.join(done for _, done in self._effects)} by {'Prefer' if self.number is None else by}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The same in words of :data:`KINDS`; a delay counts if there is nothing else."""
+        """The effects of the rule as words of :data:`KINDS`. A delay is named only if it is the only effect."""
         return tuple(kind for kind, _ in self._effects if kind != "delay") or ("delay",)
 
     @property
     def answers(self) -> bool:
-        """Whether it makes up an answer."""
+        """Whether the rule makes the status or the whole body of the answer."""
         return self.status is not None or self.own_body is not None or self.body == "html"
 
     @property
@@ -117,7 +118,7 @@ class Rule:
 
     @property
     def waits_first(self) -> bool:
-        """Whether ``delayMs`` is a wait before the answer, and not part of how it is sent."""
+        """Whether ``delayMs`` is a wait before the answer, and not the pace at which the answer is sent."""
         return self.connection not in ("stall", "drip")
 
 

@@ -1,4 +1,4 @@
-"""Addressing (2.1): project keys, path segments and their encoding, and what is no URL of the interface."""
+"""Addressing (2.1): project keys, path segments and their encoding, and URLs that the interface does not have."""
 
 from collections.abc import Callable
 from urllib.parse import unquote
@@ -33,7 +33,7 @@ def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
     "2.1-2", cases={"one letter": "a", "one digit": "0", "a hyphen first": "-a", "all kinds": "Aa0_-", "64": "k" * 64}
 )
 def a_project_key_may_be(world: World, key: str) -> None:
-    # Without a token, because there is none for this project: a known URL is 401 then, and an unknown one 404.
+    # Without a token, because there is none for this project. A known URL then answers 401, and an unknown one 404.
     answer = world.nobody().get(target=f"/{key}/resource")
     answer.expect(answer.status != 404, "a URL that is not unknown", "status 404")
 
@@ -143,7 +143,7 @@ def no_write_reaches_a_resource_of_another_project(world: World, write: Callable
 
 
 def encoded(text: str) -> str:
-    """A text of ASCII with each character percent-encoded."""
+    """An ASCII text with each character percent-encoded."""
     return "".join(f"%{ord(letter):02X}" for letter in text)
 
 
@@ -202,7 +202,7 @@ def an_id_with_an_encoded_slash_is_another_id(world: World, added: str) -> None:
 def a_word_is_never_taken_for_an_id(world: World, case: str) -> None:
     method, word = case.split(" ")
     options = {"json": update_body(1)} if method == "POST" else {}
-    # An id of the same length, so that answers to ids differ only in it.
+    # An id of equal length, so that answers about the two ids differ only in the id.
     identifier = "z" * len(word)
     as_an_id = world.send(method, f"/{identifier}", **options)
     answer = world.send(method, f"/{word}", **options)

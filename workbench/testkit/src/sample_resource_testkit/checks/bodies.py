@@ -1,4 +1,4 @@
-"""Bodies of all endpoints (4): media types, what is JSON, unknown fields, and null."""
+"""Bodies of all endpoints (4): media types, valid and invalid JSON, unknown fields, and null."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ WRITES = ("POST ", "PUT ", "PATCH ", "POST /{id}")
 
 
 def sent_raw(world: World, endpoint: str, body: bytes | str | None, content_type: str = "application/json") -> Answer:
-    """A write with a body as it is, to a resource that is there."""
+    """Send an unchanged body in a write to an existing resource."""
     method, _, pattern = endpoint.partition(" ")
     path = pattern.format(id=world.make().id) if "{" in pattern else pattern
     return world.send(method, path, body=body, headers={"Content-Type": content_type} if content_type else {})
@@ -269,7 +269,7 @@ NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"arrayOfObjectType": [{}]},
     ),
 }
-"""Bodies, without the objectTypeProperty if that is empty, and the ObjectType that they mean."""
+"""Members of a body with nulls, and the fields that the stored ObjectType has."""
 
 
 @check("4-18", cases=NULLS)
@@ -286,7 +286,7 @@ def null_is_as_if_absent_in_each_write_on_the_collection(world: World, method: s
     answer = world.send(
         method, "", {"id": made.id, "key": None, "version": made.version, "objectTypeProperty": sent}
     ).expect_success()
-    # A POST merges: what is absent stays.
+    # A POST merges: absent fields stay.
     kept = {"arrayOfIntExample": [1]} if method == "POST" else {}
     answer.expect_json("objectTypeProperty", {**kept, "arrayOfStringExample": ["b"]})
     answer.expect_json("key", made.key or None)

@@ -1,4 +1,4 @@
-"""Conditions of the list (4.1), one parameter after the other, and the existence check (4.5)."""
+"""Conditions of the list (4.1), parameter by parameter, and the existence check (4.5)."""
 
 import json
 from typing import Any
@@ -9,13 +9,13 @@ from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
 Condition = tuple[dict[str, Any], dict[str, Any], dict[str, Any]]
-"""A query, and the fields of a resource that it finds, and of one that it does not."""
+"""A query, the fields of a resource that it finds, and the fields of a resource that it does not find."""
 
 
 def expect_finds_one(world: World, query: dict[str, Any], matching: dict[str, Any], other: dict[str, Any]) -> None:
     """Expect that a list finds the first of two resources, and not the second.
 
-    ``stringParameter`` narrows the list to these two, because others of the project may hold the same numbers.
+    ``stringParameter`` narrows the list to these two, because other resources of the project may have the numbers, too.
     """
     word = world.word()
     made = [world.make({**fields, TEXTS: [word, *fields.get(TEXTS, [])]}) for fields in (matching, other)]
@@ -30,7 +30,7 @@ def expect_finds_texts(
 ) -> None:
     """Expect that a condition on texts finds the first of two resources, and not the second.
 
-    All texts begin with a word that no other resource has, so nothing else has to narrow the list.
+    All texts begin with a word that no other resource has, so the list needs no other condition.
     """
     word = world.word()
     made = world.make({TEXTS: [f"{word}{text}" for text in matching]})
@@ -60,7 +60,7 @@ TEXT_PAIRS = {
 
 @check("4.1-6", cases=TEXT_PAIRS)
 def a_text_is_found_exactly(world: World, pair: tuple[str, str]) -> None:
-    # The word makes both texts unlike those of all other resources, so nothing else narrows the list.
+    # No other resource has the word, so the list needs no other condition.
     word = world.word()
     wanted, other = (f"{word}{text}{word}" if text == "%" else f"{text}{word}{text}" for text in pair)
     made = world.make({TEXTS: ["a", wanted]})
@@ -91,7 +91,8 @@ def two_texts_are_not_joined(world: World) -> None:
 
 
 TextCondition = tuple[list[str], list[str], list[str] | None]
-"""Texts that are asked for, and those of a resource that is found, and of one that is not; None: no array."""
+"""The texts in the query, those of a resource that is found, and those of a resource that is not found (None: no
+array)."""
 
 
 AT_LEAST_ONE_TEXT: dict[str, TextCondition] = {

@@ -1,4 +1,4 @@
-"""The endpoints of the interface as requests that a right server carries out, for rules that hold for many of them."""
+"""The endpoints of the interface as valid requests, for clauses that hold for many endpoints."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from sample_resource_testkit.checks.names import FORM_SEARCH, LINKS, SEARCH, SOR
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A request to an endpoint.
+    """A valid request to an endpoint.
 
-    :param path: with ``{id}`` and ``{key}`` for those of a resource.
-    :param body: the JSON body, if there is one; texts in it may be ``{id}``, and ``{version}`` is the number.
-    :param form: the form, if there is one.
+    :param path: the path, with ``{id}`` and ``{key}`` in place of a resource's id and key.
+    :param body: the JSON body, or None. Its texts may be ``{id}`` or ``{version}``; the latter is replaced by a number.
+    :param form: the form as text, or None.
     """
 
     method: str
@@ -24,7 +24,7 @@ class Endpoint:
     form: str | None = None
 
     def ask(self, caller: Caller, made: Made, **options: Any) -> Answer:
-        """Send the request about a resource."""
+        """Send the request for a resource."""
         path = self.path.replace("{id}", made.id).replace("{key}", made.key)
         if self.form is not None:
             options["form"] = self.form
@@ -49,7 +49,7 @@ READS = {
     "4.5 existence": Endpoint("HEAD", ""),
     "4.12 sorted list": Endpoint("GET", f"{SORTED}?limit=1"),
 }
-"""They take ``manage_test`` or ``view_test``."""
+"""Reads. They accept the scopes ``manage_test`` and ``view_test``."""
 
 WRITES = {
     "4.6 POST": Endpoint("POST", "", {"id": "{id}", **_FIELDS}),
@@ -57,7 +57,7 @@ WRITES = {
     "4.8 PUT": Endpoint("PUT", "", {"id": "{id}", **_FIELDS}),
     "4.11 DELETE": Endpoint("DELETE", "/{id}"),
 }
-"""They take ``manage_test``, and each changes the resource."""
+"""Writes. They accept the scope ``manage_test``, and each of them changes the resource."""
 
 UPDATE = {"4.10 update": Endpoint("POST", "/{id}", _UPDATE)}
 
@@ -65,12 +65,12 @@ SAMPLES = {
     "4.9 all options": Endpoint("POST", complex_path(), {"custom": "a"}),
     "4.13 links": Endpoint("POST", LINKS, {"custom": "a"}),
 }
-"""They keep nothing, and so take ``view_test`` too."""
+"""The echo endpoints. They store nothing, and so accept ``view_test``, too."""
 
 OTHERS = {**UPDATE, **SAMPLES}
-"""Their scopes are not shown in the interface."""
+"""The endpoints whose scopes the interface does not show."""
 
 PRODUCT_SEARCH = {"4.14 products": Endpoint("POST", FORM_SEARCH, form="limit=1")}
-"""It takes scopes of its own."""
+"""The search by form, which has scopes of its own."""
 
 ALL = {**READS, **WRITES, **OTHERS, **PRODUCT_SEARCH}

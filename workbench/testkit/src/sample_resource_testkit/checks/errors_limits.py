@@ -1,4 +1,4 @@
-"""Limits of requests, what no error may show, and the correlation id (profile ``errors``)."""
+"""Limits of requests, data that no error may show, and the correlation id (profile ``errors``)."""
 
 import re
 from collections.abc import Callable
@@ -47,7 +47,7 @@ LIMIT = 2 << 20
 
 
 def padded(body: str, size: int) -> bytes:
-    """A JSON text with blanks up to a size in bytes."""
+    """A JSON text, padded with blanks to a size in bytes."""
     return body.encode().ljust(size)
 
 
@@ -135,7 +135,8 @@ def a_large_header_is_refused(world: World, name: str) -> None:
 
 @check("E-26", alone=True)
 def a_503_says_when_to_come_again(world: World) -> None:
-    # Nothing makes a server short of capacity that would not disturb others, and what a sandbox answers was ordered.
+    # A check cannot bring a server to its capacity without disturbing others, and a rule of the sandbox would make its
+    # own answer.
     busy = list(world.server.busy)
     if not busy:
         world.not_reachable("the server was not short of capacity in this run: it answered no 503")

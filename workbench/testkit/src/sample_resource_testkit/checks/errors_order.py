@@ -1,4 +1,4 @@
-"""Which of several faults an error tells (profile ``errors``)."""
+"""Which of several faults an error reports (profile ``errors``)."""
 
 from collections.abc import Callable
 from typing import Any

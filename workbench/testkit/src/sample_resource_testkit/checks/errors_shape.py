@@ -16,16 +16,16 @@ Ask = Callable[[World], Answer]
 AS_JSON = {"Content-Type": JSON}
 
 OVERSIZED = 4 << 20
-"""Bytes of a body that is larger than the platform takes."""
+"""The bytes of a body that is larger than the platform accepts."""
 
 
 def fields(**values: Any) -> dict[str, Any]:
-    """The body of a write on the collection with these fields of ObjectType."""
+    """The body of a write on the collection with some fields of ObjectType."""
     return {"objectTypeProperty": values}
 
 
 def update(*actions: Any) -> Ask:
-    """An update by id with these actions, at the actual version."""
+    """A function that sends an update by id with some actions, at the actual version."""
 
     def ask(world: World) -> Answer:
         made = world.make()
@@ -50,7 +50,7 @@ def _duplicate(world: World) -> Answer:
 
 
 def too_long(caller: Caller) -> Answer:
-    """Send a body that is larger than the platform takes."""
+    """Send a body that is larger than the platform accepts."""
     return caller.post("", body=b" " * OVERSIZED, headers=AS_JSON)
 
 
@@ -86,13 +86,14 @@ ERRORS: dict[str, Ask] = {
     "415": lambda world: world.post("", body="{}", headers={"Content-Type": "text/plain"}),
     "415 of a form": lambda world: world.post("/product-projection-search", {}),
 }
-"""Requests that right servers refuse, by the reason."""
+"""Requests that a correct server refuses, by the reason."""
 
 
 def asked(world: World, name: str, *statuses: int) -> Answer:
-    """Send one of ``ERRORS``; the case is skipped if the answer is no error, which is not what it is about.
+    """Send a request of ``ERRORS``. The case is skipped if the answer has none of the statuses, because other clauses
+    are about that.
 
-    :param statuses: that it is about; by default all from 400 on.
+    :param statuses: the statuses that the check is about; by default all from 400 on.
     """
     answer = ERRORS[name](world)
     if answer.status < 400 or (statuses and answer.status not in statuses):
@@ -103,14 +104,14 @@ def asked(world: World, name: str, *statuses: int) -> Answer:
 
 
 def refusal(world: World, answer: Answer) -> Answer:
-    """Expect 400; the case is skipped if the server carries the request out, which other clauses speak of."""
+    """Expect 400. The case is skipped if the server carries out the request, because other clauses are about that."""
     if answer.status < 400:
         world.skip(f"needs a server that refuses the request, and it was answered with {answer.status}")
     return answer.expect_status(400)
 
 
 def expect_error_body(answer: Answer) -> None:
-    """Expect the platform's error body, whose texts fit each other."""
+    """Expect the platform's error body, with consistent texts."""
     body = answer.json
     answer.expect(isinstance(body, dict), "a JSON object", body)
     answer.expect_json("statusCode", answer.status)
@@ -200,7 +201,7 @@ OTHER_CODES_OF_400 = {
     "SemanticError",
     "SyntaxError",
 }
-"""Those of the platform that a server may find more fitting."""
+"""Further codes of the platform for 400 that a server may use."""
 
 CODES_OF_OAUTH = {"invalid_request", "invalid_scope", "unsupported_grant_type", "invalid_grant", "invalid_client"}
 
@@ -216,7 +217,7 @@ def a_400_has_one_of_few_codes(world: World, name: str) -> None:
 
 
 def expect_codes(answer: Answer, name: str, of_400: set[str]) -> None:
-    """Expect that all codes of a 400 are among some."""
+    """Expect that all codes of a 400 are among the accepted ones."""
     allowed = CODES_OF_OAUTH if "token endpoint" in name else of_400
     codes = [entry.get("code") for entry in errors_of(answer)]
     answer.expect(bool(codes) and set(codes) <= allowed, f"codes among {', '.join(sorted(allowed))}", codes)

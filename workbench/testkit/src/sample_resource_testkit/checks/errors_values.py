@@ -55,7 +55,7 @@ def a_fault_of_a_value_is_invalidfield(world: World, name: str) -> None:
     answer = world.post("", body)
     entry = invalid_field(world, answer)
     answer.expect(isinstance(entry.get("field"), str), "a text as field", entry)
-    # Of a repetition it may be the item as well as the array.
+    # For a repeated item, the field may be that of the item or of the array.
     wanted = (value, value[0]) if name == "a repetition" else (value,)
     holds = "invalidValue" in entry and any(same(entry["invalidValue"], one) for one in wanted)
     answer.expect(holds, f"invalidValue {json_text.dumps(value)}", entry.get("invalidValue"))
@@ -95,7 +95,7 @@ def the_message_has_the_value_and_the_field(world: World, name: str) -> None:
 
 
 def _value(text: str) -> Any:
-    """A JSON value; None, which no ``invalidValue`` here is, for a text that is none."""
+    """The value of a JSON text; None for another text. No ``invalidValue`` of these checks is null."""
     try:
         return json_text.loads(text)
     except ValueError:

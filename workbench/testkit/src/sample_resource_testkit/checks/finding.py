@@ -1,6 +1,6 @@
-"""What the checks of the query language and of the searches share: which resources a condition finds, and refusals.
+"""Helpers for the checks of the query language and of searches: which resources a condition finds, and refusals.
 
-A case asks about resources that it has made. A second condition on their ids leaves out all others of the project.
+A case queries resources that it has made. A second condition on their ids excludes all other resources of the project.
 """
 
 import json as json_text
@@ -23,10 +23,10 @@ Searched = tuple[tuple[str, object], ...]
 
 
 class Row(NamedTuple):
-    """A condition, and whether it holds for a resource.
+    """A condition, a resource, and whether the condition holds for the resource.
 
-    :param fields: of the resource: those of ObjectType, and ``someProperty``.
-    :param condition: may have the placeholders of :func:`fill`.
+    :param fields: the fields of the resource: those of ObjectType, and ``someProperty``.
+    :param condition: the condition, which may have the placeholders of :func:`fill`.
     """
 
     fields: Fields
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def rows(fields: Fields, *, holds: Iterable[str] = (), fails: Iterable[str] = ()) -> dict[str, Row]:
-    """Cases with a resource of these fields: conditions that find it, and conditions that do not."""
+    """Make cases with one resource, from conditions that find it and conditions that do not."""
     shown = f" of {_short(fields)}" if fields else ""
     return {
         **{f"{condition}{shown} holds": Row(fields, condition, True) for condition in holds},
@@ -44,7 +44,7 @@ def rows(fields: Fields, *, holds: Iterable[str] = (), fails: Iterable[str] = ()
 
 
 def with_names(cases: Mapping[str, T]) -> dict[str, tuple[str, T]]:
-    """Cases whose names are a part of their values: conditions, each with what is expected of it."""
+    """Make cases from conditions and their expected results. The condition is both the name and a part of the value."""
     return {name: (name, value) for name, value in cases.items()}
 
 
@@ -54,9 +54,9 @@ def _short(fields: Fields) -> str:
 
 
 def make(world: World, fields: Fields) -> Made:
-    """Make a resource, and give it ``someProperty`` by an update if that is among the fields.
+    """Make a resource, and set ``someProperty`` by an update if it is among the fields.
 
-    :raises NotReachable: if the server can do one of both in no way.
+    :raises NotReachable: if the server cannot make the resource or set the field in any way.
     """
     properties = dict(fields)
     text = properties.pop("someProperty", None)
@@ -82,7 +82,7 @@ _PLACEHOLDERS = {"{id}": ["id"], "{key}": [], "{createdAt}": ["createdAt"], "{cr
 
 
 def fill(world: World, condition: str, made: Made) -> str:
-    """A condition with the values of a resource in place of ``{id}``, ``{key}``, ``{createdAt}`` and ``{creator}``.
+    """Replace ``{id}``, ``{key}``, ``{createdAt}`` and ``{creator}`` in a condition by the values of a resource.
 
     :raises NotReachable: if the resource has no such value.
     """
@@ -107,14 +107,14 @@ def expect_row(world: World, row: Row) -> None:
 
 
 def expect_found(world: World, predicate: str, made: Made, holds: bool, parameters: Pairs = ()) -> None:
-    """Expect that ``where`` finds a resource, or does not. A second ``where`` leaves out all other resources."""
+    """Expect that ``where`` finds a resource, or does not. A second ``where`` excludes all other resources."""
     query = [("where", predicate), ("where", f'id = "{made.id}"'), *parameters]
     answer = world.get(SORTED, query=query).expect_status(200)
     expect_ids(answer, [made] if holds else [], f"{predicate} {'' if holds else 'not '}to find the resource")
 
 
 def where(world: World, *predicates: str, parameters: Pairs = ()) -> Answer:
-    """The sorted list with predicates, which may find any resource of the project."""
+    """Request the sorted list with predicates, which may find any resource of the project."""
     return world.get(SORTED, query=[*(("where", predicate) for predicate in predicates), *parameters])
 
 
@@ -126,14 +126,14 @@ def ids_of(answer: Answer) -> list[str]:
 
 
 def expect_ids(answer: Answer, wanted: Iterable[Made], expected: str, *, ordered: bool = False) -> Answer:
-    """Expect just these resources in the results, in this order if that is asked."""
+    """Expect exactly some resources as results, in their order if ``ordered``."""
     found, ids = ids_of(answer), [made.id for made in wanted]
     same = found == ids if ordered else sorted(found) == sorted(ids)
     return answer.expect(same, f"{expected}: results with the ids {', '.join(ids) or '(none)'}", found)
 
 
 def expect_page(answer: Answer) -> Answer:
-    """Expect 200 and the members of a page, each of its type."""
+    """Expect 200 and the members of a page, with their types."""
     answer.expect_status(200)
     for name in ("limit", "offset", "count", "total"):
         value = answer.at(name)
@@ -147,9 +147,9 @@ def expect_page(answer: Answer) -> Answer:
 
 
 def refused(answer: Answer, code: str = "InvalidInput", *contained: str, begins: str = "") -> Answer:
-    """Expect 400 and an entry of ``errors`` with a code, and with these texts in its message.
+    """Expect 400 and an entry of ``errors`` with a code, and with some texts in its message.
 
-    The rest of the error body is left to the clauses on errors, so that a fault of it fails only these.
+    The rest of the error body is not checked here, so that a fault in it fails only the clauses on errors.
     """
     answer.expect_status(400)
     messages = messages_of(answer, code)
@@ -164,7 +164,7 @@ def refused(answer: Answer, code: str = "InvalidInput", *contained: str, begins:
 
 
 def messages_of(answer: Answer, code: str = "InvalidInput") -> list[str]:
-    """The messages of the entries of ``errors`` that have a code; none if the body is another one."""
+    """The messages of the entries of ``errors`` that have a code; none if the body is no error body."""
     return [
         entry["message"]
         for entry in errors_of(answer)
@@ -173,7 +173,7 @@ def messages_of(answer: Answer, code: str = "InvalidInput") -> list[str]:
 
 
 def expect_caret(answer: Answer, expression: str, line: int, column: int) -> None:
-    """Expect a message with the position of a fault, and a caret below the character at it."""
+    """Expect a message with the position of a fault, and with a caret below the character at this position."""
     refused(answer, "InvalidInput", f"(line {line}, column {column})")
     message = next(text for text in messages_of(answer) if f"(line {line}, column {column})" in text)
     lines = message.split("\n")
@@ -189,9 +189,9 @@ def expect_caret(answer: Answer, expression: str, line: int, column: int) -> Non
 
 
 def search(world: World, *parameters: tuple[str, object]) -> Answer:
-    """A search by 4.4, or by 4.14 if the server has only that.
+    """Send a search by 4.4, or by 4.14 if the server has only that.
 
-    :raises NotReachable: if it has neither.
+    :raises NotReachable: if the server has neither.
     """
     answer = world.get(SEARCH, query=parameters)
     if answer.status not in (404, 405, 501) or 200 <= world.get(SEARCH).status < 300:
@@ -203,7 +203,7 @@ def search(world: World, *parameters: tuple[str, object]) -> Answer:
 
 
 def among(*made: Made) -> tuple[str, str]:
-    """The parameter that leaves out all other resources, from results and from facets."""
+    """The parameter of a search that excludes all other resources from results and facets."""
     return ("filter.query", "id:" + ",".join(f'"{one.id}"' for one in made))
 
 
@@ -216,9 +216,9 @@ def expect_search_row(world: World, row: Row) -> None:
 
 
 def facet(world: World, expression: str, *parameters: tuple[str, object]) -> Answer:
-    """A search with a facet that has no name, so its result is at ``facets`` and its path.
+    """Send a search with a facet without a name. Its result is the member of ``facets`` with its path as the name.
 
-    :return: the answer, of which it is known that it has the facet.
+    :return: the answer, which has been checked to have the facet.
     """
     answer = search(world, ("facet", expression), *parameters).expect_status(200)
     answer.at("facets", expression.partition(":")[0].strip())
@@ -231,6 +231,6 @@ def counted(answer: Answer, name: str) -> dict[object, int]:
 
 
 def expect_counts(answer: Answer, name: str, wanted: dict[Any, int], why: str) -> None:
-    """Expect just these terms and counts of a facet, in any order."""
+    """Expect exactly some terms and counts of a facet, in any order."""
     got = counted(answer, name)
     answer.expect(got == wanted, f"{why}: {wanted}", [[term, count] for term, count in got.items()])

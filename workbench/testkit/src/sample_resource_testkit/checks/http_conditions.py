@@ -19,7 +19,7 @@ def tag(version: int) -> str:
 
 
 def twice(world: World) -> Made:
-    """A resource with version 2, so that no version is 1 by chance."""
+    """Make a resource with version 2, so that its version differs from that of a new one."""
     made = world.update(world.make())
     if made.version < 2:
         world.not_reachable("an update has not raised the version")
@@ -41,7 +41,7 @@ WRITES: dict[str, Write] = {
     ),
     "delete": lambda world, made, headers: world.delete(f"/{made.id}", headers=headers),
 }
-"""Each changes a resource at its actual version, if nothing else stands against it."""
+"""Writes that change a resource at its actual version, unless a precondition prevents it."""
 
 ANSWERS: dict[str, Callable[[World, Made], Answer]] = {
     "GET by id": lambda world, made: world.get(f"/{made.id}"),
@@ -95,7 +95,7 @@ NOT_LISTED: dict[str, Lists] = {
 
 
 def both_places(lists: dict[str, Lists]) -> dict[str, tuple[Callable[[Made], str], Lists]]:
-    """Each list at both places of a resource."""
+    """Cases for each list of entity tags, with both paths of a resource."""
     return {f"{name}, {place}": (path, listed) for place, path in PLACES.items() for name, listed in lists.items()}
 
 
@@ -126,7 +126,7 @@ def if_match_with_the_version_is_200_for_get(world: World, name: str) -> None:
 
 
 def all_writes(lists: dict[str, Lists]) -> dict[str, tuple[Write, Lists]]:
-    """Each list with each write."""
+    """Cases for each list of entity tags with each write."""
     return {f"{name}, {verb}": (write, listed) for verb, write in WRITES.items() for name, listed in lists.items()}
 
 
@@ -167,7 +167,7 @@ def if_match_is_compared_in_a_patch_without_version(world: World) -> None:
 
 
 def with_version(world: World, name: str, made: Made, version: int, header: str) -> Answer:
-    """One of ``WRITES`` with a version in its body or query, and an ``If-Match``."""
+    """Send one of ``WRITES`` with a version in its body or query, and with an ``If-Match``."""
     headers = {"If-Match": header}
     if name == "delete":
         return world.delete(f"/{made.id}", query={"version": version}, headers=headers)

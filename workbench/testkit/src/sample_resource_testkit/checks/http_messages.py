@@ -21,7 +21,7 @@ CHANGING_HEADERS = {
     "keep-alive",
     "age",
 }
-"""What may differ between two answers to the same request."""
+"""The headers that may differ between two answers to equal requests."""
 
 HEADED: dict[str, Callable[[Made], str]] = {
     "an id": lambda made: f"/{made.id}",
@@ -91,7 +91,7 @@ def options_needs_no_token(world: World, case: tuple[str, set[str]]) -> None:
 def options_lists_the_methods(world: World, path: str, wanted: set[str]) -> None:
     answer = world.nobody().send("OPTIONS", path)
     found = methods(answer)
-    # OPTIONS itself, and HEAD where there is GET, may stand there or not.
+    # OPTIONS itself, and HEAD beside GET, may be listed or not.
     holds = wanted <= found <= wanted | {"OPTIONS", "HEAD"}
     answer.expect(holds, f"Allow: {', '.join(sorted(wanted))}", sorted(found))
 
@@ -339,7 +339,7 @@ def names_in(answer: Answer, header: str) -> set[str]:
 
 
 def expect_readable_by_pages(answer: Answer) -> None:
-    """Expect the headers by which a page of another origin may read an answer."""
+    """Expect the headers that let a page of another origin read an answer."""
     origin = answer.header("Access-Control-Allow-Origin")
     answer.expect(origin in ("*", ORIGIN["Origin"]), "Access-Control-Allow-Origin: *, or the origin", origin)
     exposed = names_in(answer, "Access-Control-Expose-Headers")

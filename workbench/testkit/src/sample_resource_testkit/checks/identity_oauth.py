@@ -32,7 +32,7 @@ def text_of(answer: Answer) -> str:
 
 
 def scope(world: World, *names: str) -> str:
-    """Scopes for the first project, with blanks between them."""
+    """The scopes for the first project, separated by blanks."""
     return " ".join(f"{name}:{world.project}" for name in names)
 
 
@@ -45,9 +45,9 @@ def granted(answer: Answer) -> set[str]:
 
 
 def new_token(world: World, *names: str, client: ProjectClient | None = None) -> str:
-    """A token that only this case has.
+    """Get a token that only this case has.
 
-    :param names: of scopes for the first project; by default all.
+    :param names: the names of scopes for the first project; by default all.
     """
     asked = {"scope": scope(world, *names)} if names else {}
     answer = world.oauth({"grant_type": "client_credentials", **asked}, client=client)
@@ -123,7 +123,7 @@ def without_scope_all_are_granted(world: World) -> None:
 
 
 def _granted_alone(world: World, name: str) -> set[str]:
-    """The scopes in a grant of one; none if the client does not have it."""
+    """The scopes in the grant for one scope; none if the client does not have the scope."""
     answer = world.oauth({"grant_type": "client_credentials", "scope": scope(world, name)})
     return granted(answer) if answer.status == 200 else set()
 
@@ -186,12 +186,12 @@ def a_token_may_not_be_in_the_query(world: World, endpoint: str) -> None:
 
 
 def basic(pair: str) -> str:
-    """HTTP Basic with this text in base64."""
+    """The value of an Authorization header for HTTP Basic with a text in base64."""
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
 def wrong_credentials(world: World) -> dict[str, str | None]:
-    """Authorization headers that say who nobody is."""
+    """Authorization headers that name no client with its right secret."""
     client = world.client
     return {
         "none": None,

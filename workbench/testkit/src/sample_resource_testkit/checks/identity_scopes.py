@@ -26,12 +26,12 @@ LACKS = "Insufficient scope. One of the following scopes is missing: "
 
 
 def served(answer: Answer) -> Answer:
-    """Expect that the right to the request was not questioned, whatever became of it."""
+    """Expect that the request was authorised: any status except 401 and 403."""
     return answer.expect(answer.status not in (401, 403), "an answer that is neither 401 nor 403", answer.status)
 
 
 def scope_of(endpoint: Endpoint) -> str:
-    """A scope that the endpoint takes."""
+    """A scope that the endpoint accepts."""
     return "view_products" if endpoint in PRODUCT_SEARCH.values() else "manage_test"
 
 
@@ -54,7 +54,7 @@ def jwt(world: World) -> Token:
 
 
 def flipped(text: str, position: int) -> str:
-    """A text with another character of base64 at a position."""
+    """A text with the base64 character at a position replaced by another one."""
     position %= len(text)
     return text[:position] + ("A" if text[position] != "A" else "B") + text[position + 1 :]
 
@@ -87,7 +87,7 @@ FORGERIES: dict[str, Callable[[World], str]] = {
 
 
 def expect_invalid_token(answer: Answer) -> None:
-    """Expect a 401 that says so in all of its places."""
+    """Expect a 401 whose body says ``invalid_token`` in each of its members."""
     answer.expect_status(401)
     answer.expect_json("message", "invalid_token").expect_json("error", "invalid_token")
     answer.expect_json("errors", 0, "code", "invalid_token").expect_json("errors", 0, "message", "invalid_token")

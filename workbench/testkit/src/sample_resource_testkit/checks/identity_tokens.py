@@ -1,4 +1,4 @@
-"""What tokens say, the keys and metadata of the server, introspection and revocation (profile ``identity``)."""
+"""The claims of tokens, the keys and metadata of the server, introspection and revocation (profile ``identity``)."""
 
 import time
 from collections.abc import Callable
@@ -18,18 +18,18 @@ JWKS = "/.well-known/jwks.json"
 METADATA = "/.well-known/oauth-authorization-server"
 
 PRIVATE = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
-"""Members of JWKs that have the private part of a key, or a secret one (RFC 7518, section 6)."""
+"""The members of JWKs that contain a private or a secret key (RFC 7518, section 6)."""
 
 ADDRESSES = ("token_endpoint", "jwks_uri", "introspection_endpoint", "revocation_endpoint")
 
 REVOKED_WITHIN_S = 5.0
 
 PAUSE_S = 0.05
-"""Between two questions to a process that does not yet know of a revocation."""
+"""The pause between two requests, while a process does not yet know of a revocation."""
 
 
 def keys_of(world: World) -> list[dict[str, Any]]:
-    """The keys of the server."""
+    """The keys in the server's key set."""
     answer = world.get(target=JWKS, authorization=None).expect_status(200)
     keys = answer.at("keys")
     holds = isinstance(keys, list) and bool(keys) and all(isinstance(key, dict) for key in keys)
@@ -38,7 +38,7 @@ def keys_of(world: World) -> list[dict[str, Any]]:
 
 
 def taken_apart(world: World, *names: str) -> Token:
-    """A new token, as a JWT; the case is skipped if it is none, which A-29 speaks of."""
+    """Get a new token and decode it as a JWT. The case is skipped if it is no JWT, because A-29 is about that."""
     try:
         return decode(new_token(world, *names))
     except NoToken as error:
@@ -148,7 +148,7 @@ def the_addresses_are_those_of_the_issuer(world: World, member: str) -> None:
 
 
 def path_in_metadata(world: World, member: str) -> str:
-    """The path of an address, on this server whatever its name is."""
+    """The path of a URL in the metadata. The host in the URL is ignored."""
     return urlsplit(str(world.get(target=METADATA, authorization=None).at(member))).path
 
 
@@ -168,7 +168,7 @@ def tokens_are_given_at_their_address(world: World) -> None:
 
 
 def introspected(world: World, token: str) -> Answer:
-    """What the server says of a token."""
+    """Introspect a token."""
     return world.oauth({"token": token}, endpoint="introspect").expect_status(200)
 
 
@@ -202,7 +202,7 @@ def introspection_takes_credentials_in_the_form(world: World) -> None:
 def introspection_tells_the_end_in_seconds(world: World) -> None:
     answer = introspected(world, new_token(world))
     end = answer.at("exp")
-    # Milliseconds of a time after 2001 are more than this, and a lifetime without its begin is less.
+    # A time in milliseconds would be more than this, and a lifetime instead of a time would be less.
     answer.expect(isinstance(end, int | float) and 1e9 < end < 1e11, "exp in seconds since 1970", end)
 
 
@@ -227,9 +227,10 @@ def revoke(world: World, token: str) -> Answer:
 
 
 def refused_soon(world: World, ask: Callable[[], Answer], times: int = 1) -> None:
-    """Ask until the answer is 401, for as long as a revocation may take to be known everywhere.
+    """Repeat a request until it is answered 401, for at most the time that a revocation may take to reach all
+    processes.
 
-    :param times: so often in a row, because a server may have several processes.
+    :param times: how many 401 in a row are needed, because a server may have several processes.
     """
     deadline = time.monotonic() + REVOKED_WITHIN_S
     refused = 0

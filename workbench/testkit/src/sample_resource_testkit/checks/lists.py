@@ -1,4 +1,4 @@
-"""The list (4.1): its page, its results, and how conditions and other parameters go together."""
+"""The list (4.1): its page, its results, and combinations of conditions and other parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ BESIDE = {"id", "version", "key", "createdAt", "lastModifiedAt"}
 
 
 def some(world: World, count: int, fields: Mapping[str, Any] | None = None) -> tuple[str, list[Made]]:
-    """A word, and resources whose texts have it."""
+    """Make some resources whose texts have a new word. Return the word and the resources."""
     word = world.word()
     return word, [world.make({TEXTS: [word], **(fields or {})}) for _ in range(count)]
 
@@ -218,7 +218,7 @@ def the_list_refuses_what_it_does_not_take(world: World, query: str) -> None:
 @check("4.1-18", needs=["4.1-6"], cases=[2, 5, 20])
 def results_are_in_the_order_of_their_ids(world: World, count: int) -> None:
     word, made = some(world, count)
-    # The ids of this service rise with the time; a write that comes later must not change the order.
+    # The ids of this service rise with time. A later write to a resource must not change the order.
     world.update(made[0])
     answer = world.get("", query={"stringParameter": word}).expect_status(200)
     ids = ids_in(answer)

@@ -10,7 +10,7 @@ LINKS = "/description-with-urn-links"
 
 
 def complex_path(one: str = "one", two: str = "two") -> str:
-    """The path of 4.9; the two parameters are given as they go out."""
+    """The path of 4.9 with its two parameters, which are already percent-encoded."""
     return f"/artificially-complex/path/uri-parameter-one={one}/{two}"
 
 
@@ -19,7 +19,7 @@ FLOATS, NUMBERS, TEXTS = "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample"
 OBJECTS = "arrayOfObjectType"
 
 ANY = {"objectTypeProperty": {}}
-"""The body of a write on the collection that has only what it needs."""
+"""The shortest body of a write on the collection."""
 
 UNKNOWN_ID = "6f9619ff-8b86-4011-b42d-00c04fc964ff"
 """A UUID of version 4, which no server is likely to have made."""

@@ -1,4 +1,4 @@
-"""ObjectType (2.3): its arrays, their numbers and objects, and that what was stored comes back."""
+"""ObjectType (2.3): its arrays, their numbers and objects, and that stored values come back."""
 
 import re
 import struct
@@ -27,14 +27,14 @@ INTEGER_FIELDS = (INTEGERS, UNIQUE)
 
 
 def sent(world: World, fields: str) -> Answer:
-    """POST of an ObjectType that is given as text, so that numbers are written as the check wants."""
+    """POST an ObjectType that is given as JSON text, so that numbers are written as the check wants."""
     return world.post("", body=f'{{"objectTypeProperty": {fields}}}', headers=JSON_BODY)
 
 
 def expect_kept(world: World, answer: Answer, fields: Mapping[str, Any], *, alone: bool = False) -> None:
-    """Expect fields of an ObjectType in the answer of a POST, and in that of the next read.
+    """Expect fields of an ObjectType in the answer to a POST, and in the answer to the next read.
 
-    :param alone: whether there may be no others, which is what 2.3-2 and 2.3-4 are about.
+    :param alone: whether further fields are refused, as 2.3-2 and 2.3-4 demand.
     """
     for found in (answer.expect_success(), world.get(f"/{made_by(answer).id}").expect_status(200)):
         if alone:
@@ -319,7 +319,7 @@ def ten_thousand_items_are_kept(world: World, fields: Mapping[str, Any]) -> None
 def a_negative_zero_keeps_its_sign(world: World, name: str) -> None:
     answer = sent(world, f'{{"{name}": [-0.0, 0.0]}}').expect_success()
     for found in (answer, world.get(f"/{made_by(answer).id}").expect_status(200)):
-        # -0 is the same double; a parser of JSON that makes an integer of it would lose the sign.
+        # -0 is the double -0.0. A JSON parser that makes it an integer would lose the sign.
         text = re.search(rf'"{name}":\s*\[([^\]]*)\]', found.text)
         items = [] if text is None else text.group(1).split(",")
         signs = [copysign(1, float(item)) for item in items]

@@ -1,4 +1,4 @@
-"""ObjectType (2.3): its texts, and those of ``key`` and ``someProperty``."""
+"""The texts of ObjectType (2.3), of ``key`` and of ``someProperty``."""
 
 from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import TEXTS

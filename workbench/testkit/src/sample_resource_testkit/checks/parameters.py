@@ -30,7 +30,7 @@ ENDPOINTS = {
 
 
 def asked(world: World, endpoint: str, query: str) -> Answer:
-    """A request to an endpoint that would be valid without the query."""
+    """Send a request that is valid except, maybe, for its query."""
     method, _, pattern = endpoint.partition(" ")
     made = keyed(world)
     path = pattern.format(id=made.id, key=made.key)

@@ -1,4 +1,4 @@
-"""The checks of ``predicates.txt``: what is asked, and whether it finds a resource or is refused."""
+"""The checks of ``predicates.txt``: predicates that find a resource, that do not, or that are refused."""
 
 import json
 from collections.abc import Callable
@@ -89,7 +89,7 @@ WAYS: dict[str, Callable[[World, Any], object]] = {
     "found by the list": lambda world, case: expect_finds_one(world, *case),
     "refused facet": lambda world, condition: refused(search(world, ("facet", condition))),
 }
-"""What becomes of a case: a row, or the condition that is refused."""
+"""The function for each kind of case: for a :class:`Row`, and for a condition that is refused."""
 
 MARKS = {"+": "holds", "-": "fails"}
 

@@ -1,6 +1,6 @@
 """The current and the staged projection (3).
 
-The staged one is shown by searches only, so most checks here look at it by publishing it.
+Only searches show the staged projection, so most checks here publish it to see it.
 """
 
 from collections.abc import Callable
@@ -29,22 +29,22 @@ AFTER: dict[str, Any] = {INTEGERS: [2], TEXTS: ["after"]}
 
 
 def now(world: World, made: Made) -> Made:
-    """A resource as it is now."""
+    """Read the present state of a resource."""
     return Made(as_read(world, made), made.key)
 
 
 def published(world: World, made: Made) -> dict[str, Any]:
-    """The staged projection of a resource, found by publishing it."""
+    """Publish the staged projection of a resource, and return it."""
     return world.update(now(world, made), "publish").body
 
 
 def reverted(world: World, made: Made) -> dict[str, Any]:
-    """A resource whose staged changes were taken back, as it is then."""
+    """Revert the staged changes of a resource, and return the resource."""
     return world.update(now(world, made), "revertStagedChanges").body
 
 
 def staged_change(world: World, fields: dict[str, Any] | None = None) -> Made:
-    """A resource with other fields staged than current."""
+    """Make a resource whose staged fields differ from the current ones."""
     made = keyed(world, BEFORE)
     answer = write(world, "PUT", made, AFTER if fields is None else fields, staged=True)
     if answer.status != 200:
@@ -134,7 +134,7 @@ def a_staged_creation_can_be_published(world: World, method: str) -> None:
 
 
 def search(world: World, word: str, query: dict[str, Any]) -> Answer:
-    """A search for a word."""
+    """Send a search for a word."""
     return world.get("/searchApiPattern", query={"text.en": word, **query})
 
 

@@ -10,7 +10,7 @@ from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
 TRUE, FALSE = "version = 1", "version = 2"
-"""Of a resource that was just made."""
+"""Conditions on a new resource: one that holds, and one that does not."""
 
 
 def literal(value: bool) -> str:
@@ -58,7 +58,7 @@ def conditions_of_chance_are_combined(world: World, _: int) -> None:
 
 
 def tree(chance: random.Random, depth: int) -> tuple[str, bool]:
-    """A condition in which parentheses are around each part, and whether it holds."""
+    """Draw a condition with parentheses around each part. Return it, and whether it holds."""
     form = chance.choice(("and", "or", "not")) if depth else "leaf"
     if form == "leaf":
         value = chance.random() < 0.5

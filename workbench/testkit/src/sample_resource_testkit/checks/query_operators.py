@@ -17,7 +17,7 @@ from sample_resource_testkit.world import World
 ARRAYS = (INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, TEXTS, OBJECTS)
 
 ITEMS = {PAIR: [1, 2], TEXTS: ["a"], OBJECTS: [{"integerExample": 1}]}
-"""Of arrays that do not take ``[1]``."""
+"""Items for the arrays that do not accept ``[1]``."""
 
 NOTHING = 'id = "none"'
 
@@ -54,7 +54,7 @@ def each_where_is_a_condition_of_its_own(world: World, position: int) -> None:
     either = f'id = "{one.id}" or id = "{other.id}"'
     alone = where(world, either)
     if alone.status != 200 or set(ids_of(alone)) != {one.id, other.id}:
-        return  # The clause on `or` says that there is none, and this one is not about that.
+        return  # The server has no `or`: the clause on `or` is about that, and not this one.
     predicates = [either, f'id = "{one.id}"']
     if position:
         predicates.reverse()
@@ -139,7 +139,7 @@ def order_holds_for_any_of_elements_of_chance(world: World, _: int) -> None:
 
 
 def numbers(chance: random.Random) -> tuple[list[float], float]:
-    """An array of numbers, and a number that is in it or near it."""
+    """Draw an array of numbers, and a number in it or near it."""
     values = [
         chance.choice([chance.randint(-20, 20), chance.randint(-80, 80) / 4]) for _ in range(chance.randint(1, 4))
     ]

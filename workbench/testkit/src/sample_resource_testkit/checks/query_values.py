@@ -78,9 +78,9 @@ OFFSETS = ("+00:00", "-00:00", "+01:00", "-08:00", "+05:30", "-03:30", "+14:00")
 
 
 def created(world: World, made: Made) -> datetime:
-    """When a resource was created.
+    """The time when a resource was created.
 
-    :raises NotReachable: if the resource does not have it.
+    :raises NotReachable: if the resource has no ``createdAt``.
     """
     text = made.body.get("createdAt")
     try:
@@ -91,12 +91,12 @@ def created(world: World, made: Made) -> datetime:
 
 
 def in_utc(moment: datetime) -> str:
-    """A moment as RFC 3339 has it, in UTC and with milliseconds, but without an offset."""
+    """A time in the form of RFC 3339, in UTC and with milliseconds, but without an offset."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
 
 
 AROUND = ((0, "=", True), (0, "<=", True), (1, "=", False), (1, "<", True), (-1, "<", False))
-"""Milliseconds to add to a moment, an operator, and whether the moment compares so with the sum."""
+"""Milliseconds to add to a time, an operator, and whether the comparison of the time with the sum holds."""
 
 
 @check("Q-25", needs=["Q-2", "Q-3"], cases=OFFSETS)
@@ -145,7 +145,7 @@ def a_date_is_a_moment_and_not_the_whole_day(world: World) -> None:
     made = world.make()
     moment = created(world, made).astimezone(UTC)
     if in_utc(moment).endswith("T00:00:00.000"):
-        return  # Made at midnight, the two are the same.
+        return  # The resource was made at midnight, so the two times are equal.
     expect_found(world, f'createdAt = "{moment.date().isoformat()}"', made, False)
 
 

@@ -1,6 +1,6 @@
 """Requests at the same time: the profile ``races``.
 
-Nothing else runs meanwhile, so that the server has just these requests to put in order.
+No other case runs at the same time, so that only these requests compete on the server.
 """
 
 from collections import Counter
@@ -82,7 +82,7 @@ RISING: dict[str, Callable[[World, Made, int], Request]] = {
         else collection(world, ("POST", "PUT")[number % 2], made, {INTEGERS: [number], UNIQUE: [number]})
     ),
 }
-"""Writes of which none leaves everything as another of them has made it."""
+"""Writes that each change the resource, even after another one of them."""
 
 
 @check("9-15", needs=["9-2", "4.6-5"], alone=True, cases=RISING)

@@ -187,7 +187,7 @@ def each_of_two_keys_finds_its_own(world: World) -> None:
     cases=["key", "searchApiPattern", "sorted-query-parameters", "resource", "null", "true", "00", "--", "id"],
 )
 def a_key_that_looks_like_something_else_is_a_key(world: World, key: str) -> None:
-    # With PUT, since a resource of an earlier run may have the key.
+    # By PUT, because a resource of an earlier run may have the key.
     made = world.put("", {"key": key, "objectTypeProperty": {}})
     if not 200 <= made.status < 300:
         world.not_reachable(f"a resource with this key cannot be made: {made.status}")

@@ -1,4 +1,4 @@
-"""What a refusal must have, for checks that are about something else than the form of errors."""
+"""Expectations on refusals, for checks that are not about the form of errors."""
 
 import json as json_text
 from typing import Any
@@ -16,7 +16,7 @@ def errors_of(answer: Answer) -> list[dict[str, Any]]:
 def refused(answer: Answer, status: int, code: str, **members: Any) -> Answer:
     """Expect a status, and an entry of ``errors`` that has a code and members.
 
-    The rest of the error body is left to the clauses on errors, so that a fault of it fails only these.
+    The rest of the error body is not checked here, so that a fault in it fails only the clauses on errors.
     """
     answer.expect_status(status)
     wanted = {"code": code, **members}

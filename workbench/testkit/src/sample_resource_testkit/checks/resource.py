@@ -1,4 +1,4 @@
-"""The resource (2.2): its members, who wrote it when, and its key."""
+"""The resource (2.2): its members, authors and times, and its key."""
 
 import re
 from collections.abc import Callable
@@ -147,7 +147,7 @@ def a_read_says_who_made_a_resource(world: World, read: Callable[[World, Made], 
 @check("2.2-6", needs=["2.2-4", "2.2-5"], cases=UPDATES)
 def a_write_sets_who_changed_it_when(world: World, update: Callable[[World, Made], Answer]) -> None:
     made = first = world.make()
-    # A time has milliseconds, and several writes may fall into one of them.
+    # Times have milliseconds, and several writes may happen in one millisecond.
     for _ in range(20):
         answer = update(world, made).expect_success()
         made = made_by(answer)
@@ -208,7 +208,7 @@ def a_later_text_takes_its_place(world: World) -> None:
 
 
 def nulls_in(value: Any, path: str = "") -> list[str]:
-    """The places of null in a JSON value."""
+    """The paths of all nulls in a JSON value."""
     if value is None:
         return [path]
     if isinstance(value, dict):
@@ -240,7 +240,7 @@ def nothing_is_null(world: World, ask: Callable[[World], Answer]) -> None:
 
 
 def word_of(world: World) -> str:
-    """A word that a new resource without a key has."""
+    """Make a resource without a key, and return a word that only it has."""
     word = world.word()
     world.post("", {"objectTypeProperty": {TEXTS: [word]}}).expect_success()
     return word
@@ -314,7 +314,7 @@ KEYS = {
 @check("2.2-12", cases=KEYS)
 def such_a_key_is_accepted(world: World, pattern: str) -> None:
     key = pattern.format(c=world.random.choice("abcdefgh"), w=world.word())
-    # With PUT, since a short key may be there already.
+    # By PUT, because a resource may already have the short key.
     world.put("", {"key": key, "objectTypeProperty": {}}).expect_success().expect_json("key", key)
 
 

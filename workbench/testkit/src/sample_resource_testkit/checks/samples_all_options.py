@@ -1,4 +1,4 @@
-"""POST with all options (4.9), and what its answer has in common with that of 4.13."""
+"""POST with all options (4.9), and the clauses on its answer that also hold for 4.13."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ QUERIES: dict[str, dict[str, Any]] = {
 
 
 def expect_flat(answer: Answer) -> None:
-    """Expect the fields of ObjectType alone, each an array."""
+    """Expect only fields of ObjectType, each of them an array."""
     answer.expect_success()
     body = answer.json
     holds = isinstance(body, dict) and set(body) <= OBJECT_TYPE and all(isinstance(one, list) for one in body.values())
@@ -121,7 +121,7 @@ def numbers_of(answer: Answer) -> dict[str, Any]:
 
 
 def without_blanks(text: str) -> str:
-    """A text of JSON in one notation, because a server may put blanks into it; any other as it is."""
+    """JSON text in one notation, because a server may add blanks; any other text unchanged."""
     if text[:1] not in ("{", "["):
         return text
     return json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
@@ -193,7 +193,7 @@ def fields_that_would_hold_nothing_are_left_out(world: World, name: str) -> None
 
 
 def expect_nothing_kept(world: World, path: str) -> None:
-    """Send a record that names a resource which is there and a key that is free; expect both as they were."""
+    """Send a record that names an existing resource and a free key, and expect that neither changes."""
     made, free, word = world.make(), world.key(), world.word()
     before = world.get(f"/{made.id}").json
     world.post(path, {"key": free, "custom": word}).expect_success()
@@ -204,7 +204,7 @@ def expect_nothing_kept(world: World, path: str) -> None:
 
 
 def expect_empty_as_before(own: Caller, path: str) -> None:
-    """Expect that a project in which nothing was is empty after a request that was carried out."""
+    """Send a request to an empty project, and expect that the project is still empty."""
     own.get("").expect_json("results", [])
     own.post(path, whole_record()).expect_success()
     own.get("").expect_json("results", [])
@@ -286,14 +286,14 @@ def a_preferred_code_is_answered(world: World, preference: str) -> None:
 
 @check("4.9-9", needs=["4.9-1"], cases=["no header", "code=202", "code=204", "code=299", "code=abc", "code=", "a=201"])
 def another_code_is_ignored(world: World, preference: str) -> None:
-    # A sandbox may take codes from 400 on for orders of its own, so none of these is here.
+    # No codes from 400 on, because a sandbox may take these for orders.
     headers = {} if preference == "no header" else {"Prefer": preference}
     answer = world.post(complex_path(), {}, headers=headers).expect_status(200)
     answer.expect_no_header("Preference-Applied")
 
 
 def pairs_of(body: dict[str, list[Any]]) -> list[tuple[str, str]]:
-    """A flat ObjectType as the pairs of a form; numbers as texts, integral or not."""
+    """The pairs of a form for a flat ObjectType, with numbers as texts."""
     return sorted((name, str(value)) for name, values in body.items() for value in values)
 
 

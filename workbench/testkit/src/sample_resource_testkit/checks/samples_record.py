@@ -1,4 +1,4 @@
-"""The record that 4.9 and 4.13 take (2.4), and the date/time record (2.5)."""
+"""The body record of 4.9 and 4.13 (2.4), and the date/time record (2.5)."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -42,13 +42,13 @@ def whole_record() -> dict[str, Any]:
 
 
 def both(values: dict[str, Any]) -> dict[str, tuple[str, Any]]:
-    """Each of the named values at both endpoints."""
+    """Cases for each named value with both endpoints."""
     return {f"{name} at {place}": (path, value) for place, path in PLACES.items() for name, value in values.items()}
 
 
 @check("2.4-1", cases=both({name: name for name in SCALARS}))
 def a_scalar_field_is_taken(world: World, path: str, name: Any) -> None:
-    """The types of these fields are not shown, so a server may take numbers or texts alone."""
+    """The interface does not show the types of these fields, so a server may accept only numbers or only texts."""
     answers = [world.post(path, {name: value}) for value in ("a text", 1, True)]
     taken = [answer for answer in answers if answer.status < 300]
     (taken or answers)[0].expect_success()
@@ -176,7 +176,7 @@ def another_text_is_no_time(world: World, text: str) -> None:
 
 
 def date_time_record(world: World, record: dict[str, Any]) -> Answer:
-    """Ask 4.13 for the date/time record."""
+    """Request the date/time record from 4.13."""
     answer = world.post(LINKS, record, headers={"Prefer": "code=202"})
     if answer.status != 202:
         world.not_reachable(f"4.13 has not answered the date/time record but {answer.status}")
@@ -212,7 +212,7 @@ def the_record_has_no_other_fields(world: World) -> None:
 
 
 def said(moment: datetime) -> dict[str, str]:
-    """The date/time record of a moment."""
+    """The date/time record of a time."""
     moment = moment.astimezone(UTC)
     precise = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {

@@ -18,7 +18,7 @@ from sample_resource_testkit.world import World
 
 
 def expect_text_parameter(world: World, name: str) -> None:
-    """Expect that a parameter is a text: it finds the resource that has its word, and no other."""
+    """Expect that a parameter is a text to search for: it finds the resource with its word, and no other."""
     word = world.word()
     made = world.make({TEXTS: [word]})
     for text, wanted in ((word, [made]), (world.word(), [])):

@@ -17,7 +17,8 @@ from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
 FILTERS = ("filter", "filter.query")
-"""And ``filter.facets``, which has checks of its own: a server that ignores it should fail only the clauses on it."""
+"""The filters of these checks. ``filter.facets`` has checks of its own, so that a server that ignores it fails only
+those."""
 
 BROKEN = {
     "no colon": "key",
@@ -132,15 +133,15 @@ def a_filter_on_an_object_takes_exists(world: World, path: str) -> None:
         expect_ids(answer, wanted, f"{path}:{condition} {'' if wanted else 'not '}to hold")
 
 
-# Limits: some of these are longer than a URL may be, so they are sent as a form.
+# Limits. Some of these requests are too long for a URL, so they are sent as a form.
 
 Form = list[tuple[str, object]]
 
 
 def by_form(world: World, form: Form) -> Answer:
-    """The search 4.14.
+    """Send a search by form (4.14).
 
-    :raises NotReachable: if the server does not have it.
+    :raises NotReachable: if the server does not have this search.
     """
     answer = world.post(FORM_SEARCH, form=[*form, ("limit", 1)])
     if answer.status in (404, 405, 501):
@@ -149,31 +150,31 @@ def by_form(world: World, form: Form) -> Answer:
 
 
 def values(count: int) -> str:
-    """A list of so many numbers."""
+    """A list with a number of values."""
     return ",".join(["1"] * count)
 
 
 def ranges(count: int) -> str:
-    """So many ranges."""
+    """A list with a number of ranges."""
     return "range" + ",".join(["(1 to 2)"] * count)
 
 
 def words(count: int) -> str:
-    """A text of so many words."""
+    """A text with a number of words."""
     return " ".join(["dog"] * count)
 
 
 LIMIT = len("1")
-"""Characters of the ``limit`` that each search by a form has."""
+"""The characters of the ``limit`` in each search by form."""
 
 
 def key_of(characters: int) -> str:
-    """A filter or facet of so many characters."""
+    """A filter or facet with a number of characters."""
     return f'key:"{"a" * (characters - 6)}"'
 
 
 def narrowed(facets: int, filters: int) -> Form:
-    """So many facets, each narrowed by so many filters."""
+    """A form with a number of facets, each narrowed by a number of filters."""
     names = [("filter.query", "key:exists"), ("filter.facets", "version:1")] * (filters // 2)
     return [*names, *(("facet", f"version as v{number}") for number in range(facets))]
 

@@ -190,7 +190,7 @@ def values_count_what_has_one_of_them(world: World, expression: str, count: int)
 
 
 def ranges_of(world: World, expression: str, *made: Made) -> tuple[Answer, list[dict[str, Any]]]:
-    """The answer with a facet of ranges, and these."""
+    """Send a search with a facet of ranges. Return the answer, and the ranges in it."""
     answer = facet(world, expression, among(*made))
     found = answer.at("facets", expression.partition(":")[0], "ranges")
     answer.expect(isinstance(found, list), "ranges that are an array", found)

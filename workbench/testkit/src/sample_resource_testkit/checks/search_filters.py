@@ -10,7 +10,7 @@ KINDS = ("filter", "filter.query")
 
 BLANKS = ("{0}:{1}", "{0}: {1}", "{0} :{1}", "{0} : {1}", " {0}:{1} ", "{0}  :\t{1}")
 
-# These need no other condition: nothing else has their words and numbers.
+# These need no other condition, because no other resource has their words and numbers.
 
 
 @check("S-13", cases=BLANKS)

@@ -1,4 +1,4 @@
-"""What narrows results and facets of searches: the profile ``search``."""
+"""The filters that narrow results and facets of searches: the profile ``search``."""
 
 from sample_resource_testkit.checks.finding import among, counted, expect_counts, expect_ids, facet, search
 from sample_resource_testkit.checks.names import INTEGERS, TEXTS
@@ -7,7 +7,8 @@ from sample_resource_testkit.world import Made, World
 
 
 def three(world: World) -> tuple[str, list[Made]]:
-    """A word that three resources have, and these, with 1; 1 and 2; 3."""
+    """Make three resources with the numbers 1, 1 and 2, and 3. Return the word that all of them have, and the
+    resources."""
     word = world.word()
     return word, [world.make({TEXTS: [word], INTEGERS: numbers}) for numbers in ([1], [1, 2], [3])]
 

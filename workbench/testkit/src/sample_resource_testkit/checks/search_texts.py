@@ -14,7 +14,7 @@ Change = Callable[[str], str]
 
 
 def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted: list[Made], *made: Made) -> None:
-    """Expect that a search finds just these of the resources."""
+    """Expect that a search among some resources finds exactly the wanted ones."""
     answer = search(world, *searched, among(*made)).expect_status(200)
     expect_ids(answer, wanted, "what has the words")
 
@@ -175,7 +175,7 @@ REPLACED = {
 
 @check("S-10", needs=["S-23", "S-6", "S-9"], cases=REPLACED)
 def letters_of_chance_are_replaced(world: World, size: int, edits: int) -> None:
-    """Each is replaced by one that the word does not have, so their number is that of the edits."""
+    """Each letter is replaced by one that the word does not have, so each replacement is one edit."""
     word = "".join(world.random.sample("abcdefghijklm", size))
     letters = list(word)
     for position in world.random.sample(range(size), edits):
@@ -213,7 +213,8 @@ def a_level_up_to_two_is_accepted(world: World, level: int, texts: Texts) -> Non
 
 
 RANKED = ("dogs", "dog", "dots")
-"""As they are written, another form, and found only by ``fuzzy``; all have the same number of words."""
+"""Words in the order of their relevance for ``dogs``: the word itself, another form of it, and a word that only
+``fuzzy`` finds."""
 
 
 @check("S-44", needs=["S-23", "S-5", "S-9"], cases={" ".join(order): order for order in permutations(RANKED)})

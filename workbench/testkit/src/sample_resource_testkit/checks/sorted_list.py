@@ -14,13 +14,13 @@ CLIENT_MEMBERS = {"id", "name", "scopes"}
 
 
 def only(resources: Sequence[Made]) -> str:
-    """A predicate that holds for just these resources."""
+    """A predicate that holds for exactly some resources."""
     ids = ", ".join(f'"{made.id}"' for made in resources)
     return f"id in ({ids})"
 
 
 def several(world: World, count: int) -> list[Made]:
-    """So many resources."""
+    """Make a number of resources."""
     return [world.make() for _ in range(count)]
 
 
@@ -220,7 +220,7 @@ def a_total_that_is_exact_has_no_totalcapped(world: World) -> None:
     "4.12-10", cases={"a page": {"limit": 1}, "no results": {"limit": 0}, "an offset": {"limit": 1, "offset": 9_999}}
 )
 def a_total_beyond_10000_is_capped(world: World, asked: dict[str, int]) -> None:
-    """A project so large takes too long to make, so this looks at one that happens to be."""
+    """Making such a large project takes too long, so the check uses the project only if it is so large already."""
     last = ids_in(world.get(SORTED, query={"offset": 10_000, "limit": 1, "sort": "id"}))
     if not last:
         world.skip("needs a project with more than 10,000 resources: --project")

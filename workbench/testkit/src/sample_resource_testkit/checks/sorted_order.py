@@ -14,7 +14,8 @@ FIELDS = ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
 
 
 def with_texts(world: World, texts: Sequence[str | None]) -> list[Made]:
-    """Resources with these texts as ``someProperty``, in this order; None: without it, but with the same version."""
+    """Make resources with some texts as ``someProperty``, in this order. None: without the field, but with an equal
+    version."""
     return [
         world.update(
             world.make(), "doSomeThing" if text is None else {"action": "changeSomeProperty", "someProperty": text}
@@ -24,7 +25,7 @@ def with_texts(world: World, texts: Sequence[str | None]) -> list[Made]:
 
 
 def expect_order(world: World, made: Sequence[Made], sort: str | list[str] | None, wanted: Sequence[Made]) -> None:
-    """Expect just these results, in this order."""
+    """Expect exactly the wanted results in their order."""
     asked: dict[str, Any] = {"where": only(made)}
     if sort is not None:
         asked["sort"] = sort
@@ -34,7 +35,7 @@ def expect_order(world: World, made: Sequence[Made], sort: str | list[str] | Non
 
 
 def shuffled(world: World, count: int) -> list[Made]:
-    """Resources with 1, 2, 3, ... as versions, made and changed in another order."""
+    """Make resources with the versions 1, 2, 3 and so on, made and changed in another order."""
     versions = list(range(1, count + 1))
     while versions == sorted(versions):
         world.random.shuffle(versions)
@@ -192,7 +193,8 @@ def falls(sort: str | None) -> bool:
 
 @check("4.12-17", needs=["4.10-1", "Q-6"], cases=TIES)
 def equal_resources_are_in_the_order_of_their_ids(world: World, sort: str | None) -> None:
-    # Each is changed in another order than they were made, so that neither time nor place gives this order.
+    # They are changed in another order than they were made, so that neither times nor storage have the order of the
+    # versions.
     made = [world.make() for _ in range(4)]
     for number in (2, 0, 3, 1):
         made[number] = world.update(made[number])

@@ -1,4 +1,4 @@
-"""Steps that several modules of checks share: writes and reads, and what a list has found."""
+"""Steps that several modules of checks share: writes, reads, and the results of lists."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,9 +21,9 @@ def change(text: str, **more: Any) -> dict[str, Any]:
 
 
 def write(caller: Caller, method: str, made: Made, fields: Mapping[str, Any], **options: Any) -> Answer:
-    """A write on the collection that finds a resource by its id, and gives its version if the method needs one.
+    """Send a write on the collection to a resource by its id, with its version if the method needs one.
 
-    :param options: members of the body; ``staged`` is the query parameter.
+    :param options: members of the body, and the query parameter ``staged``.
     """
     staged = options.pop("staged", None)
     body: dict[str, Any] = {"id": made.id, "objectTypeProperty": dict(fields)}
@@ -33,7 +33,7 @@ def write(caller: Caller, method: str, made: Made, fields: Mapping[str, Any], **
 
 
 def keyed(world: World, fields: Mapping[str, Any] | None = None, key: str | None = None) -> Made:
-    """A resource that was made with a key."""
+    """Make a resource with a key."""
     made = world.make(fields, key=key)
     if not made.key:
         world.not_reachable("no resource with a key can be made")
@@ -41,7 +41,7 @@ def keyed(world: World, fields: Mapping[str, Any] | None = None, key: str | None
 
 
 def made_by(answer: Answer, key: str = "") -> Made:
-    """The resource that a successful write has answered."""
+    """The resource in the answer to a successful write."""
     body = answer.expect_success().json
     return Made(body if isinstance(body, dict) else {}, key, answer.header("Location") or "")
 
@@ -54,16 +54,16 @@ def ids_in(answer: Answer) -> list[str]:
 
 
 def expect_found(answer: Answer, *wanted: Made) -> Answer:
-    """Expect 200 and just these resources as results, in any order."""
+    """Expect 200, and exactly the wanted resources as results, in any order."""
     answer.expect_status(200)
     found = ids_in(answer)
     return answer.expect(sorted(found) == sorted(made.id for made in wanted), f"{len(wanted)} of the made", found)
 
 
 def as_read(world: World, made: Made) -> dict[str, Any]:
-    """What a read answers now.
+    """Read a resource, and return the body of the answer.
 
-    :raises NotReachable: if it is no JSON object.
+    :raises NotReachable: if the body is no JSON object.
     """
     answer = world.get(f"/{made.id}")
     if answer.status != 200 or not isinstance(answer.json, dict):

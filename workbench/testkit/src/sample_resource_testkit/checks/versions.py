@@ -1,4 +1,4 @@
-"""Versions (9): what raises them, and what a conflict is. Requests at the same time are in ``races.py``."""
+"""Versions (9): the writes that raise them, and conflicts. Concurrent requests are in ``races.py``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ WRITES: dict[str, Callable[[World, Made, Any], Answer]] = {
     "PATCH": lambda world, made, version: write(world, "PATCH", made, {INTEGERS: [9]}, version=version),
     "POST on the id": lambda world, made, version: world.post(f"/{made.id}", update_body(version, change("9"))),
 }
-"""Writes that change something, with a version."""
+"""Writes that change a resource and expect a version."""
 
 WITH_DELETE: dict[str, Callable[[World, Made, Any], Answer]] = {
     **WRITES,
@@ -37,7 +37,7 @@ WITH_DELETE: dict[str, Callable[[World, Made, Any], Answer]] = {
 
 
 def third_version(world: World, fields: Mapping[str, Any] | None = None) -> Made:
-    """A resource that was changed twice, so that there are versions below its own."""
+    """Make a resource and change it twice, so that lower versions than its own exist."""
     return world.update(world.update(world.make(fields)))
 
 
@@ -142,7 +142,7 @@ def a_version_that_was_used_is_a_conflict(world: World) -> None:
 
 
 def expect_conflict(answer: Answer, made: Made, sent: str) -> None:
-    """Expect the error of a 409 in full."""
+    """Expect a 409 with its whole error body."""
     message = f"Object {made.id} has a different version than expected. Expected: {sent} - Actual: {made.version}."
     refused(answer, 409, "ConcurrentModification", currentVersion=made.version, message=message)
 

@@ -36,25 +36,25 @@ ADDED = ("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProp
 
 
 def only_one(world: World) -> tuple[Caller, dict[str, Any]]:
-    """An empty project, and the resource without a key that was then made in it."""
+    """Make an empty project with one resource without a key. Return the caller for the project, and the resource."""
     own = world.empty_project()
     return own, as_read_there(own, made_by(own.post("", {"objectTypeProperty": BEFORE})).id)
 
 
 def with_keys(own: Caller, count: int, prefix: str = "kit") -> list[dict[str, Any]]:
-    """Resources with keys, as they are read."""
+    """Make resources with keys, and return them as a read answers them."""
     bodies = [{"key": f"{prefix}-{number}", "objectTypeProperty": {INTEGERS: [number]}} for number in range(count)]
     return [as_read_there(own, made_by(own.post("", body)).id) for body in bodies]
 
 
 def without_keys(own: Caller, count: int) -> list[dict[str, Any]]:
-    """Resources without keys, as they are read."""
+    """Make resources without keys, and return them as a read answers them."""
     bodies = [{"objectTypeProperty": {INTEGERS: [number]}} for number in range(count)]
     return [as_read_there(own, made_by(own.post("", body)).id) for body in bodies]
 
 
 def as_read_there(caller: Caller, identifier: str) -> dict[str, Any]:
-    """A resource of another project, as a read answers it."""
+    """Read a resource of another project."""
     return caller.get(f"/{identifier}").expect_status(200).json
 
 
@@ -192,7 +192,7 @@ def a_creation_tells_its_location(world: World, case: dict[str, Any]) -> None:
     if answer.status != 201:
         world.not_reachable(f"a creation is answered with {answer.status}")
     location = str(answer.expect_header("Location", re.compile(r"\S+")).header("Location"))
-    # It may be a URL, or a path with or without what the server is below.
+    # It may be a URL, or a path with or without the prefix of the server.
     path = urlsplit(location).path.removeprefix(world.server.transport.origin.prefix)
     world.get(target=path).expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [7]})
 
@@ -280,7 +280,8 @@ def a_patch_after_a_post_writes_what_that_has_made(world: World, after_a_put: bo
 
 
 def expect_to_write_what_post_has_made(world: World, method: str, after_a_put: bool) -> None:
-    """Send what the interface shows, in a project with others; an earlier write of this kind makes no difference."""
+    """Send the write that the interface shows, in a project with other resources. An earlier write of this kind does
+    not change the result."""
     own = world.empty_project()
     before = with_keys(own, 1) + without_keys(own, 2)
     if after_a_put:

@@ -1,1 +1,1 @@
-"""Holds clients against the specification: drives an adapter, and judges what it sends and what it returns."""
+"""Tests clients against the specification: it drives an adapter, and judges its requests and its results."""

@@ -1,7 +1,7 @@
-"""An adapter: a process that reads a JSON object a line, and writes one a line.
+"""Runs adapters: processes that read and write one JSON object in each line.
 
-Nothing that it does ends or holds up a run: each answer has a time limit, writing to it is done by a thread, it is
-killed if it is late or says what makes no sense, and a new one takes its place.
+An adapter can neither end nor block a run. A thread writes to it, and each answer has a time limit. An adapter that is
+late, or whose message is not valid, is killed and replaced by a new process.
 """
 
 import contextlib
@@ -25,26 +25,28 @@ from sample_resource_testkit.client.messages import KINDS, LONGEST, Returned, Un
 PROTOCOL = 1
 
 _LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line; an adapter that goes on without an end of line is killed."""
+"""The longest line in bytes. An adapter that writes more without an end of line is killed."""
 
 _LOG_LINES = 40
 
 _LOG_WITHIN_S = 1.0
-"""After its end; what it has started elsewhere may hold stderr for longer."""
+"""How long to wait for the rest of stderr after the adapter's end. Processes that it started may keep stderr open."""
 
 _ENDS_WITHIN_S = 3.0
-"""After the end of its input; then it is killed."""
+"""How long an adapter may run after the end of its input, before it is killed."""
 
 _ENDS_OF_LINES = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
-"""Some languages read a line only up to these characters, so they are written as escapes."""
+"""Characters at which some languages end a line. They are written as escapes."""
 
 Trace = Callable[[str], None]
 
 
 class AdapterFailed(Exception):
-    """The adapter is of no use any more: it died, is late, or said what makes no sense. The message says which.
+    """The adapter cannot be used any more: it ended, is late, or sent a message that is not valid.
 
-    :ivar log: of one that said no hello, what it wrote to stderr.
+    The message says which.
+
+    :ivar log: if the adapter did not answer ``hello``, what it wrote to stderr.
     """
 
     log = ""
@@ -56,9 +58,9 @@ class AdapterLate(AdapterFailed):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What an adapter says of its client.
+    """What an adapter says about its client.
 
-    :param operations: those that it has; None: all.
+    :param operations: the operations that the client has; None for all.
     """
 
     client: str
@@ -70,7 +72,7 @@ class Hello:
     def of(cls, answer: Mapping[str, Any]) -> "Hello":
         """Read the answer to ``hello``.
 
-        :raises AdapterFailed: if it is none.
+        :raises AdapterFailed: if the answer is not valid.
         """
         listed, features = answer.get("operations"), answer.get("features", [])
         texts = [answer.get("client"), answer.get("version"), *_items(listed), *_items(features)]
@@ -95,9 +97,9 @@ class Adapter:
     """A running adapter.
 
     :param command: the program and its arguments.
-    :param timeout_s: for one answer, beside the time limit of a call.
-    :param start_timeout_s: for the answer to hello.
-    :param trace: gets each message as it is sent and read.
+    :param timeout_s: the time limit of an answer, in addition to that of a call.
+    :param start_timeout_s: the time limit of the answer to ``hello``.
+    :param trace: gets each message that is sent or read.
     :raises OSError: if the program cannot be started.
     """
 
@@ -129,23 +131,23 @@ class Adapter:
 
     @property
     def log(self) -> str:
-        """The end of what it wrote to stderr since the log was forgotten."""
+        """The end of the adapter's output to stderr since :meth:`forget_log`."""
         return "\n".join(self._log)[-LONGEST:]
 
     def forget_log(self) -> None:
-        """Begin the log anew: what comes from now on is of another scenario."""
+        """Empty the log, because a new scenario begins."""
         self._log.clear()
 
     @property
     def complaint(self) -> str | None:
-        """What it said that makes no sense, if it did."""
+        """Why a message of the adapter was not valid; None if all were."""
         return self._complaint
 
     def open(self, session: str, order: Mapping[str, Any]) -> None:
-        """Make a client.
+        """Let the adapter make a client.
 
-        :raises Unsupported: if the adapter says so.
-        :raises AdapterFailed: if it does not do it.
+        :raises Unsupported: if the adapter says that it does not support this.
+        :raises AdapterFailed: if the adapter fails.
         """
         answer = self._ask({"do": "open", "session": session, **order}, f"session {session}")
         if "unsupported" in answer:
@@ -154,9 +156,9 @@ class Adapter:
             raise AdapterFailed(f'the answer to open has neither "ok": true nor unsupported: {as_json(answer)}')
 
     def close(self, session: str) -> None:
-        """Close a client.
+        """Let the adapter close a client.
 
-        :raises AdapterFailed: if the adapter does not do it, or has said what makes no sense.
+        :raises AdapterFailed: if the adapter fails, or has sent a message that is not valid.
         """
         answer = self._ask({"do": "close", "session": session}, f"session {session}")
         if answer.get("ok") is not True:
@@ -165,10 +167,10 @@ class Adapter:
     def begin(
         self, session: str, operation: str, arguments: Mapping[str, Any], body: Any, limit_s: float
     ) -> Callable[[], Returned]:
-        """Begin a call.
+        """Begin a call, and return a function that waits for its answer.
 
         :param limit_s: the time limit of the call; the adapter has some seconds more to answer.
-        :return: waits for the answer; raises what :func:`returned` raises, and AdapterFailed if none comes.
+        :return: a function that raises AdapterFailed if no answer comes, and whatever :func:`returned` raises.
         """
         number = next(self._ids)
         message: dict[str, Any] = {"do": "call", "session": session, "id": number, "operation": operation}
@@ -181,7 +183,7 @@ class Adapter:
         return lambda: returned(self._wait(future, number, f"call {number}", self._timeout_s + limit_s), began)
 
     def kill(self) -> None:
-        """End the adapter and everything that it has started, at once."""
+        """Kill the adapter and all processes that it has started."""
         self._outgoing.put(None)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
@@ -193,11 +195,11 @@ class Adapter:
         self._fail(AdapterFailed("the adapter was killed"))
 
     def stop(self) -> None:
-        """Close its input, wait for its end, and kill what is left of it."""
+        """Close the adapter's input, wait for its end, and kill all processes that are left."""
         self.ends_by_itself()
 
     def ends_by_itself(self) -> bool:
-        """Close its input; whether it ends within three seconds. If not, it is killed."""
+        """Close the adapter's input, and return whether it ends within three seconds. Otherwise it is killed."""
         self._outgoing.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDS_WITHIN_S)
@@ -243,7 +245,7 @@ class Adapter:
     # Messages
 
     def _take(self, line: bytes) -> bool:
-        """Give a line to who waits for it; False if it makes no sense."""
+        """Pass a line to the call that waits for it, and return whether the line was valid."""
         text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
         if self.trace is not None:
             self.trace(f"<- {text}")
@@ -301,8 +303,8 @@ class Adapter:
 def returned(answer: Mapping[str, Any], began: float) -> Returned:
     """Read the answer to a call.
 
-    :raises Unsupported: if the adapter says so.
-    :raises Wrong: if it is no answer to a call.
+    :raises Unsupported: if the adapter says that it does not support the call.
+    :raises Wrong: if the answer is not valid.
     """
     elapsed_s = time.monotonic() - began
     members = [name for name in ("result", "error", "unsupported") if name in answer]

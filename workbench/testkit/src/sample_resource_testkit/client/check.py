@@ -1,7 +1,6 @@
-"""``--check``: goes through the protocol with an adapter, for its author. It judges the adapter, and not the client.
+"""Tests an adapter for its author, by ``--check``: it goes through the protocol, and does not judge the client.
 
-What the client does wrong is told and does not count: requests that mean something else than their call, and what it
-lacks.
+Mistakes of the client are shown but do not count: wrong requests, and missing operations.
 """
 
 import contextlib
@@ -28,7 +27,7 @@ def _knows_its_operations(stage: Stage) -> None:
     listed = stage.adapter.hello.operations
     if listed is not None and not listed & operations().keys():
         raise Wrong(f"hello lists no operation that the kit calls: {', '.join(sorted(listed))}")
-    # Others of the OpenAPI document, such as getToken, may be listed; a name that is nearly one of the kit's is a slip.
+    # An adapter may list other operations, such as getToken. A name that resembles one of the kit's is a typing error.
     for name in sorted((listed or frozenset()) - operations().keys()):
         near = get_close_matches(name, operations(), 1, 0.85)
         if near:
@@ -144,18 +143,18 @@ STEPS: dict[str, Step] = {
 
 
 _NO_LIMIT = "the client has none, so scenarios of time limits will fail, and the kit ends the adapter each time"
-"""A client may have no time limit. That is no fault of its adapter, which adds no clock of its own."""
+"""The remark on a client without a time limit. That is no fault of its adapter, which must not add a limit."""
 
 _SHOWN = 600
-"""Characters of a text that is shown; a call may have hundreds of thousands."""
+"""How many characters of a text are shown. A call may have hundreds of thousands."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Complaint:
-    """What is wrong with a step.
+    """A fault that a step has shown.
 
-    :param log: what the adapter wrote to stderr meanwhile.
-    :param is_clients: whether the client is wrong, or lacks something, and not the adapter.
+    :param log: the output of the adapter to stderr during the step.
+    :param is_clients: whether the client is at fault, or lacks something, and not the adapter.
     """
 
     text: str
@@ -163,9 +162,9 @@ class _Complaint:
     is_clients: bool = False
 
     def told(self, log_before: str) -> str:
-        """The complaint for a reader.
+        """The complaint as text.
 
-        :param log_before: of the complaint before: it is not shown again.
+        :param log_before: the log of the previous complaint, which is not shown again.
         """
         if not self.log:
             return self.text
@@ -175,7 +174,7 @@ class _Complaint:
 
 
 def check(cast: Cast, out: TextIO) -> int:
-    """Go through the protocol, and print what holds and what does not.
+    """Go through the protocol step by step, and print the result of each step.
 
     :return: the exit code of the command.
     """
@@ -213,7 +212,7 @@ def check(cast: Cast, out: TextIO) -> int:
 
 
 def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[_Complaint | None, Adapter | None]:
-    """What is wrong with a step, if anything; and the adapter for the next one, or None if there is none any more."""
+    """Run a step, and return its fault, if any, and the adapter for the next step, or None if it has ended."""
     stage = cast.stage("check", adapter, Shared())
     complaint: _Complaint | None = None
     adapter.forget_log()

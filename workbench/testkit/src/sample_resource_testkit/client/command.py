@@ -98,11 +98,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 TEMPLATES = {"python": "adapter.py", "node": "adapter.mjs"}
-"""Whole adapters that the package has, by the language."""
+"""The complete adapters in the package, by their languages."""
 
 
 def _init(language: str) -> int:
-    """Write an adapter into the current folder, unless there is one."""
+    """Write an adapter into the current folder, unless the file exists, and return the exit code."""
     target = Path(TEMPLATES[language])
     template = files("sample_resource_testkit.client") / "templates" / target.name
     try:
@@ -143,9 +143,9 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace, program: 
 
 @contextmanager
 def _service(url: str | None) -> Generator[SandboxServer]:
-    """A service whose sandbox is on.
+    """A service whose sandbox is on: the one at the URL, or one that is started.
 
-    :raises SandboxError: if there is none.
+    :raises SandboxError: if there is no such service.
     """
     if url is None:
         with local_service.running() as started:

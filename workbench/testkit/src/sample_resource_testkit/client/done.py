@@ -1,4 +1,4 @@
-"""A call that was made, and what can be expected of it. Each ``expect_...`` returns the call, and raises Wrong."""
+"""Finished calls, with methods that check them. Each ``expect_...`` returns the call, or raises Wrong."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,15 +15,15 @@ REFUSED = 401
 ANY_KIND = " ".join(KINDS)
 
 _LATE_S = 5.0
-"""How much longer than its time limit a call may take on a busy machine."""
+"""How many seconds longer than its time limit a call may take on a busy machine."""
 
 
 class Done:
-    """A call, what the client returned, and what it sent.
+    """A finished call, with its requests and the result of the client.
 
-    :param requests: reads the requests that came after the call began.
+    :param requests: reads the requests that arrived after the call began.
     :param project: the key of the project that the client was opened for.
-    :param token: that the client was given; None if it gets its own.
+    :param token: the token that the client was given; None if it gets one itself.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class Done:
 
     @property
     def sent(self) -> list[Sent]:
-        """The requests since the last ones that were read before the call, oldest first.
+        """The requests that arrived since the last reading before the call, oldest first.
 
-        They are read when they are first asked for: do so before the next call, or they have those of that one too.
+        They are read at the first access. Read them before the next call, or they include the requests of that call.
         """
         if self._sent is None:
             self._sent = self._requests()
@@ -49,10 +49,10 @@ class Done:
     def wrong(
         self, reason: str, *, wanted: str = "", sent: Sent | None = None, cause: str = "", is_request: bool = False
     ) -> Wrong:
-        """The exception that says that this call went wrong.
+        """The exception for a fault of this call.
 
-        :param sent: the request that shows it; by default the last one.
-        :param cause: as in :class:`Wrong`.
+        :param sent: the request that shows the fault; by default the last one.
+        :param cause: see :class:`Wrong`.
         """
         shown = sent or (self.sent[-1] if self.sent else None)
         return Wrong(
@@ -67,12 +67,12 @@ class Done:
         )
 
     def answered_wrong(self, reason: str, cause: str = "", wanted: str = "") -> Wrong:
-        """The exception for an answer that came to something else: to another request than the call's, it is none."""
+        """The exception for a wrong result. If the request was wrong already, it names that fault instead."""
         request = expected(self.call, self._project)
         if self._token is not None and not self.sent and (self.returned.error or {}).get("kind") == "other":
             return self._sent_nothing(request)
-        # Of calls at the same time the requests of all stand here: those with the path of this one are looked at, and
-        # one that is right is enough.
+        # With calls at the same time, the requests of all calls are here. Only those with this call's path count, and
+        # one right request among them is enough.
         own = [sent for sent in self.sent if meaning.has_path(request, sent)] or self.sent
         faults = [self._fault_of(request, sent) for sent in own]
         found = faults[-1] if faults and None not in faults else None
@@ -82,9 +82,9 @@ class Done:
         return self.wrong(reason, wanted=wanted, cause=cause)
 
     def expect(self, condition: bool, reason: str, wanted: str = "", cause: str = "") -> "Done":
-        """Expect something that no other method says.
+        """Expect that a condition holds.
 
-        :param reason: what is wrong if it does not hold.
+        :param reason: the sentence that says what is wrong if it does not hold.
         """
         if not condition:
             raise self.wrong(reason, wanted=wanted, cause=cause)
@@ -93,7 +93,7 @@ class Done:
     # The request
 
     def expect_request(self) -> "Done":
-        """Expect one request that means what the call says."""
+        """Expect exactly one request, which means what the call says."""
         wanted = expected(self.call, self._project)
         if not self.sent:
             raise self._sent_nothing(wanted)
@@ -110,7 +110,8 @@ class Done:
         return self.wrong(reason, wanted=wanted.told(), cause=cause, is_request=True)
 
     def expect_no_null(self) -> "Done":
-        """Expect that no member of the bodies is null. A null is as if absent (4-18), so that it changes nothing."""
+        """Expect that no member in the bodies of requests is null. A null changes nothing, because it means the same as
+        no member (4-18)."""
         wanted = expected(self.call, self._project)
         for sent in self.sent:
             found = meaning.nulls_of(wanted, sent)
@@ -119,7 +120,8 @@ class Done:
         return self
 
     def _fault_of(self, wanted: Expected, sent: Sent) -> meaning.Difference | None:
-        """What is wrong with a request: first its token, because no body is kept of a request with a refused token."""
+        """The fault of a request, if any. Its token is compared first: no body is kept of a request with a refused
+        token."""
         return self._authorization_of(sent) or meaning.of_request(wanted, sent)
 
     def expect_authorization(self) -> "Done":
@@ -132,7 +134,7 @@ class Done:
         return self
 
     def _token_end(self) -> str:
-        """What the journal shows of a token."""
+        """The last six characters of the token, which the journal shows."""
         return (self._token or "")[-6:]
 
     def _authorization_of(self, sent: Sent) -> meaning.Difference | None:
@@ -146,7 +148,7 @@ class Done:
         return meaning.Difference(text, "the header Authorization")
 
     def expect_requests(self, count: int) -> "Done":
-        """Expect that so many requests were sent."""
+        """Expect that a number of requests were sent."""
         found = len(self.sent)
         told = f"{found} requests were sent" if found != 1 else "one request was sent"
         return self.expect(found == count, f"{told}, and not {count}", cause="another number of requests for a call")
@@ -154,9 +156,9 @@ class Done:
     # The answer
 
     def at(self, *path: str) -> Any:
-        """A value within the result. Within a list, those of all its items.
+        """The value at a path in the result. In a list, the list of the values in all items.
 
-        :raises Wrong: if there is none.
+        :raises Wrong: if the result has no such path.
         """
         found = self.expect_success().returned.result
         for position, name in enumerate(path):
@@ -185,9 +187,9 @@ class Done:
         raise self.answered_wrong(f"the client {why}: {as_json(dict(error))}", cause)
 
     def expect_result(self, wanted: Any = UNSET) -> "Done":
-        """Expect that the result means what the answer said, or another value.
+        """Expect that the result means the same as the answer, or as the given value.
 
-        ``meta``, if the client shows it, has to be that of the answer too.
+        If the client shows ``meta``, it has to be that of the answer too.
         """
         self.expect_success()
         last = self.sent[-1] if self.sent else None
@@ -199,7 +201,7 @@ class Done:
         return self
 
     def expect_known(self, wanted: Any) -> "Done":
-        """Expect that the result has a value, and pass over members that the value does not have."""
+        """Expect that the result means a value. Members that the value does not have are ignored."""
         self.expect_success()
         self._expect_value(meaning.known(self.returned.result, wanted), wanted)
         return self
@@ -223,9 +225,9 @@ class Done:
     # The error
 
     def expect_error(self, kind: str = ANY_KIND, **members: Any) -> "Done":
-        """Expect an error of a kind, with these members.
+        """Expect an error of a kind with the given members.
 
-        :param kind: one, or several with blanks between them; without it any will do.
+        :param kind: one kind, or several separated by spaces; by default any.
         """
         error = self.returned.error
         wanted = as_json({"error": {"kind": kind.replace(" ", " or "), **members}})
@@ -246,7 +248,7 @@ class Done:
         return self
 
     def _success_for(self) -> str:
-        """What was taken for a success, as a cause."""
+        """The cause of the fault that the client took an answer for a success."""
         status = self.sent[-1].status if self.sent else None
         if status is None:
             return "success for a call without an answer"

@@ -1,8 +1,8 @@
-"""Whether two requests, or two values, mean the same. Each function tells the first difference, or nothing.
+"""Compares the meaning of two requests or two values, and returns their first difference, or None.
 
-What may differ: percent-encoding that decodes to the same, the order of different parameters, of headers and of
-members, ``1`` and ``1.0``, a parameter's default in place of its absence, null in place of a member that a body does
-not have (4-18), and how an instant is spelt. What may not: the order of repeated values, the value of a number, the
+Some things may differ: percent-encoding that decodes to the same text; the order of different parameters, of headers
+and of members; ``1`` and ``1.0``; a parameter's default instead of no parameter; null instead of no member of a body
+(4-18); and the notation of an instant. Other things may not: the order of repeated values, the value of a number, the
 text of a string.
 """
 
@@ -23,15 +23,16 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 INSTANTS = frozenset(("createdAt", "lastModifiedAt", "dateTimeExample", "dateTimeExampleDefaultFormat"))
-"""Members whose texts are instants."""
+"""Names of members whose texts are instants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something that means another thing than it should.
+    """A difference in meaning between two requests or values.
 
-    :param text: a sentence about it.
-    :param cause: the same for all differences that one repair of the client removes, such as ``name[] for arrays``.
+    :param text: a sentence that describes it.
+    :param cause: a name that all differences share that one repair of the client removes, such as ``name[] for
+        arrays``.
     """
 
     text: str
@@ -39,12 +40,12 @@ class Difference:
 
 
 def of_request(wanted: Expected, sent: Sent) -> Difference | None:
-    """What in a request means something else than it should."""
+    """The first difference in meaning between a request and the expected one."""
     return next(_of_request(wanted, sent), None)
 
 
 def nulls_of(wanted: Expected, sent: Sent) -> Difference | None:
-    """The first null of a body that stands for what is absent; in a request that else means what it should."""
+    """The first null that a body has instead of no member. The request has to mean the expected one otherwise."""
     return of_value(loads(sent.body.decode()), wanted.body, instants=True)
 
 
@@ -68,7 +69,7 @@ def _of_request(wanted: Expected, sent: Sent) -> Iterator[Difference]:
 
 
 def has_path(wanted: Expected, sent: Sent) -> bool:
-    """Whether a request has the path that it should have."""
+    """Whether a request has the expected path."""
     return not any(_of_path(wanted, sent.target.partition("?")[0]))
 
 
@@ -86,7 +87,7 @@ def _of_path(wanted: Expected, path: str) -> Iterator[Difference]:
 
 
 def _decoded(raw: str, *, form: bool = False) -> str:
-    """A text without its percent-encoding; what is no UTF-8 is shown as such."""
+    """A text without its percent-encoding. Bytes that are not UTF-8 are shown as escapes."""
     return unquote_to_bytes(raw.replace("+", " ") if form else raw).decode("utf-8", "backslashreplace")
 
 
@@ -103,7 +104,7 @@ def _of_pairs(
 ) -> Iterator[Difference]:
     of = f"{request.operation}: "
     present = [name for name, _ in found]
-    # What the call has comes first: a name that it does not have is often the other half of one that is missing.
+    # Missing parameters come first: an unexpected name is often another notation of a missing one.
     for name in dict.fromkeys([*(name for name, _ in wanted), *present]):
         expected = [value for each, value in wanted if each == name]
         values = [value for each, value in found if each == name]
@@ -129,7 +130,7 @@ def _of_pairs(
 
 
 def _is_default(request: Expected, name: str, value: str) -> bool:
-    """Whether a parameter, or a field of a form, says just what its absence means."""
+    """Whether a parameter or a field of a form has its default value."""
     default = request.defaults.get(name)
     if request.has_form and name in dict((*request.query, *(request.body or ()))):
         return False  # a parameter stands in the query or in the form
@@ -137,7 +138,7 @@ def _is_default(request: Expected, name: str, value: str) -> bool:
 
 
 def _other_name(name: str, present: list[str]) -> str | None:
-    """The notation in which a name that is missing stands there after all."""
+    """The notation by which a present name stands for a missing one; None if no name does."""
     for each in present:
         head, bracket, rest = each.partition("[")
         if bracket and head == name:
@@ -150,7 +151,7 @@ def _other_name(name: str, present: list[str]) -> str | None:
 
 
 def _joined(found: list[str], wanted: list[str]) -> str | None:
-    """The notation of a list that was written as one value."""
+    """The notation by which one value contains the whole list; None if it does not."""
     if len(found) != 1 or len(wanted) < 2:
         return None
     for mark, told in ((",", "commas"), (", ", "commas"), ("|", "pipes"), (" ", "blanks"), (";", "semicolons")):
@@ -160,7 +161,7 @@ def _joined(found: list[str], wanted: list[str]) -> str | None:
 
 
 def _other_text(kind: str | None, where: str, found: str, wanted: str) -> str:
-    """Why a value is another one."""
+    """The cause of a difference between two values of a parameter."""
     if kind == "boolean" and found.lower() in ("true", "false", "1", "0"):
         return f"booleans in {where}"
     if kind == "json":
@@ -171,7 +172,10 @@ def _other_text(kind: str | None, where: str, found: str, wanted: str) -> str:
 
 
 def _other_number(where: str, small: str, wanted: str) -> str:
-    """:param small: the cause where the number is nothing special."""
+    """The cause of a difference in a number.
+
+    :param small: the cause for an integer that is not large.
+    """
     digits = wanted.lstrip("-")
     if not digits.isdecimal():
         return f"fractions in {where}"
@@ -183,7 +187,7 @@ _CLASSES = ((" ", "blanks"), ("+", "plus signs"), ("%", "percent signs"), ("/", 
 
 
 def _changed(where: str, found: str, wanted: str) -> str:
-    """Which characters of a text are others, by the first one that is."""
+    """The kind of characters that differ in a text, by the first one that does."""
     if unquote_to_bytes(found).decode("utf-8", "backslashreplace") == wanted:
         return f"percent-encoding twice in {where}"
     first = next((other for each, other in zip_longest(found, wanted, fillvalue="") if each != other), "")
@@ -255,9 +259,9 @@ def _of_body(wanted: Expected, sent: Sent) -> Iterator[Difference]:
 
 
 def loads(text: str) -> Any:
-    """A JSON value.
+    """The value of a JSON text.
 
-    :raises ValueError: if the text is none, or has a name twice in one object.
+    :raises ValueError: if the text is not JSON, or an object in it has a name twice.
     """
     return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
 
@@ -275,11 +279,11 @@ def _refuse(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _May:
-    """In what values may differ.
+    """The permitted differences between two values.
 
-    :param nulls: a member that is null is absent, and so is ``staged`` of an action that is false.
-    :param instants: instants may be spelt in other ways, ``in_utc``: in UTC alone.
-    :param result: what is null is missing where a value is wanted.
+    :param nulls: whether null means the same as no member, and a false ``staged`` of an action the same as none.
+    :param instants: whether instants may have another notation; with ``in_utc`` it has to be in UTC.
+    :param result: whether null counts as missing where a value is expected.
     """
 
     nulls: bool = False
@@ -291,12 +295,12 @@ class _May:
 def of_value(
     found: Any, wanted: Any, *, result: bool = False, instants: bool = False, nulls: bool = False
 ) -> Difference | None:
-    """What in a JSON value differs from another.
+    """The first difference in meaning between a JSON value and the expected one.
 
-    :param result: the value is what a client returned: a member that is null is absent, because that is how many
-        languages show what is absent, and instants may be spelt in other ways, in UTC.
-    :param instants: instants may be spelt in other ways, at any offset.
-    :param nulls: a member that is null is absent, but for one within a field that takes any JSON value.
+    :param result: whether a client returned the value. Then null means the same as no member, because many languages
+        show missing members so, and instants may have any notation in UTC.
+    :param instants: whether instants may have another notation, at any offset.
+    :param nulls: whether null means the same as no member, except within a field that accepts any JSON value.
     """
     return next(_of_value(found, wanted, "", _May(nulls or result, instants or result, result, result)), None)
 
@@ -328,7 +332,7 @@ def _other(path: str, found: Any, wanted: Any) -> Difference:
 
 
 def _general(path: str) -> str:
-    """A place without the positions in arrays."""
+    """A JSON path without the positions in arrays."""
     return re.sub(r"\[[0-9]+\]", "[]", path) or "the value"
 
 
@@ -352,7 +356,7 @@ def _of_object(found: Any, wanted: dict[str, Any], path: str, may: _May) -> Iter
 
 
 def _is_permitted(name: str, members: dict[str, Any], path: str, may: _May) -> bool:
-    """Whether a member says just what its absence means."""
+    """Whether a member means the same as its absence."""
     if not may.nulls or (not may.result and path.partition(".")[0] in ANY_VALUE):
         return False
     of_change = name == "staged" and members.get("action") == "changeSomeProperty"
@@ -374,14 +378,14 @@ def _of_array(found: Any, wanted: list[Any], path: str, may: _May) -> Iterator[D
 
 
 def _same_number(found: float, wanted: float) -> bool:
-    """Whether two numbers are the same: integers within 64 bits exactly, all others as doubles."""
+    """Whether two numbers are equal. Integers within 64 bits are compared exactly, all others as doubles."""
     if isinstance(wanted, int) and abs(wanted) < 2**64:
         return found == wanted
     return float(found) == float(wanted)
 
 
 def same_instant(found: Any, wanted: Any, *, in_utc: bool = True) -> bool:
-    """Whether two texts of RFC 3339 are the same instant, and the first is in UTC if it has to be."""
+    """Whether two texts of RFC 3339 are the same instant, and with ``in_utc`` the first is in UTC."""
     if not isinstance(found, str) or not isinstance(wanted, str):
         return False
     if not _INSTANT.fullmatch(found) or not _INSTANT.fullmatch(wanted):
@@ -394,7 +398,7 @@ def same_instant(found: Any, wanted: Any, *, in_utc: bool = True) -> bool:
 
 
 def known(found: Any, wanted: Any) -> Any:
-    """A value without the members that another one lacks, at any depth."""
+    """A value without the members that the expected one lacks, at any depth."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         members, others = cast("dict[str, Any]", found), cast("dict[str, Any]", wanted)
         return {name: known(value, others[name]) for name, value in members.items() if name in others}

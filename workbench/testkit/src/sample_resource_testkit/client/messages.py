@@ -1,4 +1,4 @@
-"""What an adapter sent over the wire, and what it said that its client returned."""
+"""The requests of a client, the answers of its adapter, and the faults that scenarios find."""
 
 import json
 from collections.abc import Mapping
@@ -6,31 +6,31 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 KINDS = ("http", "network", "timeout", "decoding", "other")
-"""Of errors that a client raises."""
+"""The kinds of errors that a client raises."""
 
 LONGEST = 4_000
-"""Characters of a text that a report shows."""
+"""How many characters of a text a report shows."""
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """A text of a bearable length, whose lone surrogates stand as escapes: no file can have them as they are."""
+    """A text that is cut short. Lone surrogates become escapes, because a file cannot contain them."""
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= longest else f"{text[:longest]} ... ({len(text)} characters)"
 
 
 def as_json(value: Any) -> str:
-    """A JSON value for a reader."""
+    """A value as a JSON text for reports."""
     return shortened(json.dumps(value, ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sent:
-    """A request as it arrived, with what it was answered.
+    """A request as it arrived, with its answer.
 
-    :param began: when it arrived, and ``ended``, when it was answered, in seconds of the server's clock.
-    :param status: None if it had no answer.
-    :param connection: tells connections apart.
-    :param findings: what the sandbox found in it.
+    :param began: when the request arrived, in seconds of the server's clock; ``ended`` is when it was answered.
+    :param status: the status of the answer; None without an answer.
+    :param connection: a number that requests on one connection share.
+    :param findings: the titles of the sandbox's findings on the request.
     """
 
     number: int
@@ -52,14 +52,14 @@ class Sent:
         return [value for found, value in self.headers if found.lower() == name.lower()]
 
     def told(self) -> str:
-        """The request for a reader."""
+        """The request as text for reports."""
         lines = [f"{self.method} {self.target}", *(f"{name}: {value}" for name, value in self.headers)]
         if self.body:
             lines += ["", shortened(self.body.decode("utf-8", "backslashreplace"))]
         return "\n".join(lines)
 
     def answer_told(self) -> str:
-        """The answer for a reader."""
+        """The answer to the request as text for reports."""
         if self.status is None:
             return self.answer or "no answer"
         shown = [f"{name}: {value}" for name, value in self.answer_headers]
@@ -68,11 +68,11 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What an adapter answered to a call.
+    """The answer of an adapter to a call.
 
-    :param error: what the client raised; None if it returned ``result``.
-    :param meta: what the client shows beside the result.
-    :param elapsed_s: how long the call took.
+    :param error: the error that the client raised; None if it returned ``result``.
+    :param meta: what the client shows besides the result.
+    :param elapsed_s: the duration of the call.
     """
 
     result: Any = None
@@ -81,7 +81,7 @@ class Returned:
     elapsed_s: float = 0.0
 
     def told(self) -> str:
-        """The answer for a reader, as the adapter wrote it."""
+        """The adapter's answer as text for reports."""
         if self.error is not None:
             return as_json({"error": dict(self.error)})
         return as_json({"result": self.result, **({"meta": dict(self.meta)} if self.meta else {})})
@@ -89,14 +89,15 @@ class Returned:
 
 @dataclass(eq=False)
 class Wrong(Exception):
-    """The client differs from what the scenario asks for.
+    """The client does not do what the scenario requires.
 
     :param reason: a sentence that says what is wrong.
-    :param cause: the same for all failures that one repair of the client removes; empty: this scenario alone.
-    :param is_request: whether the request that was sent is what is wrong.
-    :param call: what was called, ``sent`` what went over the wire for it, beside the ``expected`` request or result,
-        the ``answer`` to it, and what the client ``returned``.
-    :ivar also: what else is wrong, of a scenario that goes on after a call that is wrong.
+    :param cause: a name that all failures share that one repair of the client removes; empty if only this scenario
+        fails so.
+    :param is_request: whether the request is wrong, and not only the result.
+    :param call: the call; ``sent`` is its request, ``expected`` the expected request or result, ``answer`` the server's
+        answer, and ``returned`` the client's result.
+    :ivar also: further faults of a scenario that goes on after a wrong call.
     """
 
     reason: str
@@ -115,4 +116,4 @@ class Wrong(Exception):
 
 
 class Unsupported(Exception):
-    """The client has no such operation or feature; the message says what the adapter said."""
+    """The client does not have an operation or feature. The message is that of the adapter."""

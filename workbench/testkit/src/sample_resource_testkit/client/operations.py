@@ -1,4 +1,4 @@
-"""The operations of the interface, and the request that a call of one should become."""
+"""The operations of the interface, and the request that is expected for a call of an operation."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ ANY_VALUE = (
 """The fields of the record of 4.9 and 4.13 that take any JSON value."""
 
 FAMILIES = {"var.<name>": "var", "text.<language>": "text"}
-"""Parameters that are named by a pattern, and the argument that has them as an object."""
+"""The argument that contains the parameters named by a pattern, by the pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Parameter:
     :param place: ``path``, ``query``, ``header`` or ``form``.
     :param kind: ``text``, ``integer``, ``number``, ``boolean``, ``json`` (an object as its text), ``list`` (a pair for
         each text) or ``family`` (named by a pattern).
-    :param default: what its absence means, as a query has it; None if nothing says so.
+    :param default: the value that its absence means, as text of a query; None if there is no default.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Parameter:
 
     @property
     def argument(self) -> str:
-        """Its name in a call."""
+        """The name of the argument in a call."""
         return FAMILIES.get(self.name, self.name)
 
 
@@ -47,8 +47,8 @@ class Parameter:
 class Operation:
     """An operation of the OpenAPI document.
 
-    :param body: the media type of its body; None if it has none.
-    :param fields: of a form.
+    :param body: the media type of the body; None without a body.
+    :param fields: the fields of the form.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Operation:
 
 @cache
 def operations() -> dict[str, Operation]:
-    """All operations below a project, by their operationIds."""
+    """All operations with a path below a project, by their operationIds."""
     listed = json.loads((files(__package__ or "") / "operations.json").read_text(encoding="utf-8"))
     return {
         item["id"]: Operation(
@@ -85,8 +85,9 @@ def _parameter(item: Mapping[str, Any]) -> Parameter:
 class Call:
     """A call of an operation, as an adapter gets it.
 
-    :param arguments: parameters by their names, a repeatable one as a list, those of a pattern as an object.
-    :param body: None for none.
+    :param arguments: parameters by their names. A repeatable parameter has a list, and those of a pattern are one
+        object.
+    :param body: the body; None without a body.
     """
 
     operation: str
@@ -94,7 +95,7 @@ class Call:
     body: Any = None
 
     def told(self) -> str:
-        """The call for a reader."""
+        """The call as text for reports."""
         parts = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items()]
         if self.body is not None:
             parts.append(f"body={json.dumps(self.body, ensure_ascii=False)}")
@@ -106,15 +107,15 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The request that a call should become. It may be spelt in other ways: see :mod:`.meaning`.
+    """The expected request for a call. Other notations of it are permitted: see :mod:`.meaning`.
 
-    :param segments: of the path, without percent-encoding.
-    :param query: pairs, without percent-encoding.
-    :param kinds: of the pairs in query and form, by their names, where they are not texts.
-    :param defaults: what the absence of a parameter, or of a field, means: a client may send that as well.
-    :param headers: that the call asks for.
+    :param segments: the segments of the path, without percent-encoding.
+    :param query: pairs of names and values, without percent-encoding.
+    :param kinds: the kinds of parameters in query and form that are not texts, by their names.
+    :param defaults: default values of parameters and fields, which a client may send or omit.
+    :param headers: the headers that the call requires.
     :param body: a JSON value, pairs of a form, or None; ``media_type`` says which.
-    :param has_form: whether the operation takes a form, which the call may not have.
+    :param has_form: whether the operation accepts a form, even if the call has none.
     """
 
     operation: str
@@ -129,7 +130,7 @@ class Expected:
     has_form: bool = False
 
     def told(self) -> str:
-        """The request for a reader, spelt in the usual way."""
+        """The request as text for reports, in the usual notation."""
         target = "/".join(("", *(quote(segment, safe="=~") for segment in self.segments)))
         if self.query:
             target += f"?{urlencode(self.query, quote_via=quote)}"
@@ -141,7 +142,7 @@ class Expected:
 
 
 def expected(call: Call, project: str) -> Expected:
-    """The request that a call should become."""
+    """The expected request for a call."""
     operation = operations()[call.operation]
     arguments = {name: value for name, value in call.arguments.items() if value is not None}
     query: list[tuple[str, str]] = []
@@ -180,7 +181,7 @@ def expected(call: Call, project: str) -> Expected:
 
 
 def pairs(parameter: Parameter, value: Any) -> Iterator[tuple[str, str]]:
-    """The names and values of a query or a form that an argument becomes."""
+    """The pairs of name and value in a query or a form for an argument."""
     if parameter.kind == "family":
         for name, given in value.items():
             for item in given if isinstance(given, list) else [given]:

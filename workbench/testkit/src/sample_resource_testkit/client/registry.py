@@ -1,4 +1,4 @@
-"""The scenarios, each registered under a number that never changes."""
+"""Registers scenarios, each under a number that never changes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sample_resource_testkit.client.stage import Stage
 
 THEMES = ("requests", "answers", "errors", "behaviour")
-"""In the order of reports."""
+"""The themes of scenarios in the order of reports."""
 
 _THEME_OF = {"req": "requests", "ans": "answers", "err": "errors", "do": "behaviour"}
 
@@ -22,14 +22,14 @@ Play = Callable[["Stage"], None]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a client is put through.
+    """A test of clients.
 
     :param number: such as ``C-req-12``.
-    :param text: a sentence that is true of a right client.
-    :param clauses: of the specification, that it rests on.
-    :param level: ``must``: a client that differs is wrong; ``should``: another may do otherwise and say so.
-    :param feature: what the adapter has to name in ``features``; empty: nothing.
-    :param needs: scenarios without which it says nothing.
+    :param text: a sentence that is true for a correct client.
+    :param clauses: the clauses of the specification that it is based on.
+    :param level: ``must`` if a client that differs is wrong; ``should`` if a client may differ and say so.
+    :param feature: the feature that the adapter has to list in ``features``; empty for none.
+    :param needs: scenarios that have to pass before this one can be judged.
     """
 
     number: str
@@ -42,15 +42,15 @@ class Scenario:
 
     @property
     def theme(self) -> str:
-        """One of :data:`THEMES`."""
+        """The theme of the scenario, one of :data:`THEMES`."""
         return _THEME_OF[self.number.split("-")[1]]
 
     def as_clause(self) -> Clause:
-        """The scenario in the form of what reports count."""
+        """The scenario as a clause, which reports count."""
         return Clause(self.number, self.level, self.theme, ", ".join(self.clauses), self.theme, self.text)
 
     def as_check(self) -> Check:
-        """The scenario in the form of what is run."""
+        """The scenario as a check, which the runner runs."""
         return Check(self.number, self.number, self.needs, False, (Case("", self.play),))
 
 
@@ -70,20 +70,20 @@ BASICS = {
     "postWithAllOptions": "C-req-13",
     "postDescriptionWithLinks": "C-req-14",
 }
-"""The scenario of each operation's plain call."""
+"""The scenario of each operation's call without optional parameters, by the operationId."""
 
 AUTHORIZED = "C-req-15"
-"""Each request has its token."""
+"""The scenario that says that each request has its token."""
 
 _registered: dict[str, Play] = {}
 
 
 def scenario(of: str | Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function as what a scenario of ``scenarios.txt`` does, or several.
+    """Register a function for one or more scenarios of ``scenarios.txt``.
 
-    :param of: its number; or the numbers, each with the value that the function gets beside the stage, a tuple as
-        several values.
-    :raises ValueError: for a number that is taken.
+    :param of: the number of the scenario; or a mapping from numbers to the value that the function gets after the
+        stage. A tuple becomes several arguments.
+    :raises ValueError: if a number has a function already.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -104,7 +104,7 @@ def _bound(function: Callable[..., None], values: tuple[Any, ...]) -> Play:
 def scenarios() -> dict[str, Scenario]:
     """All scenarios by their numbers, as ``scenarios.txt`` lists them.
 
-    :raises ValueError: for a row that names what does not exist, or comes later, and for a function without a row.
+    :raises ValueError: if a row needs a scenario that does not exist or comes later, or a function has no row.
     """
     load_package("sample_resource_testkit.client.scenarios")
     table = (files(__package__ or "") / "scenarios.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a run has shown of a client, in the form of which all reports are made, and the report as JSON."""
+"""The verdict on a client, from which all reports are made, and the report as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ _TITLES = (
 def verdict_of(
     hello: Hello, results: Mapping[str, Result], expected: Expected, began: str, elapsed_s: float, version: str
 ) -> Verdict:
-    """The verdict on a client."""
+    """The verdict on a client by the results of its scenarios."""
     clauses = {number: result.as_clause() for number, result in results.items()}
     listed, stale = expected.applied(clauses)
     return Verdict(

@@ -1,4 +1,4 @@
-"""Puts an adapter through scenarios: several processes of it at once, each with one scenario at a time."""
+"""Runs scenarios with an adapter, in several processes of the adapter, each with one scenario at a time."""
 
 import contextlib
 import threading
@@ -16,16 +16,16 @@ from sample_resource_testkit.runner import Progress, plan, run_with, unseen
 from sample_resource_testkit.sandbox import SandboxError, SandboxServer
 
 Trace = Callable[[str, str], None]
-"""Gets the number of the scenario, and a line."""
+"""Gets each line that is sent or read, with the number of its scenario."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a scenario.
+    """The result of a scenario.
 
-    :param wrong: of one that failed, what is wrong.
-    :param rests_on_cause: of one that rests on others, their cause.
-    :param log: what the adapter wrote to stderr meanwhile.
+    :param wrong: the fault, if the scenario failed.
+    :param rests_on_cause: the cause of another scenario's failure, which keeps this one from being judged.
+    :param log: the output of the adapter to stderr during the scenario.
     """
 
     scenario: Scenario
@@ -38,32 +38,35 @@ class Result:
 
     @property
     def cause(self) -> str:
-        """Of one that fails, and of one that rests on such a one: the same for all that one repair makes pass."""
+        """The cause of a failing scenario, or of one that a failure keeps from being judged.
+
+        All scenarios that one repair makes pass have the same cause.
+        """
         if self.wrong is None:
             return self.rests_on_cause
         return self.wrong.cause or f"{self.scenario.number}: {self.scenario.text}"
 
     def resting(self, reason: str, cause: str) -> "Result":
-        """The result of a scenario whose failure is that of another one."""
+        """This result, changed to not reachable because of another scenario's failure."""
         return replace(self, outcome=Outcome.NOT_REACHABLE, reason=reason, wrong=None, log="", rests_on_cause=cause)
 
     def as_case(self) -> CaseResult:
-        """The result in the form of what is run."""
+        """The result as the result of a case."""
         return CaseResult(self.scenario.number, self.outcome, 1, self.reason, elapsed_s=self.elapsed_s)
 
     def as_clause(self) -> ClauseResult:
-        """The result in the form of what reports count."""
+        """The result as the result of a clause, which reports count."""
         return ClauseResult(self.scenario.as_clause(), [self.as_case()])
 
 
 @dataclass
 class Cast:
-    """What a run needs.
+    """The options of a run.
 
     :param command: the program of the adapter and its arguments.
-    :param timeout_s: for one answer of it.
-    :param start_timeout_s: for its first answer, because a program may have to be compiled or warm up.
-    :param seed: of the values that scenarios draw.
+    :param timeout_s: the time limit of an answer of the adapter.
+    :param start_timeout_s: the time limit of its first answer, because a program may have to be compiled.
+    :param seed: the seed of the values that scenarios draw.
     :param removes: whether projects are removed after their scenarios.
     """
 
@@ -77,7 +80,7 @@ class Cast:
     removes: bool = True
 
     def stage(self, number: str, adapter: Adapter, shared: Shared) -> Stage:
-        """The world of a scenario."""
+        """A stage for a scenario with a number."""
         return Stage(
             number,
             adapter,
@@ -93,9 +96,9 @@ class Cast:
 def run(
     cast: Cast, known: Mapping[str, Scenario], chosen: Collection[str], jobs: int, first: Adapter | None = None
 ) -> dict[str, Result]:
-    """Run scenarios and those that they rest on, and say of those that fail what they rest on.
+    """Run scenarios and those that they need, and return the results with their causes.
 
-    :param first: an adapter that runs already.
+    :param first: an adapter that is already running.
     """
     seats = _Seats(cast, first)
     played: dict[str, Result] = {}
@@ -120,17 +123,17 @@ def run(
 
 
 def settled(results: Iterable[Result]) -> dict[str, Result]:
-    """One cause is one failure: what rests on a scenario that fails is not reachable.
+    """The results, in which each cause is a failure of one scenario only.
 
-    That is a scenario one of whose needs is not passed, or whose requests are wrong in just the ways in which those of
-    scenarios before it are.
+    A scenario is not reachable if one that it needs did not pass, or if its requests have only faults that earlier
+    scenarios have shown.
 
-    :param results: in the order of the scenarios.
+    :param results: the results in the order of the scenarios.
     """
     listed = list(results)
     made: dict[str, Result] = {}
     first: dict[str, str] = {}
-    # Without a token no request comes to anything else.
+    # Without its token a request fails before anything else is looked at.
     for result in sorted(listed, key=lambda each: each.scenario.number != AUTHORIZED):
         made[result.scenario.number] = decided = _settled(result, made, first)
         if decided.wrong is not None:
@@ -161,7 +164,7 @@ def _settled(result: Result, made: Mapping[str, Result], first: Mapping[str, str
 
 @dataclass(slots=True)
 class _Seats:
-    """The seats of the threads, one for each."""
+    """The seats of all threads, one for each thread."""
 
     cast: Cast
     first: Adapter | None
@@ -169,7 +172,7 @@ class _Seats:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def own(self) -> "_Seat":
-        """That of this thread."""
+        """The seat of the current thread."""
         with self.lock:
             if threading.get_ident() not in self.taken:
                 self.taken[threading.get_ident()] = _Seat(self.cast, self.first)
@@ -183,7 +186,7 @@ class _Seats:
 
 
 class _Seat:
-    """The adapter of a thread. One that is of no use any more is replaced by a new one."""
+    """The adapter of a thread. An adapter that failed is replaced by a new process."""
 
     def __init__(self, cast: Cast, adapter: Adapter | None) -> None:
         self._cast = cast
@@ -194,7 +197,7 @@ class _Seat:
         self.shared = Shared()
 
     def take(self) -> Adapter:
-        """The adapter, which is started if there is none.
+        """The adapter, which is started if none is running.
 
         :raises AdapterFailed: if it cannot be started.
         """
@@ -207,18 +210,18 @@ class _Seat:
 
     @property
     def has_adapter(self) -> bool:
-        """Whether there is one, which the next scenario will use."""
+        """Whether an adapter is running, which the next scenario will use."""
         return self._adapter is not None
 
     @property
     def log(self) -> str:
-        """What it wrote to stderr."""
+        """The output of the adapter to stderr."""
         return "" if self._adapter is None else self._adapter.log
 
     def drop(self) -> str:
-        """Kill the adapter; the next scenario gets a new one.
+        """Kill the adapter, so that the next scenario gets a new one.
 
-        :return: what it wrote to stderr, also at its end.
+        :return: the output of the adapter to stderr, up to its end.
         """
         killed, self._adapter = self._adapter, None
         if killed is None:
@@ -237,22 +240,22 @@ class _Seat:
 
 
 def start(cast: Cast, playing: Callable[[], str] = lambda: "hello") -> Adapter:
-    """Start an adapter, and hear its hello.
+    """Start an adapter, and read its answer to ``hello``.
 
-    :raises OSError: if there is no such program.
-    :raises AdapterFailed: if it says no hello.
+    :raises OSError: if the program cannot be started.
+    :raises AdapterFailed: if the adapter does not answer.
     """
     return Adapter(cast.command, cast.timeout_s, cast.start_timeout_s, _labelled(cast, playing))
 
 
 def _labelled(cast: Cast, playing: Callable[[], str]) -> Callable[[str], None] | None:
-    """The trace of an adapter: each line gets the number of the scenario."""
+    """A trace for an adapter, which adds the number of the scenario to each line."""
     trace = cast.trace
     return None if trace is None else lambda line: trace(playing(), line)
 
 
 def play(scenario: Scenario, seat: "_Seat", cast: Cast) -> Result:
-    """Run one scenario. No exception of it leaves this function."""
+    """Run one scenario, and return its result. Every exception of the scenario becomes a result."""
     began = time.monotonic()
     seat.playing = scenario.number
     outcome, reason, wrong, log = Outcome.PASS, "", None, ""
@@ -290,7 +293,7 @@ def _see_features(scenario: Scenario, hello: Hello) -> None:
 
 
 def _end(stage: Stage, seat: "_Seat", *, is_open: bool) -> None:
-    """Bring the adapter to a state in which the next scenario can use it, and remove the project.
+    """Close what a scenario has opened, so that the next one can use the adapter, and remove its project.
 
     :param is_open: whether clients may still be open.
     """
@@ -299,6 +302,6 @@ def _end(stage: Stage, seat: "_Seat", *, is_open: bool) -> None:
             stage.close_sessions()
         except AdapterFailed:
             seat.drop()
-    # The sandbox removes the project after its time, if it does not do so now.
+    # If this fails, the sandbox removes the project when its lifetime has passed.
     with contextlib.suppress(SandboxError):
         stage.end()

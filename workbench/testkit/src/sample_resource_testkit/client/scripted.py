@@ -1,4 +1,4 @@
-"""A server of a few lines, for answers that the service never gives: each is scripted by a scenario, byte by byte."""
+"""A small server for answers that the service never gives. A scenario scripts each of them, byte by byte."""
 
 import contextlib
 import json
@@ -14,21 +14,22 @@ import h11
 from sample_resource_testkit.client.messages import Sent
 
 _SILENT_S = 60.0
-"""How long a connection stays silent at most; it ends when the scenario does."""
+"""How long a connection stays silent at most. It ends with the scenario."""
 
 _BACKLOG = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer.
+    """A scripted answer.
 
-    :param body: a text or bytes as they are, any other value as JSON.
-    :param headers: beside Content-Type and Content-Length, which they replace; None leaves one out.
+    :param body: a text or bytes, which are sent unchanged, or any other value, sent as JSON.
+    :param headers: headers in addition to Content-Type and Content-Length, or instead of them; None leaves a header
+        out.
     :param wire: how it is sent. ``whole``; ``cut``: half of the body, then the connection is closed; ``chunked``, and
-        ``chunked-cut`` without its end; ``drip``: byte by byte; ``head``: the head, and then nothing; ``head-cut``:
-        half of the head, then the connection is closed.
-    :param closes: whether the connection is closed after the answer without having said so.
+        ``chunked-cut`` without its end; ``drip``: byte by byte; ``head``: status line and headers, and then nothing;
+        ``head-cut``: half of status line and headers, then the connection is closed.
+    :param closes: whether the connection is closed after the answer, without a header that says so.
     """
 
     status: int = 200
@@ -45,7 +46,7 @@ class Reply:
         return (self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)).encode()
 
     def head(self) -> bytes:
-        """Status line and headers."""
+        """The status line and the headers."""
         headers: dict[str, str | None] = {"Content-Type": "application/json; charset=utf-8"}
         if self.wire.startswith("chunked"):
             headers["Transfer-Encoding"] = "chunked"
@@ -60,14 +61,14 @@ class Reply:
 
 
 TOKEN = Reply(body={"access_token": "token-of-a-script", "token_type": "Bearer", "expires_in": 172_800, "scope": "any"})
-"""What the token endpoint answers."""
+"""The answer of the token endpoint."""
 
 
 class Scripted:
-    """The server. Each reply is used once, and the last one for all further requests.
+    """The scripted server. It uses each reply once, and the last one for all further requests.
 
-    A client that asks for a token gets one. What is received is kept as it came, secrets too: unlike the journal of the
-    sandbox, in whose place it stands where a scenario looks for them.
+    A client that requests a token gets one. Requests are kept unchanged, unlike in the journal of the sandbox:
+    scenarios look for secrets in them.
     """
 
     def __init__(self, replies: Sequence[Reply]) -> None:
@@ -175,9 +176,9 @@ def _chunk(data: bytes) -> bytes:
 
 
 def _read(connection: socket.socket, received: bytes) -> tuple[h11.Request, bytes, bytes] | None:
-    """The next request with its body, and what came after it; None if the connection has ended.
+    """The next request with its body, and the bytes after it; None if the connection has ended.
 
-    :param received: what came after the request before.
+    :param received: the bytes that came after the previous request.
     """
     parser = h11.Connection(h11.SERVER)
     if received:  # nothing would mean the end of the connection

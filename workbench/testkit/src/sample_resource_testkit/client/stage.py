@@ -1,4 +1,4 @@
-"""What a scenario works with: a project of its own, the client, what it sent, and what can be expected of it."""
+"""The stage of a scenario: its project, its clients, and their requests."""
 
 import base64
 import json
@@ -17,10 +17,10 @@ from sample_resource_testkit.outcomes import NotReachable
 from sample_resource_testkit.sandbox import SandboxProject, SandboxServer
 
 MARK = "conformance-kit"
-"""The correlation id of requests that the kit sends itself begins so; they are not those of the client."""
+"""The beginning of the correlation id of the kit's own requests, which do not count as requests of the client."""
 
 _JOURNAL, _SHARED_JOURNAL = 200, 20
-"""How many requests are read: more than a scenario sends, or one call of a scenario."""
+"""How many requests are read from a scenario's own project, and from a shared one. No scenario or call sends more."""
 
 _MADE_UP = {
     "projectKey": "scripted",
@@ -29,14 +29,15 @@ _MADE_UP = {
     "scope": "manage_test:scripted view_test:scripted",
     "accessToken": TOKEN.body["access_token"],
 }
-"""A project that is on no server."""
+"""The project of scripted servers, which exists on no service."""
 
 
 @dataclass(slots=True)
 class Shared:
-    """A project for scenarios that look at requests alone, one after the other: what it holds makes no difference.
+    """A project that scenarios share, one after the other, if they only look at requests. Its resources make no
+    difference to them.
 
-    :param seen: the number of the last request of the scenarios before.
+    :param seen: the number of the last request of the earlier scenarios.
     """
 
     project: SandboxProject | None = None
@@ -44,15 +45,15 @@ class Shared:
 
 
 class Wanted(TypedDict, total=False):
-    """What a client of a scenario has that is not as usual.
+    """Options of a client that differ from the defaults.
 
-    :ivar own_token: whether it gets its token itself; else it is given one.
-    :ivar token: the one that it is given, instead of one that is good.
-    :ivar scope: that it asks for, instead of all.
-    :ivar url: of its server, instead of the service or the script.
+    :ivar own_token: whether the client gets its token itself; by default it is given one.
+    :ivar token: the token that it is given instead of a valid one.
+    :ivar scope: the scope that it requests instead of all scopes.
+    :ivar url: the URL of its server, instead of the service or the script.
     :ivar timeout_ms: the time limit of its calls.
-    :ivar attempt_timeout_ms: that of one attempt of a call, for a client that has one.
-    :ivar project: instead of that of the scenario.
+    :ivar attempt_timeout_ms: the time limit of one attempt of a call, for a client that has such a limit.
+    :ivar project: the key of another project than the scenario's.
     """
 
     own_token: bool
@@ -65,7 +66,7 @@ class Wanted(TypedDict, total=False):
 
 
 class Session:
-    """One client of the adapter."""
+    """An open client of the adapter."""
 
     def __init__(self, stage: "Stage", name: str, order: Mapping[str, Any]) -> None:
         self._stage = stage
@@ -75,11 +76,14 @@ class Session:
         self._is_open = True
 
     def call(self, operation: str, arguments: Mapping[str, Any] | None = None, body: Any = None) -> Done:
-        """Call an operation, and wait for what comes of it."""
+        """Call an operation, wait for the answer, and return the finished call."""
         return self.at_once(Call(operation, arguments or {}, body))[0]
 
     def at_once(self, *calls: Call) -> list[Done]:
-        """Make calls at the same time. An adapter may answer them one after the other."""
+        """Make calls at the same time, and return the finished calls.
+
+        An adapter may answer them one after the other.
+        """
         stage = self._stage
         before = stage.seen
         for call in calls:
@@ -101,15 +105,15 @@ class Session:
 
 
 class Stage:
-    """The world of one scenario.
+    """The stage of one scenario.
 
-    :param number: of the scenario; names its sessions.
-    :param timeout_ms: the time limit of calls, where the scenario does not say another.
-    :param shared: the project that it may share with others.
-    :param removes: whether its project is removed at its end; else the whole service is, at the end of the run.
-    :param seed: of :attr:`random`.
+    :param number: the number of the scenario, a part of its sessions' names.
+    :param timeout_ms: the time limit of calls, unless the scenario sets another.
+    :param shared: the project that it may share with other scenarios.
+    :param removes: whether its project is removed at its end; else the whole service is removed at the end of the run.
+    :param seed: the seed of the run.
     :param trace: gets each request of the client when it is read.
-    :ivar random: chance that repeats: its seed is that of the run with the number of the scenario.
+    :ivar random: a generator of random values, seeded by the run's seed and the scenario's number.
     """
 
     def __init__(
@@ -142,7 +146,7 @@ class Stage:
 
     @property
     def project(self) -> SandboxProject:
-        """The project of this scenario; one that is made up, if a script answers in place of the service."""
+        """The project of this scenario. If a script answers instead of the service, its project is made up."""
         if self._project is None:
             made_up = self._scripted is not None
             self._project = SandboxProject(self._server, _MADE_UP) if made_up else self._server.make_project()
@@ -150,25 +154,25 @@ class Stage:
         return self._project
 
     def share(self) -> None:
-        """Use the project that is shared: the scenario looks at requests alone."""
+        """Use the shared project, because the scenario only looks at requests."""
         if self._shared.project is None:
             self._shared.project = self._server.make_project()
         self._project, self.seen, self._uses_shared = self._shared.project, self._shared.seen, True
 
     def look_for(self, operation: str) -> None:
-        """See that the client has an operation.
+        """Check that the client has an operation.
 
-        :raises Unsupported: if it has not.
+        :raises Unsupported: if it does not have the operation.
         """
         listed = self.adapter.hello.operations
         if listed is not None and operation not in listed:
             raise Unsupported(f"the client has no {operation}")
 
     def each(self, calls: Iterable[Call], judge: Callable[[Done], object]) -> None:
-        """Make calls one after the other with one client, and go on after one that is wrong.
+        """Make calls one after the other with one client, and go on after a wrong one.
 
-        :raises Wrong: if calls are wrong: the first one, with the others in ``also``.
-        :raises Unsupported: if no call is wrong, and the adapter has no way to make one of them.
+        :raises Wrong: for the first wrong call, with the others in ``also``.
+        :raises Unsupported: if no call is wrong, and the adapter cannot make one of them.
         """
         client = self.client()
         wrong: list[Wrong] = []
@@ -186,20 +190,20 @@ class Stage:
         if unsupported is not None:
             raise unsupported
 
-    # What is given
+    # What a scenario starts from
 
     def make(self, object_type: Any = None, **members: Any) -> dict[str, Any]:
-        """A resource of the project, made by the kit."""
+        """Make a resource in the project by a request of the kit, and return it."""
         draft = {"objectTypeProperty": object_type or {}, **members}
         return self.write("POST", "", draft)
 
     def update(self, resource: Mapping[str, Any], *actions: Mapping[str, Any]) -> dict[str, Any]:
-        """Another writer changes a resource: the kit."""
+        """Update a resource by a request of the kit, as another writer, and return it."""
         body = {"version": resource["version"], "actions": list(actions) or [{"action": "doSomeThing"}]}
         return self.write("POST", f"/{resource['id']}", body)
 
     def write(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        """A request of the kit, for the collection and a path below it.
+        """Send a request of the kit to a path below the collection, and return the body of the answer.
 
         :raises NotReachable: if the service refuses.
         """
@@ -215,23 +219,23 @@ class Stage:
         return json.loads(answer) if answer else {}
 
     def rules(self, *rules: Mapping[str, Any]) -> None:
-        """Order faults of the sandbox."""
+        """Set the rules by which the sandbox makes requests fail."""
         self.project.rules(rules)
 
     def script(self, *replies: Reply) -> None:
-        """Answer by a script: clients that are opened from now on use a server of it instead of the service."""
+        """Start a server with a script. Clients that are opened from now on use it instead of the service."""
         if self._scripted is not None:
             self._scripted.close()
         self._scripted = Scripted(replies)
         self.seen = 0
 
     def stop_script(self) -> None:
-        """End the server of the script, so that connections to it are refused."""
+        """End the scripted server, so that connections to it are refused."""
         if self._scripted is not None:
             self._scripted.close()
 
     def client(self, **wanted: Unpack[Wanted]) -> Session:
-        """A client of the adapter, as it is wanted.
+        """Open a client of the adapter with the given options.
 
         :raises Unsupported: if the adapter has no such client.
         """
@@ -243,7 +247,7 @@ class Stage:
         return session
 
     def order(self, **wanted: Unpack[Wanted]) -> dict[str, Any]:
-        """What a client is opened with."""
+        """The members of the message that opens a client."""
         of = wanted.get("project") or self.project
         base = wanted.get("url") or (self._scripted.url if self._scripted is not None else of.server_url)
         attempt = wanted.get("attempt_timeout_ms")
@@ -260,21 +264,21 @@ class Stage:
         }
 
     def populate(self, resources: int) -> None:
-        """Give this scenario a project with made-up resources."""
+        """Give this scenario a project with a number of made-up resources."""
         self._project, self._is_made = self._server.make_project(resources=resources), True
 
     def read(self, path: str) -> Any:
-        """What the service answers the kit to a GET below the collection."""
+        """The body of the service's answer to a GET of the kit, for a path below the collection."""
         return self.write("GET", path)
 
     def second_project(self) -> SandboxProject:
-        """Another project; the sandbox removes it after its time."""
+        """Make another project, which the sandbox removes when its lifetime has passed."""
         return self._server.make_project(ttlSeconds=60)
 
-    # What was sent
+    # Requests of the client
 
     def requests(self, after: int = 0) -> list[Sent]:
-        """The requests of the client, oldest first, without those for tokens."""
+        """The requests of the client, oldest first, without its requests for tokens."""
         return [each for each in self.all_requests() if each.operation != "getToken" and each.number > after]
 
     def tokens(self) -> list[Sent]:
@@ -297,7 +301,7 @@ class Stage:
         return self.sent
 
     def close_sessions(self) -> None:
-        """Close all clients."""
+        """Close all clients of the scenario."""
         for session in self._sessions:
             session.close()
 
@@ -317,7 +321,7 @@ def _is_kits(sent: Sent) -> bool:
 
 
 def _of_entry(entry: Mapping[str, Any]) -> Sent:
-    """A request as the journal of the sandbox has it."""
+    """A request from an entry of the sandbox's journal."""
     request, response = entry["request"], entry.get("response")
     began = datetime.fromisoformat(entry["startedAt"].replace("Z", "+00:00")).timestamp()
     return Sent(

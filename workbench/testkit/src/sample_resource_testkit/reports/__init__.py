@@ -1,1 +1,1 @@
-"""A verdict for people and for programs: terminal, HTML, JUnit XML, JSON."""
+"""Writes the reports on a verdict: for the terminal, as HTML, as JUnit XML, and as JSON."""

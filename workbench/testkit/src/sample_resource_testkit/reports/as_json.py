@@ -25,7 +25,7 @@ def _report(verdict: Verdict) -> dict[str, Any]:
 
 
 def of_run(verdict: Verdict) -> dict[str, Any]:
-    """What is said of a run, of servers and of clients."""
+    """The members that the JSON reports on servers and on clients share."""
     return {
         "began": verdict.began,
         "elapsedSeconds": round(verdict.elapsed_s, 3),
@@ -37,7 +37,7 @@ def of_run(verdict: Verdict) -> dict[str, Any]:
 
 
 def summary(verdict: Verdict) -> list[dict[str, Any]]:
-    """What is counted by group and level."""
+    """The counts of each outcome by group and level."""
     outcomes = [member(name) for name in verdict.terms.outcomes]
     return [
         {verdict.terms.group: group, "level": level, **dict(zip(outcomes, counts, strict=True))}
@@ -46,7 +46,7 @@ def summary(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def member(outcome: str) -> str:
-    """An outcome as the name of a member: ``notReachable``."""
+    """The name of the member for an outcome, such as ``notReachable``."""
     first, *others = outcome.split()
     return first + "".join(word.title() for word in others)
 

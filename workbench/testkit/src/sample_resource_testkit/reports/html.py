@@ -1,4 +1,4 @@
-"""The report as one HTML file without scripts and without anything from elsewhere, to be sent to a colleague."""
+"""The report as one HTML file, which needs no scripts and no other files, so that it can be sent to a colleague."""
 
 import re
 from html import escape
@@ -80,7 +80,7 @@ def _passes(verdict: Verdict) -> str:
 
 
 def _levels(verdict: Verdict) -> str:
-    """One card for each level: how much passes, and a bar."""
+    """A card for each level, with the share that passes and a bar."""
     cards: list[str] = []
     for level in LEVELS:
         counts = {outcome: verdict.count(outcome, level) for outcome in verdict.terms.outcomes}

@@ -1,4 +1,4 @@
-"""The report as JUnit XML, as CI systems read it: a suite for each profile or theme, a test case for each case."""
+"""The report as JUnit XML for CI systems: a suite for each profile or theme, and a test case for each case."""
 
 import re
 from xml.etree import ElementTree

@@ -9,7 +9,7 @@ from sample_resource_testkit.outcomes import ClauseResult, Outcome
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 _SHOWN_WHOLE = 20
-"""How many failing clauses, one of each cause, are told with requests and answers; of the others only what is wrong."""
+"""For how many failing clauses, one of each cause, requests and answers are shown. Others only get their message."""
 
 _MARKS = {
     Outcome.PASS: "32",
@@ -33,7 +33,7 @@ class Style:
 
 
 class ProgressLine:
-    """One line that says how far a run is; only on a terminal."""
+    """A line with the progress of a run. It is shown only on a terminal."""
 
     def __init__(self, stream: TextIO, terms: Terms, *, shown: bool) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class ProgressLine:
 def as_text(verdict: Verdict, *, coloured: bool = False, details: str = "") -> str:
     """The whole verdict as text.
 
-    :param details: the file in which each failure is told whole; empty if none was asked for.
+    :param details: the file that describes each failure in full; empty if there is no such file.
     """
     style = Style(coloured=coloured)
     lines: list[str] = []
@@ -120,7 +120,7 @@ def _failing(result: ClauseResult, failures: tuple[Failure, ...], style: Style, 
 
 
 def _others(verdict: Verdict, style: Style) -> list[str]:
-    """What was not decided, by reasons, and what was expected otherwise."""
+    """Lines on the undecided clauses by their reasons, and on the expected failures that did not fail."""
     lines: list[str] = []
     for number in verdict.errors:
         lines.append(style.paint(f"ERROR {number}: a mistake of the kit", _MARKS[Outcome.ERROR]))
@@ -144,7 +144,7 @@ def _others(verdict: Verdict, style: Style) -> list[str]:
 
 
 def _table(verdict: Verdict, style: Style) -> list[str]:
-    """What is counted by group and level, and all of a level."""
+    """A table with the counts of each outcome by group and level, and with the totals of each level."""
     outcomes = verdict.terms.outcomes
     head = f"{'':10} {'':7}" + "".join(f"{outcome:>15}" for outcome in outcomes)
     rows = [(f"{profile:10} {level:7}", counts) for profile, level, counts in verdict.rows()]

@@ -1,4 +1,4 @@
-"""Answers that the service never gives, or not in this form: another server may."""
+"""Answers that the service does not give, or not in this form, but that another server may give."""
 
 import gzip
 from typing import Any
@@ -35,7 +35,7 @@ def terms(**members: Any) -> dict[str, Any]:
 
 
 def answered(number: str, wanted: Any, reply: Reply | None = None, operation: str = "getResourceById") -> None:
-    """Register a scenario: a server answers so, and the client returns what it wanted, at least the members in it."""
+    """Register a scenario: a server sends a reply, and the result of the client has the wanted members."""
 
     @scenario(number)
     def play(stage: Stage) -> None:
@@ -48,7 +48,7 @@ def changed(**members: Any) -> dict[str, Any]:
     return {**RESOURCE, **members}
 
 
-# Numbers, times and texts as others write them
+# Numbers, times and texts in the notation of other servers
 
 answered("C-ans-50", changed(createdAt="2016-12-31T23:59:59.999Z", lastModifiedAt="2017-01-01T00:00:00.001Z"))
 answered("C-ans-51", changed(createdAt="2016-02-29T00:00:00.000Z"))
@@ -116,7 +116,7 @@ def compressed(stage: Stage) -> None:
         stage.client().call("getResourceById", {"id": RESOURCE["id"]}).expect_known(RESOURCE)
 
 
-# What nobody knows yet
+# Members and values of future versions
 
 answered("C-ans-64", RESOURCE, Reply(body={**RESOURCE, "sandboxOfTomorrow": {"a": [1, None]}, "another": None}))
 answered(

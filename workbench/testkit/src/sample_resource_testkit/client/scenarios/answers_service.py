@@ -1,4 +1,4 @@
-"""Answers of the service: the client returns what each of them says."""
+"""Answers of the service: the client returns the value of each of them."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -14,7 +14,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def returns(stage: Stage, operation: str, arguments: dict[str, Any] | None = None, body: Any = None) -> None:
-    """Call an operation; the result has to mean what the answer said."""
+    """Call an operation, and expect that the result means the same as the answer."""
     stage.client().call(operation, arguments, body).expect_result()
 
 
@@ -228,9 +228,9 @@ def at_once(stage: Stage) -> None:
     made = [stage.make({"arrayOfIntExample": [count]}) for count in range(8)]
     done = stage.client().at_once(*(Call("getResourceById", {"id": each["id"]}) for each in made))
     for each, wanted in zip(done, made, strict=True):
-        # not expect_result: which of the requests is whose cannot be told
+        # not expect_result: nothing shows which request belongs to which call
         each.expect(each.at("id") == wanted["id"], _ANOTHERS)
-    # Answers that take a while, so that the requests to one path are under way together.
+    # Slow answers, so that the requests to one path overlap.
     stage.rules({"delayMs": 200})
     lists = [Call("listResources", {"limit": limit} if limit else {}) for limit in range(5)]
     done = stage.client().at_once(Call("checkResources"), *lists)
@@ -249,7 +249,7 @@ _ANOTHERS = "the client returned the answer to another call"
 
 
 HARD = 'the "Dog\\Cat" \\" '
-"""A text that a predicate cannot have as it is: with quotes, and backslashes also before them."""
+"""A text that has to be escaped in a predicate: it has quotes, and backslashes also before quotes."""
 
 LITERAL = HARD.replace("\\", "\\\\").replace('"', '\\"')
 

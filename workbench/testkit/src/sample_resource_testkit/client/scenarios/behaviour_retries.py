@@ -1,4 +1,4 @@
-"""Behaviour: what a client sends again, and what it does not."""
+"""Behaviour: which requests a client repeats, and which not."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,13 +14,13 @@ from sample_resource_testkit.client.stage import Stage
 NEW = creating({"arrayOfIntExample": [1]})
 
 EARLY_S = 0.9
-"""So much of a second has to be over before a request comes again after ``Retry-After: 1``."""
+"""The fewest seconds before a request may be repeated after ``Retry-After: 1``."""
 
 
 def waited(done: Done, sent: Sequence[Sent] = ()) -> Done:
-    """Expect that each repetition came after the second that ``Retry-After`` asked for.
+    """Expect that each repetition came no earlier than ``Retry-After`` permits.
 
-    :param sent: the requests, if they are not those of the call itself.
+    :param sent: the requests; by default those of the call.
     """
     for before, after in pairwise(sent or done.sent):
         gap = after.began - before.ended
@@ -68,7 +68,7 @@ def does_not_wait_for_long(stage: Stage) -> None:
     done.expect_requests(1)
 
 
-# What must not come again
+# Requests that must not be repeated
 
 
 CARRIED_OUT = {"phase": "after", "match": {"method": "POST"}}
@@ -88,10 +88,10 @@ LOST = {**CARRIED_OUT, "connection": "close"}
     }
 )
 def not_repeated(stage: Stage, rule: dict[str, Any], timeout_ms: int) -> None:
-    """Whatever error the client raises, the request is sent once."""
+    """Expect that a request that fails by a rule is sent once. The client may raise any error."""
     stage.rules(rule)
     client = stage.client(timeout_ms=timeout_ms)
-    # A key that is null is none. What is tried with answers alone takes no time.
+    # A null key means no key. Faults that answer at once take no time.
     for body in (NEW.body, {"key": None, **NEW.body})[: 2 if "status" in rule else 1]:
         done = client.call(NEW.operation, NEW.arguments, body)
         count = len(done.sent)
@@ -197,7 +197,7 @@ def not_without_end(stage: Stage) -> None:
     _expect_few(done, "whose answer is lost")
     for status in (500, 502, 504):
         stage.rules({"status": status})
-        # What a client makes of such an answer, other scenarios say.
+        # Other scenarios judge the result of a client for such an answer.
         _expect_few(client.call("listResources"), f"that is answered {status}")
 
 

@@ -15,7 +15,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def _form_of(sent: Sent) -> dict[str, list[str]]:
-    """What a request says in its query and in its form."""
+    """The parameters in the query and in the form of a request."""
     return {**parse_qs(sent.target.partition("?")[2]), **parse_qs(sent.body.decode("utf-8", "replace"))}
 
 
@@ -48,7 +48,7 @@ def asks_for_its_scope(stage: Stage) -> None:
 
 @scenario("C-do-3")
 def keeps_its_secret(stage: Stage) -> None:
-    # A script, whose requests are as they came: the journal of the sandbox has no secrets.
+    # With a script, because the journal of the sandbox contains no secrets.
     stage.script(Reply(body=page()))
     client = stage.client(own_token=True)
     for call in (Call("listResources"), Call("createOrUpdateResource", {}, {"objectTypeProperty": {}})):
@@ -59,15 +59,15 @@ def keeps_its_secret(stage: Stage) -> None:
             (sent.target, *(f"{name}: {value}" for name, value in sent.headers), sent.body.decode("utf-8", "replace"))
         )
         shown = sent.target if sent.operation == "getToken" else text
-        # Where the sandbox answers, its journal has (secret) in place of it.
+        # If the sandbox answers, its journal has (secret) instead of the secret.
         if any(each in unquote(shown) for each in ("(secret)", *spellings(stage.project.client_secret))):
             raise done.wrong("the secret of the client stands where it can be read", sent=sent)
 
 
 def spellings(secret: str) -> list[str]:
-    """A secret, and how it stands in base64, whatever comes before it."""
+    """A secret, and the texts by which it appears in base64 after any text."""
     encoded = [base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=") for before in range(3)]
-    # The first and the last characters depend on what stands beside it.
+    # The first and the last characters depend on the text around the secret.
     return [secret, *(text[first:-1] for text, first in zip(encoded, (0, 2, 3), strict=True))]
 
 

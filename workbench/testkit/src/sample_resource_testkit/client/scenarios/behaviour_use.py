@@ -1,4 +1,4 @@
-"""Behaviour: connections, pages, and what the sandbox finds in the requests of a client."""
+"""Behaviour: connections, pages, and the sandbox's findings on the requests of a client."""
 
 import time
 from typing import Any
@@ -60,7 +60,7 @@ def sends_one_request(stage: Stage) -> None:
 
 
 def _walk(client: Session, between: Any) -> list[str]:
-    """The ids of all resources, page by page by the last id; between the pages another writer is at work."""
+    """The ids of all resources, read page by page from the last id on. Between two pages ``between`` is called."""
     found: list[str] = []
     last = "00000000-0000-0000-0000-000000000000"
     for _ in range(20):
@@ -108,11 +108,11 @@ def walks_by_offset(stage: Stage) -> None:
     client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")
 
 
-# What the sandbox finds
+# Findings of the sandbox
 
 
 def _found(stage: Stage, about: str = "") -> tuple[str, Sent] | None:
-    """The first finding of the sandbox whose title has some words, and the request that it is about."""
+    """The title of the first finding that contains a text, and the request that the finding is about."""
     for sent in stage.all_requests():
         for title in sent.findings:
             if about in title:

@@ -1,4 +1,4 @@
-"""Errors: answers that are no success. Each is an error of the kind ``http`` that shows what the answer says."""
+"""Errors: answers without success. The client raises an error of the kind ``http`` with the values of the answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def body(status: int, *entries: Mapping[str, Any], **members: Any) -> dict[str, 
     return {"statusCode": status, "message": entries[0]["message"] if entries else "m", "errors": entries, **members}
 
 
-# What the service refuses
+# Answers of the service
 
 
 @scenario("C-err-1")
@@ -135,7 +135,7 @@ def a_failed_precondition(stage: Stage) -> None:
 @scenario("C-err-12")
 def a_refused_page(stage: Stage) -> None:
     done = stage.client().call("listResources", {"offset": 10_001})
-    # the OpenAPI document has the limit, so some clients see what is wrong before they send it
+    # the OpenAPI document has the limit, so some clients refuse the value themselves
     if done.sent:
         done.expect_error("http", status=400, code="InvalidInput")
     else:
@@ -150,7 +150,7 @@ def a_refused_existence_check(stage: Stage) -> None:
     client.call("checkResources").expect_error("http", status=500)
 
 
-# What servers and proxies may answer
+# Answers of other servers and of proxies
 
 
 @scenario(
@@ -189,7 +189,7 @@ def a_page_of_html(stage: Stage) -> None:
 
 
 def refused(number: str, reply: Reply, call: Call = NEW, **members: Any) -> None:
-    """Register a scenario: a server answers so, and the client raises an error of the kind ``http``."""
+    """Register a scenario: a server sends a reply, and the client raises an error of the kind ``http``."""
 
     @scenario(number)
     def play(stage: Stage) -> None:
@@ -249,7 +249,7 @@ NO_TOKEN = {"status": 200, "body": {"text": "token=1", "contentType": "applicati
     }
 )
 def of_token(stage: Stage, rule: dict[str, Any], kind: str, members: dict[str, Any]) -> None:
-    """The rule is ordered for the token endpoint, and the call raises the error."""
+    """Let requests to the token endpoint fail by a rule, and expect that the call raises the error."""
     stage.rules({"match": {"operationId": "getToken"}, **rule})
     done = stage.client(own_token=True, timeout_ms=3000).call("getResourceById", {"id": ID})
     done.expect_error(kind, **members).expect_requests(0).expect_in_time(3)

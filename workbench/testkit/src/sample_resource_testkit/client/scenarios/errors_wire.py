@@ -1,4 +1,4 @@
-"""Errors: connections that end or stay silent, and answers of success that cannot be read."""
+"""Errors: connections that end or stay silent, and successful answers that cannot be read."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,16 +15,16 @@ from sample_resource_testkit.client.stage import Stage
 GET = Call("getResourceById", {"id": ID})
 
 SHORT_MS = 1500
-"""The time limit of calls that have to run into it."""
+"""The time limit of calls that have to exceed it."""
 
 SILENT = {"delayMs": 20_000}
-"""A rule: nothing is said for longer than any of these calls may take."""
+"""A rule that delays the answer beyond the time limit of every call here."""
 
 
 def fails(number: str, reply: Reply | Mapping[str, Any], kind: str, call: Call = GET, timeout_ms: int = 10_000) -> None:
-    """Register a scenario: a server answers so, and the client raises an error of a kind, in time.
+    """Register a scenario: a server sends a reply or a rule acts, and the client raises an error in time.
 
-    :param reply: of a script, or a rule of the sandbox.
+    :param reply: the reply of a script, or a rule of the sandbox.
     """
 
     @scenario(number)
@@ -37,7 +37,7 @@ def fails(number: str, reply: Reply | Mapping[str, Any], kind: str, call: Call =
         done.expect_error(kind).expect_in_time(timeout_ms / 1000)
 
 
-# Answers of success that are none
+# Successful answers that are not valid
 
 fails("C-err-37", Reply(), "decoding")
 fails("C-err-38", Reply(body='{"id": "a", "version": 2, "obj'), "decoding")

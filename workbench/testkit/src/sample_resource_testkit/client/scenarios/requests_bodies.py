@@ -1,4 +1,4 @@
-"""Requests: what stands in bodies of JSON."""
+"""Requests: the content of JSON bodies."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ OBJECT_TYPE: dict[str, Any] = {
     "arrayOfStringExample": ["dog", "cat"],
     "arrayOfObjectType": [{"integerExample": 1, "integerExampleInt32": 2}],
 }
-"""Each field of an ObjectType."""
+"""An ObjectType with all fields."""
 
 PERSON = {"firstName": "Jo", "lastName": "Doe"}
 

@@ -1,4 +1,4 @@
-"""Requests: each operation plainly, with each parameter alone, and with all of them together."""
+"""Requests: each operation without optional parameters, with each one alone, and with all of them together."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ PATH: dict[str, dict[str, Any]] = {
     "deleteResourceById": {"id": ID},
     "postWithAllOptions": {"uriParameterOne": "one", "uriParameterTwo": "two"},
 }
-"""What an operation cannot do without."""
+"""The required arguments by the operationId."""
 
 BODY: dict[str, Any] = {
     "createOrUpdateResource": {"objectTypeProperty": {"arrayOfIntExample": [1, 2]}},
@@ -60,7 +60,7 @@ ALONE: dict[str, Any] = {
     "Prefer": "code=200",
     "Accept": "application/json",
 }
-"""A value of each parameter."""
+"""A value of each optional parameter."""
 
 TOGETHER: dict[str, Any] = {
     **ALONE,
@@ -73,16 +73,16 @@ TOGETHER: dict[str, Any] = {
     "filter": ["key:exists", "version:1"],
     "facet": ["arrayOfStringExample", "version as versions"],
 }
-"""The same, with several values of what may be repeated."""
+"""A value of each optional parameter, with several values for the repeatable ones."""
 
 
 def plain(operation: str, **arguments: Any) -> Call:
-    """A call with what the operation cannot do without, and more."""
+    """A call with the required arguments of an operation and the given ones."""
     return Call(operation, {**PATH.get(operation, {}), **arguments}, BODY.get(operation))
 
 
 def optional(operation: str) -> list[str]:
-    """The parameters that an operation can do without."""
+    """The optional parameters of an operation."""
     return [each.argument for each in operations()[operation].parameters if each.place != "path"]
 
 

@@ -1,4 +1,4 @@
-"""Requests: values in paths, queries, headers and forms, that a client may write wrongly."""
+"""Requests: values in paths, queries, headers and forms that a client may encode wrongly."""
 
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.scenarios.sending import (

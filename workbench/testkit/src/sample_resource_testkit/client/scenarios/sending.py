@@ -1,4 +1,4 @@
-"""How a scenario of requests is written: the calls, each of which has to become the request that it means."""
+"""Helpers for scenarios of requests: calls, each of which has to become the request that it means."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,13 +8,16 @@ from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.stage import Stage
 
 ID = "01a2032c-47e7-7238-9557-4a15aa7b8370"
-"""An id that no resource has: what is looked at is the request."""
+"""An id that no resource has, since these scenarios only look at requests."""
 
 KEY = "my-key"
 
 
 def drawn_text(stage: Stage, length: int = 24) -> str:
-    """A text of any characters: of ASCII, its controls, and of all planes; never U+0000 or a lone surrogate."""
+    """A text of random characters from ASCII with its controls and from all planes.
+
+    It has no U+0000 and no lone surrogates.
+    """
     kinds = (lambda: stage.random.randint(0x20, 0x7E),) * 3 + (
         lambda: stage.random.randint(1, 0x1F),
         lambda: stage.random.randint(0x80, 0xD7FF),
@@ -24,12 +27,12 @@ def drawn_text(stage: Stage, length: int = 24) -> str:
 
 
 def drawn_number(stage: Stage) -> float:
-    """A double of any size."""
+    """A random double of any magnitude."""
     return stage.random.uniform(-1, 1) * 10.0 ** stage.random.randint(-30, 30)
 
 
 def drawn(number: str, calls: Callable[[Stage], list[Call]]) -> None:
-    """Register a scenario of calls whose values are drawn by the seed of the run."""
+    """Register a scenario of calls with random values, which depend on the seed of the run."""
 
     @scenario(number)
     def play(stage: Stage) -> None:
@@ -39,7 +42,7 @@ def drawn(number: str, calls: Callable[[Stage], list[Call]]) -> None:
 def sends(number: str, *calls: Call) -> None:
     """Register a scenario: each of the calls becomes one request that means the same, and nothing else.
 
-    A call that does not is told with the others that do not: one hides no other.
+    All calls are made, and all faults are reported together.
     """
 
     @scenario(number)
