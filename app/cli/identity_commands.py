@@ -150,7 +150,10 @@ def encrypt(settings: Settings) -> None:
 @click.pass_obj
 @errors_in_one_line
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
-    """Print one access token, and nothing else."""
+    """Print one access token, and nothing else.
+
+    It needs the PORT, PUBLIC_URL and TOKEN_ISSUER of the service, which accepts tokens of its own URL only.
+    """
     encryption = KeyEncryption(settings.key_encryption_keys)
     with open_connection(settings) as connection:
         signing_keys.ensure_signing_key(connection, encryption)
