@@ -276,7 +276,7 @@ def unsupported_content_encoding() -> ApiError:
 
 def unsupported_media_type(expected: str) -> ApiError:
     """The error 415 for a body of another media type, with the media type that the endpoint accepts."""
-    return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}.")])
+    return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}, in UTF-8.")])
 
 
 def token_missing(realm: str, message: str) -> ApiError:

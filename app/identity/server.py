@@ -331,8 +331,10 @@ def _body(request: Request) -> bytes:
 def _pairs(encoded: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=1000)
+    except UnicodeDecodeError:
+        raise _invalid_request("The parameters are not UTF-8.") from None
     except ValueError:
-        raise _invalid_request("The parameters are not a form in UTF-8.") from None
+        raise _invalid_request("There are more than 1000 parameters.") from None
     found: dict[str, str] = {}
     for name, value in pairs:
         if name not in _PARAMETERS:

@@ -265,8 +265,8 @@ SCHEMAS: Mapping[str, Document] = {
         },
         detailedErrorMessage={**_TEXT, "description": "`path -> to -> field: reason`"},
         field=_TEXT,
-        invalidValue={"description": "any JSON, as it was sent"},
-        duplicateValue={"description": "any JSON, as it was sent"},
+        invalidValue={"description": "the value as JSON; a number beyond all doubles as a text"},
+        duplicateValue={"description": "the value as JSON"},
         currentVersion={"type": "integer", "format": "int64", "description": "the actual version"},
     ),
     "TokenRequest": _object_of(

@@ -132,8 +132,8 @@ _SCOPES = dict(
         (
             "read and write resources",
             "read resources",
-            "search both projections",
-            "search the current projection",
+            "search by 4.14",
+            "search by 4.14",
         ),
         strict=True,
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from app import errors
 from app.openapi.components import Document
 from app.query.object_fields import OBJECT_FIELDS
+from app.resource.schemas import KEY_REASON
 
 _EXAMPLE_OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
 
@@ -114,7 +115,7 @@ ANSWER_EXAMPLES: Mapping[str, Document] = {
 ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
     error.faults[0].code: error
     for error in (
-        errors.invalid_parameter("limit", "501 is out of range, a whole number from 0 to 500 is expected."),
+        errors.invalid_parameter("limit", '"501" is out of range, a whole number from 0 to 500 is expected.'),
         errors.ApiError(
             [
                 errors.shape_fault(
@@ -122,13 +123,7 @@ ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
                 )
             ]
         ),
-        errors.ApiError(
-            [
-                errors.value_fault(
-                    "key", "a b", "Keys may only contain alphanumeric characters, underscores and hyphens."
-                )
-            ]
-        ),
+        errors.ApiError([errors.value_fault("key", "a b", KEY_REASON)]),
         errors.duplicate_field("key", "my-pet"),
         errors.ApiError([errors.facet_path_not_found("color")]),
         errors.ApiError([errors.Fault("invalid_request", "Missing required parameter: grant_type.")]),

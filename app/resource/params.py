@@ -68,7 +68,7 @@ def read_sort_term(text: str) -> SortTerm:
 
 def read_expansion(text: str) -> str | None:
     """The name of an expandable reference; None for any other path, because the platform ignores other paths."""
-    return text if text in EXPANDABLE else None
+    return text if read_text(text) in EXPANDABLE else None
 
 
 def read_contained_object(text: str) -> str:

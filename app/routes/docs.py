@@ -242,7 +242,8 @@ class Guide(Endpoint):
         return frame.asset(frame.GUIDE, name, names)
 
 
-@blueprint.route("/docs/<segment:asset>")
+# No other name, because the path of a project with the key "docs" begins alike: /docs/resource.
+@blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _ASSETS)))}):asset>")
 class Assets(Endpoint):
     """What the pages load and link to."""
 

@@ -150,7 +150,8 @@ class ItemByKey(Endpoint):
     @for_readers
     @_describes_read("getResourceByKey")
     @blueprint.arguments(QuerySchema(), location="query")
-    def get(self, query: None, project_key: str, key: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def get(self, query: None, conditions: Preconditions, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
         The path segment begins with `key=`. The answer shows the current projection. The three alternatives of the
@@ -160,7 +161,7 @@ class ItemByKey(Endpoint):
             resource = reads.get_by_key(connection, project_key, key)
         if resource is None:
             raise errors.not_found_by_key(key)
-        return read_answer(resource)
+        return read_answer(resource, conditions)
 
 
 @blueprint.route(f"/{SORTED_LIST}")
@@ -194,7 +195,8 @@ class Item(Endpoint):
     @for_readers
     @_describes_read("getResourceById")
     @blueprint.arguments(OptionalTextsSchema(), location="query")
-    def get(self, query: None, project_key: str, resource_id: str) -> Response:
+    @blueprint.loads("headers", preconditions)
+    def get(self, query: None, conditions: Preconditions, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
 
         The answer shows the current projection. The two query parameters make no difference.
@@ -203,7 +205,7 @@ class Item(Endpoint):
             resource = reads.get_by_id(connection, project_key, resource_id)
         if resource is None:
             raise errors.not_found_by_id(resource_id)
-        return read_answer(resource)
+        return read_answer(resource, conditions)
 
     @for_writers
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))

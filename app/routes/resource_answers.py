@@ -5,8 +5,7 @@ from dataclasses import replace
 from flask import Response, request
 
 from app.http.answers import json_answer
-from app.http.arguments import preconditions
-from app.resource.model import Representation, Written
+from app.resource.model import Preconditions, Representation, Written
 from app.resource.preconditions import failed_precondition, matches
 from app.resource.resource_json import representation_of
 
@@ -18,12 +17,11 @@ def resource_answer(resource: Representation, status: int = 200) -> Response:
     return answer
 
 
-def read_answer(resource: Representation) -> Response:
+def read_answer(resource: Representation, conditions: Preconditions) -> Response:
     """The answer to a read of one resource: 200, or 304 if the client has this version.
 
     :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
-    conditions = preconditions()
     if conditions.if_match is None and conditions.if_none_match is None:
         return resource_answer(resource)
     failed = failed_precondition(replace(conditions, if_none_match=None), resource.id, resource.version)

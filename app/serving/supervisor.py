@@ -88,7 +88,9 @@ class _Supervisor:
             self._gunicorn.load(url)
         else:
             url = self._postgres.start(self._gunicorn.load)
-        ports.wait_until_free(self._settings.listen_host, self._settings.port, "BIND or PORT, here and for sample-resource token,")
+        ports.wait_until_free(
+            self._settings.listen_host, self._settings.port, "BIND or PORT, here and for sample-resource token,"
+        )
         welcome = self._prepare(url)
         self._gunicorn.listen()
         self._gunicorn.wait_for_answer()

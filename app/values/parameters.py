@@ -113,10 +113,24 @@ class Parameter(fields.Field[Any]):
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
-            return tuple(self.read_one(text) for text in value)
+            return self._read_each(value)
         if len(value) > 1:
             raise ValidationError("The parameter can be given only once.")
         return self.read_one(value[0])
+
+    def _read_each(self, texts: list[str]) -> tuple[Any, ...]:
+        read: list[Any] = []
+        reasons: list[Any] = []
+        for text in texts:
+            try:
+                read.append(self.read_one(text))
+            except ValidationError as error:
+                reasons += error.messages
+                if len(reasons) >= errors.FAULTS_AT_MOST:
+                    break
+        if reasons:
+            raise ValidationError(reasons)
+        return tuple(read)
 
     def read_one(self, text: str) -> Any:
         """Convert one text to its value.

@@ -1,5 +1,6 @@
 """Hosts that are served, and letter case in project keys."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ from flask import Flask
 
 from app.config import Settings
 from app.http.paths import FIXED_WORDS, RawPath
+from app.values.patterns import PROJECT_KEY_PATTERN
 from tests.support.api import Api, codes
 from tests.support.applications import open_app
 from tests.support.fixtures import TokenFor
@@ -17,6 +19,14 @@ def test_a_fixed_word_is_no_id(app: Flask) -> None:
     below = [str(rule).removeprefix("/<project_key:project_key>/resource/") for rule in app.url_map.iter_rules()]
     words = {segment for segment in below if "/" not in segment and "<" not in segment}
     assert words == set(FIXED_WORDS), "FIXED_WORDS in app/http/paths.py lacks a path, so other methods reach {id}"
+
+
+def test_every_first_word_of_another_url_is_a_project_key(app: Flask, token_for: TokenFor) -> None:
+    words = {str(rule).split("/")[1] for rule in app.url_map.iter_rules()}
+    keys = sorted(word for word in words if re.fullmatch(PROJECT_KEY_PATTERN, word))
+    assert "docs" in keys
+    for key in keys:
+        assert Api(app, key, token_for(f"view_test:{key}")).get().status_code == 200, key
 
 
 def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:

@@ -63,6 +63,15 @@ def stored(api: Api, resource: dict[str, Any]) -> Any:
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
+@pytest.mark.parametrize("array", ["arrayOfFloatExample", "arrayOfTwonumbersExample", "arrayOfNumberNoDefaultsExample"])
+def test_a_number_nearer_to_zero_than_every_double_is_zero(api: Api, array: str) -> None:
+    body = f'{{"key": "tiny", "objectTypeProperty": {{"{array}": [1e-400, 0.0]}}}}'
+    created = api.post(data=body, content_type="application/json")
+    assert f'"{array}":[0,0]' in created.text
+    again = api.put(json=created.json)
+    assert (again.status_code, again.get_json()["version"]) == (200, 1)
+
+
 @generated
 @given(OBJECT_TYPES)
 def test_created_values_are_returned_exactly(fresh: Any, value: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from app.errors import ApiError
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.resource.model import SearchText
 from app.resource.searching import words
-from app.resource.searching.dictionary import WordCache
+from app.resource.searching.dictionary import WordCache, index_texts
 from app.resource.searching.search_params import CHARACTERS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST, expand
 from tests.support.api import Api
@@ -123,6 +123,20 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
 def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, text: str) -> None:
     keep(api, there=f"{text} zebra", other="zebra")
     assert find(f"{text} zebra", "xx") == ["k-there"]
+
+
+@pytest.mark.parametrize("language", ["en", "xx"])
+def test_a_url_is_found_before_and_after_its_words_are_in_the_dictionary(
+    api: Api, find: Find, connection: Connection, project: str, language: str
+) -> None:
+    """PostgreSQL's parser takes the path of a URL, with ``?`` or ``#``, for several words once it stands alone."""
+    keep(api, query="see http://example.com/x?y=1 now", fragment="example.com/p#frags")
+    for _ in range(2):
+        assert find("http://example.com/x?y=1", language) == ["k-query"]
+        assert find("http://example.com/x?y=1", language, fuzzy=0) == ["k-query"]
+        assert find("example.com/p#frags", language) == ["k-fragment"]
+        assert find("y", language) == find("frags", language) == []
+        index_texts(connection, project)
 
 
 def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find) -> None:

@@ -60,13 +60,23 @@ expanded AS (
                 FROM word w
                 WHERE w.project_key = %(project_key)s
                     AND w.word = ANY (a.stems)
-                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                    AND (
+                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                        OR w.word = ANY (a.stems)
+                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                    )
                 UNION ALL
                 SELECT w.word, true
                 FROM word w
                 WHERE w.project_key = %(project_key)s
                     AND word_stems(w.word) && a.stems
-                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                    AND (
+                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                        OR w.word = ANY (a.stems)
+                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                    )
                 UNION ALL
                 SELECT w.word, false
                 FROM word w
@@ -110,9 +120,21 @@ expanded AS (
                         ELSE false
                     END
                 UNION ALL
-                SELECT w.word, tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                SELECT
+                    w.word,
+                    (
+                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                        OR w.word = ANY (a.stems)
+                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                    )
                 FROM unindexed w
-                WHERE tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                WHERE (
+                    tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
+                        AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                    OR w.word = ANY (a.stems)
+                        AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
+                )
                     OR a.edits > 0
                         AND CASE
                             WHEN greatest(length(w.word), length(a.word)) <= 255

@@ -150,7 +150,15 @@ def _quoted(word: LiteralString) -> LiteralString:
     return rf"""'''' || replace(replace({word}, '\', '\\'), '''', '''''') || ''''"""
 
 
-_HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
+_IS_ONE_WORD: LiteralString = "w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))"
+
+_HAS_STEM: LiteralString = f"""(tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems AND {_IS_ONE_WORD}
+                    OR w.word = ANY (a.stems) AND NOT {_IS_ONE_WORD})"""
+"""Whether a word of the project has a stem that is asked for.
+
+In a text, the path of a URL is one word, such as ``/x?y=1``. PostgreSQL's parser takes this word alone for several
+others, so this word has no stem but itself.
+"""
 
 _LONGEST_COMPARED = literal(255)
 """The most characters of a word that is compared by its spelling: PostgreSQL computes no distance of longer words."""

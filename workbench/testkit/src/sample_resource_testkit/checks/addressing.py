@@ -30,7 +30,15 @@ def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
 
 
 @check(
-    "2.1-2", cases={"one letter": "a", "one digit": "0", "a hyphen first": "-a", "all kinds": "Aa0_-", "64": "k" * 64}
+    "2.1-2",
+    cases={
+        "one letter": "a",
+        "one digit": "0",
+        "a hyphen first": "-a",
+        "all kinds": "Aa0_-",
+        "64": "k" * 64,
+        "a word of other URLs": "docs",
+    },
 )
 def a_project_key_may_be(world: World, key: str) -> None:
     # Without a token, because there is none for this project. A known URL then answers 401, and an unknown one 404.

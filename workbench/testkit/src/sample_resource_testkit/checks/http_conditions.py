@@ -311,7 +311,8 @@ UNQUOTED = ["1", "2", "abc", '"1', '1"', "'2'", '"2" "3"', "w/2", '*, "2"']
 def a_tag_without_quotes_is_refused_by_reads(world: World, header: str) -> None:
     made = twice(world)
     for name in ("If-Match", "If-None-Match"):
-        refused(world.get(f"/{made.id}", headers={name: header}), 400, "InvalidInput")
+        for resource_id in (made.id, UNKNOWN_ID):
+            refused(world.get(f"/{resource_id}", headers={name: header}), 400, "InvalidInput")
 
 
 @check("H-13", cases=WRITES)
