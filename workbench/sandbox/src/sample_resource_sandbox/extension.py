@@ -54,7 +54,7 @@ class Sandbox(Extension):
     page = ("/sandbox", "Sandbox")
     card = """<li class="card">
 <h2><a href="{root}/sandbox">Sandbox</a></h2>
-<p>Test a client: throwaway projects, faults on order, a clock, and a journal of what the client really sent. Its own
+<p>Test a client: throwaway projects, faults on demand, a clock, and a journal of what the client really sent. Its own
 routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
 </li>
 """

@@ -24,7 +24,7 @@ class SandboxPackage(ExtensionPackage):
     when_off = WhenOff(
         "/sandbox",
         "Sandbox",
-        "For testing a client: throwaway projects, faults on order, a journal. It is switched off here; start the"
+        "For testing a client: throwaway projects, faults on demand, a journal. It is switched off here; start the"
         " service with <code>SANDBOX=on</code>.",
     )
 

@@ -66,14 +66,14 @@ EntrySchema = answer(
     underWay=said("boolean", "it has not ended; what follows may still change"),
     clientId=said(("string", "null")), operationId=said(("string", "null")),
     request=said("object", required=list(_REQUEST), properties=_REQUEST),
-    outcome=said(meaning="the status, and what was done on order, in words: `200, body cut off by rule 0`"),
+    outcome=said(meaning="the status, and what a rule did, in words: `200, body cut off by rule 0`"),
     response=said(
         ("object", "null"), "as it went over the wire; null if nothing was answered", required=list(_RESPONSE),
         properties=_RESPONSE,
     ),
     token=said(("object", "null"), "sub, scopes, id and expiresAt of the token, if it was valid"),
     rule=said(
-        ("object", "null"), "what was done on order: name, number, all, did (in words), does, phase,"
+        ("object", "null"), "what a rule did: name, number, all, did (in words), does, phase,"
         " carriedOut, replacedStatus, waitedMs",
     ),
     correlationId=said(),

@@ -79,7 +79,7 @@ class Parts:
 def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """Complete the document with the parts that flask-smorest does not make."""
     made["info"] |= {
-        "description": "Throwaway projects for those who test clients: faults on order, a clock and ids of their own,"
+        "description": "Throwaway projects for those who test clients: faults on demand, a clock and ids of their own,"
         " and a journal of what the client really sent. The manual is docs/workbench/sandbox.md in the repository.",
         "contact": {"name": "Whoever runs this server"},
         "license": {"name": "MIT", "identifier": "MIT"},

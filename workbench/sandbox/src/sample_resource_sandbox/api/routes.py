@@ -1,4 +1,4 @@
-"""The routes below ``/sandbox``: throwaway projects, faults on order, the journal, runs and reports."""
+"""The routes below ``/sandbox``: throwaway projects, faults on demand, the journal, runs and reports."""
 
 from typing import Any
 
