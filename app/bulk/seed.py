@@ -94,7 +94,7 @@ def _resource(
 
 
 def _object_type(fields: Mapping[str, Chance]) -> ObjectType:
-    """An ObjectType that lacks one field in ten."""
+    """A random ObjectType. Each field is missing with a probability of 10 %."""
     return ObjectType.of(
         {row.name: row.made(fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random.random() < 0.9}
     )

@@ -50,8 +50,8 @@ VERSION_AT_MOST = 2**53 - 1
 exactly, and the resource can still be written some 10^18 times."""
 
 LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
-"""The most bytes of a line. A longer line is refused without decoding it. JSON writes one byte of a text as at most
-six."""
+"""The most bytes of a line. A longer line is refused without decoding it. The factor is 6, because JSON needs at most
+six bytes for one byte of a text."""
 
 
 # Export
@@ -69,7 +69,7 @@ _EXPORTED = "exportedResources"
 
 
 def last_line(resources: int) -> str:
-    """The last line of an export with a number of resources."""
+    """The last line of an export. It contains the number of exported resources."""
     return encode({_EXPORTED: resources})
 
 
@@ -160,19 +160,19 @@ class RefusedLine:
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """The numbers of lines that an import has handled so far. Blank lines are not counted."""
+    """How many lines an import has handled so far, by their outcome. Blank lines are not counted."""
 
     read: int = 0
     imported: int = 0
     present: int = 0
-    """The lines that were skipped, because their id already exists."""
+    """The number of lines that were skipped because their id already exists."""
     refused: int = 0
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""
     since_count: int = 0
-    """The lines since the last count, or since the beginning."""
+    """The number of lines since the last line of an export, which has a count, or since the beginning."""
     ends_with_count: bool = False
-    """Whether the last line so far is a count."""
+    """Whether the latest line is the last line of an export."""
 
 
 def import_lines(

@@ -29,8 +29,8 @@ OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that is supported. Older versions lack features that the statements use."""
 
 LOCK_ATTEMPTS = 30
-"""The most attempts of a migration to get its locks. In each attempt it waits as long as its file says, and requests
-wait behind it."""
+"""The most attempts of a migration to get its locks. Each attempt waits as long as the file of the migration says, and
+requests for the same table wait behind it."""
 
 _PAUSE_S = 2.0
 """The pause between two attempts, in which the requests that waited behind the migration are answered."""
@@ -132,7 +132,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
-        lock.execute(NO_LIMITS)  # else the account's would end the wait for others, and this session while it waits
+        lock.execute(NO_LIMITS)  # the account's limits would end the wait for the lock, or this idle session
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         if lock.execute(_HAS_FORMER_SCHEMA).fetchone() == (True,):
             raise UnsupportedServer(

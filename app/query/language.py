@@ -36,7 +36,7 @@ class InvalidExpression(ValueError):
 
 
 Reason = str | errors.Fault
-"""The reason why an expression is invalid. A ``Fault`` has an error code of its own."""
+"""The reason why an expression is invalid: a message, or a ``Fault`` if the reason has its own error code."""
 
 
 class InvalidExpressions(ValueError):

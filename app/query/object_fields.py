@@ -92,7 +92,7 @@ class ArrayField:
 
 
 SEARCHED = "arrayOfStringExample"
-"""The array whose texts are searched, beside someProperty. The function ``words_of`` of the database also names it."""
+"""The array whose texts are searched, in addition to someProperty. The SQL function ``words_of`` names it, too."""
 
 OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(

