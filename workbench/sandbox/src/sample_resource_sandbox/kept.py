@@ -1,7 +1,7 @@
 """The command ``sandbox``: it runs a service for a run of tests, and ends with the process that runs the tests.
 
-The packages for pytest and for Node.js start it. It watches that process itself and needs no signal from it, so the
-service ends even after a ``kill -9``.
+The packages for pytest and for Node.js start the command. It watches the process that runs the tests, and needs no
+signal from it, so the service ends even after a ``kill -9`` of that process.
 """
 
 import contextlib

@@ -29,12 +29,12 @@ class SandboxSettings:
 
     @classmethod
     def of(cls, settings: Settings) -> "SandboxSettings":
-        """Read them from the environment of the service's settings."""
+        """Read the settings of the sandbox from the environment of the service's settings."""
         return cls.of_environment(settings.environment)
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "SandboxSettings":
-        """Read them from an environment.
+        """Read the settings of the sandbox from an environment.
 
         :raises InvalidSetting: for the first invalid setting.
         """

@@ -1,8 +1,8 @@
 """The findings: faults of a client that the service tolerates, or that need not show in its tests.
 
 :data:`FINDINGS` is the table. A row names the finding and says what to do instead. The reference of the sandbox says
-    how each one is recognised.
-:mod:`sample_resource_sandbox.analysis.observer` checks each request by this table when the request has ended.
+how each finding is recognised. :mod:`sample_resource_sandbox.analysis.observer` checks each request by this table when
+the request has ended.
 """
 
 import json
@@ -43,7 +43,7 @@ class Finding:
     """The check of one entry; None for a finding in a sequence of requests, by :mod:`.clients` or :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
-        """The finding in the form of an entry.
+        """The finding as an entry of the journal shows it.
 
         :param detail: the exact fault in the entry.
         """
@@ -83,7 +83,7 @@ class Found:
     detail: str
 
     def described(self) -> dict[str, Any]:
-        """The finding in the form of an entry."""
+        """The finding as an entry of the journal shows it."""
         return self.finding.described(self.detail)
 
 
@@ -101,7 +101,8 @@ def shown(detail: str) -> str:
 
 
 _AT_ONCE_S = 0.01
-"""A client that closes its connection sooner did not wait for the answer. One that closes it later has a time limit."""
+"""The seconds after a request in which a client that closes its connection cannot have waited for the answer. A client
+that closes it later has reached its time limit."""
 
 
 def _answer_not_read(entry: Look) -> str | None:

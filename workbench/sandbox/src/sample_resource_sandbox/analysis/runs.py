@@ -15,7 +15,7 @@ RUNS_AT_MOST = 1000
 class Run:
     """A run of tests.
 
-    :param closed: the results of projects that are gone, and of those before their reset.
+    :param closed: the results of projects that are gone, and the results of projects before a reset.
     """
 
     name: str
