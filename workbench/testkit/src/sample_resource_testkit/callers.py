@@ -134,7 +134,7 @@ class Caller:
             are a list.
         :param body: bytes or text for the body, without a ``Content-Type``.
         :param form: a form for the body, given like ``query``; the request gets the content type of forms.
-        :param headers: further headers; they replace those above that have the same name.
+        :param headers: further headers. They replace the headers of the other parameters that have the same name.
         :param target: the whole request target instead of ``path``, without the URL of the server.
         :param authorization: the value of the header, or None for no header; by default the caller's token is sent.
         """
