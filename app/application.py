@@ -171,7 +171,7 @@ def _middleware(app: Flask, settings: Settings) -> Any:
     """The WSGI application of Flask, wrapped into the middleware."""
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
-        # Only the headers that docs/security.md tells the proxy to set, because a client could send the others itself.
+        # Only the headers that docs/security.md tells the proxy to set. A client could send any other header itself.
         proxies = settings.trusted_proxies
         inner = ProxyFix(PathPrefix(inner), x_for=proxies, x_proto=proxies, x_host=proxies, x_prefix=proxies)
     return RawPath(inner)

@@ -63,7 +63,7 @@ _PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
 
 
 def project_token_id(epoch: int) -> str:
-    """A random id for a token of a project that has a clock of its own. Other tokens have ids of another form.
+    """A random id for a token of a project that has its own clock. All other tokens have ids of a different form.
 
     Such a token is valid only by the clock of its project. When the project has been removed, the service recognises
     the id and refuses the token. Otherwise a token from a clock that was far ahead would be accepted for years.
@@ -93,7 +93,7 @@ class RealClockAndIds:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """False for a token of a project with a clock of its own, because only the clock of that project accepts it."""
+        """False for a token of a project with its own clock, because only the clock of that project accepts it."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:

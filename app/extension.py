@@ -76,7 +76,7 @@ class DocumentPage:
 class WhenOff:
     """What browsers see of an extension that is switched off: a card on the page at the root, and a page.
 
-    :param path: the path of the page, which is that of the extension's own page.
+    :param path: the path of the page. If the extension is switched on, its own page has this path.
     :param text: a paragraph in HTML, which both the card and the page show.
     """
 

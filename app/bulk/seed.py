@@ -35,7 +35,7 @@ _SYLLABLES = tuple(
 def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     """Generate resources, the oldest first, with one minute between them on average.
 
-    Each field has a random generator of its own, so that a new field does not change the values of the others.
+    Each field has its own random generator, so that a new field does not change the values of the others.
     """
 
     def stream(name: str) -> Random:

@@ -6,7 +6,7 @@ A line is a resource as the API returns it, with an additional member ``staged``
 import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text
 and line number, and lines whose id already exists are skipped.
 
-The last line of an export contains the number of the others, so an import notices a truncated file.
+The last line of an export contains the number of the other lines, so an import notices a truncated file.
 """
 
 import re
@@ -65,7 +65,7 @@ def export_lines(connection: Connection, project_key: str) -> Generator[str]:
 
 
 _EXPORTED = "exportedResources"
-"""The name of the only member of the last line."""
+"""The name of the only member of an export's last line."""
 
 
 def last_line(resources: int) -> str:

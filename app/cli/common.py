@@ -112,6 +112,6 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
 
 
 def echo_json_line(**fields: Any) -> None:
-    """Print the fields that are not None as one line of JSON, with times in ISO 8601 in seconds."""
+    """Print the fields that are not None as one line of JSON, with times in ISO 8601, to the second."""
     known = {name: value for name, value in fields.items() if value is not None}
     click.echo(json.dumps(known, default=lambda time: time.isoformat(timespec="seconds")))

@@ -106,7 +106,7 @@ class Admission:
         self._elapsed_to = 0.0
         """The time up to which ``others_s`` of all slow requests is computed."""
         self._resting: dict[str, int] = {}
-        """The number of rests that a resting project has not ended. It may have so many slow requests fewer."""
+        """The number of unfinished rests by project. Each rest lowers the most slow requests of the project by one."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0

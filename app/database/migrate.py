@@ -1,6 +1,6 @@
 """The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
 
-An extension has migrations in a folder of its own. Their names begin with the name of the extension, and they are
+An extension has its migrations in a separate folder. Their names begin with the name of the extension, and they are
 applied after those of the service. The lock between processes is an advisory lock of a transaction: it ends with its
 connection, and it works through a pooler in transaction mode.
 """
@@ -23,7 +23,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
 
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
-"""The folder of the migrations: inside of ``app`` in the wheel, beside ``app`` in a checkout."""
+"""The folder of the migrations: inside of ``app`` in the wheel, next to ``app`` in a checkout."""
 
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that is supported. Older versions lack features that the statements use."""
@@ -121,7 +121,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
-    migration runs in a transaction of its own, so a failed migration leaves no trace.
+    migration runs in a separate transaction, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not

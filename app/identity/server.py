@@ -119,7 +119,7 @@ class AuthorizationServer:
         try:
             check_signing_key(connection, self._encryption)
         except KeyUnreadable:
-            # This text is public. The log has the reason, since the start and for each refused token request.
+            # This text is public. The reason is only in the log: from the start, and for each refused token request.
             return "No token can be signed: the signing key in the database cannot be decrypted."
         return None
 

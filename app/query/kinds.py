@@ -1,4 +1,4 @@
-"""The kinds of values that a field can have, one row each. Every difference between kinds stands here."""
+"""The kinds of values that a field can have, one row each. Every difference between kinds is here."""
 
 import re
 from collections.abc import Callable

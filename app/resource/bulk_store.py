@@ -172,7 +172,7 @@ def batches(
 ) -> Generator[list[Item]]:
     """Divide items into batches of at most ``at_most`` items and ``bytes_at_most`` bytes.
 
-    An item with more bytes is a batch of its own.
+    An item with more bytes is a separate batch.
     """
     batch: list[Item] = []
     total = 0

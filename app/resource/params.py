@@ -140,7 +140,7 @@ _WHOLE_NUMBERS = "The interface declares a float: whole numbers such as 20.0 are
 
 
 class PagingSchema(QuerySchema):
-    """The parameters of every list, for the order of the matching resources and the part of them that is answered."""
+    """The parameters that every list has: the order of the results, and which part of them a page contains."""
 
     sort = Parameter(
         read_sort_term,

@@ -1,8 +1,8 @@
 """The data folder of the embedded PostgreSQL: the place of its cluster, the account of its server, and its lock.
 
 The cluster is in ``DATA_DIR`` if PostgreSQL can use this folder. If the account of the server cannot enter it, or if
-PostgreSQL cannot use its name, the cluster is in the store (:func:`app.serving.postgres_programs.store`), and a
-pointer, a file in ``DATA_DIR``, names its folder.
+PostgreSQL cannot use its name, the cluster is in the store (:func:`app.serving.postgres_programs.store`). A file in
+``DATA_DIR``, the pointer, then names the folder of the cluster.
 
 PostgreSQL does not run as root. Under root it runs as the owner of the cluster; for a new cluster this is a system
 account of the service. Everything else in the folder belongs to root, and root writes only in folders in which no other
@@ -256,7 +256,7 @@ def find_home(data_dir: Path) -> Path:
         raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
     if not home.is_dir():
         raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
-    make_store()  # it exists, and its owner is checked each time
+    make_store()  # the store exists, but its owner is checked each time
     _raise_if_others_own(home)
     return home
 

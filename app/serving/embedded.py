@@ -48,8 +48,8 @@ _SERVER_SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # The log gets starts, stops and crashes of the server, but no failed statements: the service answers and logs
-    # these, and here they would fill the disk and show the users' data.
+    # The log contains starts, stops and crashes of the server, but no failed statements, because the service logs them.
+    # In this log they would fill the disk and show the users' data.
     "log_min_messages": "log",
     "log_checkpoints": "off",
     "log_destination": "stderr",
@@ -263,8 +263,8 @@ class EmbeddedPostgres:
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
         launched()
-        # No time limit: the server may have to recover from a crash first, and to stop it would make the recovery begin
-        # again.
+        # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
+        # begin again.
         told_at = time.monotonic()
         pause_s = 0.01
         while True:

@@ -58,7 +58,7 @@ class GunicornProcess:
                 # must not be.
                 folder=processes.ROOT,
                 source=source,
-                # SIGQUIT stops it at once when its supervisor dies; SIGTERM would let requests in flight finish.
+                # SIGQUIT stops gunicorn at once when the supervisor dies; SIGTERM would let requests in flight finish.
                 when_parent_dies=signal.SIGQUIT,
             )
         finally:
@@ -88,7 +88,7 @@ class GunicornProcess:
     def wait_for_answer(self) -> None:
         """Wait until the service answers over HTTP.
 
-        :raises ServeError: if gunicorn ends before, or does not answer within a minute.
+        :raises ServeError: if gunicorn ends before it answers, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
         while not self.answers():

@@ -66,13 +66,13 @@ bind = [_settings.listen_address, *_private]
 workers = _settings.workers
 
 # A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
-# the figures), and errors in JSON for requests that cannot be parsed. THREADS, the size of the pool, limits how many
+# the figures). Requests that cannot be parsed get errors in JSON. THREADS, the size of the pool, limits how many
 # requests use the database at once.
 worker_class = "app.serving.worker.Worker"
 
 # The most connections of each process, including idle ones. With files and database connections they stay below 1024,
-# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the others
-# are for.
+# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the
+# other 100 are for.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.

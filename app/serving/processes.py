@@ -31,7 +31,7 @@ def spawn(
     user: tuple[int, int] | None = None,
     when_parent_dies: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own, so that Ctrl-C in a terminal does not reach it.
+    """Start a program in a separate session, so that Ctrl-C in a terminal does not reach it.
 
     :param folder: its working directory.
     :param source: the file descriptor of its standard input; by default it has none.
@@ -72,7 +72,7 @@ def own_module(module: str, *arguments: str) -> list[str]:
     ``-P`` keeps the working directory out of sys.path, and the launcher imports ``app`` before other code can import
     another ``app``.
     """
-    # In a checkout the launcher is inside the package, in an installation beside it.
+    # In a checkout the launcher is inside the package, in an installation next to it.
     folder = _PACKAGE / "launcher"
     launcher = (folder if folder.is_dir() else _PACKAGE.with_name("sample_resource")) / "__init__.py"
     return [sys.executable, "-P", str(launcher), module, *arguments]

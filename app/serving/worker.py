@@ -2,7 +2,7 @@
 
 A connection uses a greenlet instead of a thread, and a database connection only during a statement. So clients that
 send headers or bodies slowly, or do not read their answers, keep no other client waiting. gunicorn's parser refuses a
-malformed request line or a header that is too large before Flask is called, and by itself would answer with an HTML
+malformed request line, or a header that is too large, before Flask is called. gunicorn's own answer would be an HTML
 page.
 """
 

@@ -1,4 +1,4 @@
-"""Loads the parameters of requests from texts to typed values. The OAuth endpoints have a parser of their own.
+"""Loads the parameters of requests from texts to typed values. The OAuth endpoints have their own parser.
 
 A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It gets the whole multi-dictionary, so that
 it can refuse names and values that other parsers drop: an undeclared name, a repeated parameter that is not repeatable,
@@ -191,7 +191,7 @@ class QuerySchema(OwnLoad):
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and the parameter families among them."""
+        """All fields by the names of their parameters, and those of the fields that are parameter families."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 

@@ -1,4 +1,4 @@
-"""The parsed and the resolved tree of a predicate. Each has types of its own, all frozen.
+"""The parsed and the resolved tree of a predicate. Each tree has its own types, all frozen.
 
 Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
 only in white space have equal trees.
@@ -31,7 +31,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The variable ``:name``, whose values stand in the query string."""
+    """The variable ``:name``, whose values are in the query string."""
 
     name: str
     position: int = field(compare=False)

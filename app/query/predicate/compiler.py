@@ -3,7 +3,8 @@
 A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
 that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
 (``@>``) of a document. Conditions on several items or on elements become a jsonpath. The GIN index of documents serves
-both. A jsonpath is a parameter that contains the values, because the operator that the index serves takes no variables.
+containment and jsonpaths. A jsonpath is a parameter that contains the values, because the operator that the index
+serves takes no variables.
 """
 
 import json
@@ -134,7 +135,7 @@ def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition is that an array of scalars has one of some values."""
+    """Whether a condition says that an array of scalars has at least one of several values."""
     return (
         isinstance(condition, Holds)
         and condition.field.is_array

@@ -11,8 +11,8 @@ few of them match.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
 so the statement makes JSON only of documents within their share of a small page. If a document has more, a second
-statement sums the bytes of all documents, and returns the page result by result, or only the bytes of each document if
-the sum is too large. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
+statement sums the bytes of all documents. It returns the page result by result or, if the sum is too large, only the
+bytes of each document. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
 the whole page, which it would never free. The first statement does not sum the bytes, because that costs 9 % of a page
 of 20 and of a page of 500.
 """
@@ -321,7 +321,7 @@ _NO_TOTAL: LiteralString = "''"
 
 
 def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """The parts of a page of all resources, or of a stretch: in both cases they are adjacent in the index of the order.
+    """The parts of a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
 
     The LIMIT of the count is opaque to the planner. So the planner expects few rows to be counted, and walks the index
     instead of making a bitmap of the whole stretch.

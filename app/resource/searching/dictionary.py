@@ -60,7 +60,7 @@ CACHED_FOR_S = 60.0
 class NewWords:
     """The pieces of a write's texts whose words the dictionary may lack.
 
-    A piece stands between two blanks of a text, and contains one or more words.
+    A piece is the part of a text between two blanks. It contains one or more words.
     """
 
     pieces: tuple[str, ...]
