@@ -31,7 +31,7 @@ _PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LD_LIBRARY_PATH", "VIRTUA
 """The environment variables that the service gets, besides LC_... and those of coverage. It does not get the
 DATABASE_URL of an application's tests."""
 
-_MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
+_MEMORY = "/dev/shm"  # noqa: S108 -- a private folder is made there, as tempfile does
 
 
 @click.command()

@@ -10,7 +10,7 @@ from app.setting_values import fixed_token, integer, is_loopback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """The settings of the sandbox without the switch ``SANDBOX``, which the service reads. None means not set."""
+    """The settings of the sandbox, except the switch ``SANDBOX``, which the service reads. None means not set."""
 
     token: str | None = setting(
         "SANDBOX_TOKEN",

@@ -162,7 +162,7 @@ _NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2
 _DOTS = re.compile("(?:%2[Ee]){1,2}")
 """A path segment of dots, which programs would remove if they were not encoded."""
 _OF_FORMS = ("%7E",)
-"""The unreserved character that WHATWG's serializer of forms and query strings encodes all the same."""
+"""The unreserved character that WHATWG's serializer of forms and query strings encodes nevertheless."""
 _KEY_SEGMENT = re.compile("/[^/]*/resource/(?:key|artificially-complex/path/uri-parameter-one)%3[Dd]")
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
 """The characters that no request target may contain (RFC 3986, appendix A)."""
@@ -192,8 +192,8 @@ _ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
 def _double_encoding(entry: Look) -> str | None:
     """The detail if a part of the target was encoded twice: if it still looks encoded after one decoding.
 
-    Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`: it was encoded
-    twice only if the client has written the twice decoded text to a resource, and not the once decoded one.
+    Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`. It counts as
+    encoded twice only if the client has written its second decoding to a resource, and not its first decoding.
     """
     if "%25" not in entry.target:
         return None

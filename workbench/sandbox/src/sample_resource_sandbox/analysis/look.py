@@ -242,7 +242,7 @@ class Look:
         return self.headers.get("prefer", "")
 
     def is_same(self, other: "Look") -> bool:
-        """Whether two requests are equal. Different orders in ``Prefer`` make them different."""
+        """Whether two requests are equal. Requests with different ``Prefer`` headers are not."""
         return (self.call, self.prefer) == (other.call, other.prefer)
 
     @cached_property

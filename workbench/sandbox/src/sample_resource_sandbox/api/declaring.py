@@ -93,7 +93,7 @@ def boolean(meaning: str, **schema: Any) -> StrictField:
 
 
 def anything(check: Check, expected: str, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
-    """A field of an order with a check of its own."""
+    """A field of an order with any check."""
     return StrictField(check, expected, metadata={"description": meaning, **schema}, required=required)
 
 
@@ -144,7 +144,7 @@ def ref(name: str) -> dict[str, str]:
 
 
 def object_of(*names: str, **properties: Any) -> dict[str, Any]:
-    """The schema of an object with some members.
+    """The schema of an object with the named members.
 
     :param properties: members that have a schema.
     """

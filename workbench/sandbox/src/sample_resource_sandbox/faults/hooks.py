@@ -40,7 +40,7 @@ _REVOKE_PATH = "/oauth/revoke"
 
 
 class Hooks:
-    """The hooks of one application.
+    """The hooks of the sandbox for one application.
 
     :param count_order: counts an effect of a rule in the metrics, by its word in
         :data:`sample_resource_sandbox.rules.rules.KINDS`.
