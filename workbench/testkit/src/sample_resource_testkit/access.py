@@ -237,7 +237,7 @@ class Credentials:
 
 
 class SandboxAccess(Credentials):
-    """Access to projects that the server's sandbox makes, each with a client of its own.
+    """Access to projects that the server's sandbox makes, each with its own client.
 
     :param service: connections to the server, whose sandbox is asked.
     :param sandbox_token: the bearer token of the sandbox's routes; empty if they need none.

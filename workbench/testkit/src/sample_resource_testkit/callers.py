@@ -29,7 +29,7 @@ class Sender(Protocol):
         ...
 
     def deliver(self, request: Request) -> Answer:
-        """Send a request on a connection of its own, and record the exchange."""
+        """Send a request on a separate connection, and record the exchange."""
         ...
 
     def token_for(self, client: ProjectClient, scopes: tuple[str, ...]) -> str:
@@ -160,7 +160,7 @@ class Caller:
         return Request(method, addressed, tuple(whole), content)
 
     def send(self, method: str, path: str = "", json: Any = UNSET, **options: Any) -> Answer:
-        """Send a request on a connection of its own; the parameters are those of :meth:`request`.
+        """Send a request on a separate connection; the parameters are those of :meth:`request`.
 
         :raises Failed: if no answer comes.
         """

@@ -58,7 +58,7 @@ class AdapterLate(AdapterFailed):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What an adapter says about its client.
+    """The answer of an adapter to ``hello``, which describes the client.
 
     :param operations: the operations that the client has; None for all.
     """

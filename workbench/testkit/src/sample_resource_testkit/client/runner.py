@@ -51,11 +51,11 @@ class Result:
         return replace(self, outcome=Outcome.NOT_REACHABLE, reason=reason, wrong=None, log="", rests_on_cause=cause)
 
     def as_case(self) -> CaseResult:
-        """The result as the result of a case."""
+        """This result in the form of a case's result, which reports show."""
         return CaseResult(self.scenario.number, self.outcome, 1, self.reason, elapsed_s=self.elapsed_s)
 
     def as_clause(self) -> ClauseResult:
-        """The result as the result of a clause, which reports count."""
+        """This result in the form of a clause's result, which reports count."""
         return ClauseResult(self.scenario.as_clause(), [self.as_case()])
 
 
