@@ -13,7 +13,7 @@ def create_app(settings: "Settings | None" = None) -> "Flask":
 
     :param settings: by default they are read from the environment.
     :raises InvalidSetting: for an invalid setting, or without ``DATABASE_URL``. Only ``sample-resource serve`` starts a
-        database of its own.
+        database itself.
     """
     # Imported here and not with the package, because the supervisor imports the package and never needs the
     # application.

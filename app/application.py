@@ -94,31 +94,31 @@ def create_app(settings: Settings | None = None) -> Flask:
                 each.note_admission = tracing.note_admission
 
     host_check = () if settings.base_domain is None else (HostCheck(settings).check,)
-    # The hooks before the view, in this order. An exception in a hook ends the request, and is answered as one in a
-    # view.
+    # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
+    # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
         *tracing_hooks,  # the span of the request, for its log line and its statements
-        *host_check,  # a request to a refused host gets no other error
+        *host_check,  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests
     )
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
         request_log.finish,  # counts and logs every answer, even of a hook or an error
-        *cors_hooks(app, settings),  # lets pages of other origins read any answer
+        *cors_hooks(app, settings),  # lets pages of allowed origins read any answer, errors too
     )
     _install(app, before_the_view, after_the_view)
 
     request_log.announce_labels(extension)
     install_routes(app, settings)
-    install_error_answers(app)  # after flask-smorest, whose handler of HTTP errors has a body of its own
+    install_error_answers(app)  # after flask-smorest, to replace its handler of HTTP errors
     app.wsgi_app = _middleware(app, settings)
     return app
 
 
 def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
-    """The recorder of spans, if a collector is configured; None without one, and then OpenTelemetry is not imported.
+    """The recorder of spans; None if no collector is configured. Without a collector OpenTelemetry is not imported.
 
     :raises InvalidSetting: if the extra ``otel`` is not installed.
     """
@@ -144,7 +144,9 @@ _AfterHook = Callable[[Request, Response], Response]
 
 
 def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Sequence[_AfterHook]) -> None:
-    """Register the hooks with Flask, in this order, by two functions, because each registered function costs time."""
+    """Register two functions with Flask: one calls all hooks before the view, in order, and one all hooks after it.
+
+    Only two, because each registered function costs time."""
     proxy: Any = request
 
     def before() -> Any:
@@ -169,7 +171,7 @@ def _middleware(app: Flask, settings: Settings) -> Any:
     """The WSGI application of Flask, wrapped into the middleware."""
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
-        # Only the headers that docs/security.md tells the proxy to set, because a client could send the others itself.
+        # Only the headers that docs/security.md tells the proxy to set. A client could send any other header itself.
         proxies = settings.trusted_proxies
         inner = ProxyFix(PathPrefix(inner), x_for=proxies, x_proto=proxies, x_host=proxies, x_prefix=proxies)
     return RawPath(inner)

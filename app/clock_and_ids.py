@@ -1,7 +1,7 @@
 """The clock of a request, and the source of the ids that it makes.
 
 The service gets every time that it compares or stores, and every id that it makes, from a :class:`ClockAndIds`, so that
-tests of clients can run with another clock. This is :class:`RealClockAndIds`, unless an extension replaces it.
+tests of clients can run with another clock. The clock is :class:`RealClockAndIds`, unless an extension replaces it.
 """
 
 import re
@@ -24,7 +24,7 @@ class ClockAndIds(Protocol):
         ...
 
     def write_time(self) -> datetime | None:
-        """The time of a write; None if the database has to take its own time, which all processes share."""
+        """The time of a write; None for the time of the database's clock, which all processes share."""
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
@@ -39,11 +39,11 @@ class ClockAndIds(Protocol):
         ...
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether a token with this id is accepted, besides the other conditions of its verification."""
+        """Whether a token may have this id. Called when a token is verified, in addition to the other checks."""
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """The real time after which no token is accepted any more that expires at ``expires_at`` by this clock."""
+        """The real time from which every token that expires at ``expires_at`` by this clock is refused."""
         ...
 
 
@@ -63,10 +63,10 @@ _PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
 
 
 def project_token_id(epoch: int) -> str:
-    """A random id for a token of a project that has a clock of its own. Other tokens have ids of another form.
+    """A random id for a token of a project that has its own clock. All other tokens have ids of a different form.
 
     Such a token is valid only by the clock of its project. When the project has been removed, the service recognises
-    the id and refuses the token, however far ahead the clock was.
+    the id and refuses the token. Otherwise a token from a clock that was far ahead would be accepted for years.
 
     :param epoch: the project's epoch, a number that the id contains.
     """
@@ -81,11 +81,11 @@ class RealClockAndIds:
         return time.time()
 
     def write_time(self) -> datetime | None:
-        """None, because the database takes its own time."""
+        """None: the time of a write is that of the database's clock."""
         return None
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:  # noqa: ARG002 -- signature of ClockAndIds
-        """Make a UUIDv7. The ids that one process makes rise."""
+        """Make a UUIDv7. It is greater than all ids that this process made before."""
         return uuid7()
 
     def token_id(self) -> str:
@@ -93,7 +93,7 @@ class RealClockAndIds:
         return str(uuid4())
 
     def accepts_token(self, token_id: str | None) -> bool:
-        """Whether the token belongs to no project with a clock of its own. Those of a removed project are refused."""
+        """False for a token of a project with its own clock, because only the clock of that project accepts it."""
         return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
 
     def kept_until(self, expires_at: float) -> float:

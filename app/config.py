@@ -289,8 +289,8 @@ class Settings:
 
     @property
     def longest_request_s(self) -> int:
-        """The most seconds until a request is answered: the waits for a connection and for one statement, and a second
-        more."""
+        """The longest time until a request is answered: the time limits for getting a connection and for one statement,
+        plus one second."""
         return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
 
     @property
@@ -334,7 +334,7 @@ class Settings:
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins in ``CORS_ORIGINS``: only ``*`` if all origins are allowed, none if no origin is."""
+        """The origins in ``CORS_ORIGINS``: ``*`` alone if all origins are allowed, empty if no origin is allowed."""
         return () if self.cors_origins == NO_ORIGIN else listed(self.cors_origins)
 
     @property
@@ -351,7 +351,7 @@ class Settings:
 
     @property
     def private_addresses(self) -> dict[str, tuple[str, int]]:
-        """The host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, if they are set."""
+        """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, without unset settings."""
         given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
         parts = {variable: urlsplit(f"//{value}") for variable, value in given.items() if value is not None}
         return {variable: (part.hostname or "", part.port or 0) for variable, part in parts.items()}

@@ -58,8 +58,8 @@ class Fault:
 
 
 FAULTS_AT_MOST = 50
-"""The most faults that one answer lists, so that a request with a thousand faults does not get a huge answer. Checks
-that take long stop after so many faults."""
+"""The most faults that one answer lists, so that a request with a thousand faults does not get a huge answer. Long
+checks stop at this number of faults."""
 
 
 class ApiError(Exception):

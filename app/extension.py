@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.config import InvalidSetting, Settings
 
-if TYPE_CHECKING:  # the process that supervises the service imports this module, and stays small
+if TYPE_CHECKING:  # the supervisor process imports this module, and has to stay small
     from flask import Flask, Request, Response
 
     from app.clock_and_ids import Clocks
@@ -74,10 +74,10 @@ class DocumentPage:
 
 @dataclass(frozen=True, slots=True)
 class WhenOff:
-    """The card on the page at the root, and the page, that browsers get for an extension that is switched off.
+    """What browsers see of an extension that is switched off: a card on the page at the root, and a page.
 
-    :param path: the path of the page, which is that of the extension's own page.
-    :param text: HTML, a paragraph of the card and of the page.
+    :param path: the path of the page. If the extension is switched on, its own page has this path.
+    :param text: a paragraph in HTML, which both the card and the page show.
     """
 
     path: str
@@ -113,27 +113,27 @@ class Extension:
         return answer
 
     def writing(self, project: str, lane: "Lane") -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
-        """The connection for writes to a project that the extension handles itself; None for other projects."""
+        """The extension's own connection for writes to a project; None if the service's connections are used."""
         return None
 
     def install(self, app: "Flask") -> None:
         """Register the extension's routes, after those of the service."""
 
     def start(self) -> None:
-        """Start the extension's work beside requests. Called in each worker, after the fork."""
+        """Start the extension's background work. Called in each worker, after the fork."""
 
     def stop(self) -> None:
-        """End the extension's work beside requests. Called when a worker ends."""
+        """End the extension's background work. Called when a worker ends."""
 
 
 class ExtensionPackage:
-    """An installed package with an extension. Its members are used before there is an application, and to make one."""
+    """An installed package with an extension. Its members are used before and while the application is made."""
 
     unusable: str | None = None
-    """The reason why the package cannot be used, for those who switch the extension on; None if it can be used."""
+    """The reason why the package cannot be used, for the error when it is switched on; None if it can be used."""
     commands: Mapping[str, str] = {}
-    """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. They do not use the
-    settings of the service, because they run beside the tests of an application."""
+    """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. They do not read the
+    service's settings, because they run next to the tests of another application."""
     distributed_tables: Sequence[str] = ()
     """The package's tables whose keys contain ``project_key``. Citus distributes them like those of the service."""
     local_tables: Sequence[str] = ()
@@ -200,7 +200,7 @@ def _distribution(found: EntryPoint) -> str:
 
 
 def warn_if_unusable() -> None:
-    """Log why an installed package is unusable, because otherwise only switching the extension on would tell."""
+    """Log why an installed package is unusable. Otherwise only an attempt to switch the extension on would show it."""
     reason = installed_package().unusable
     if reason not in (None, _NOT_INSTALLED):
         _log.warning("no extension is loaded: it %s", reason)
@@ -225,6 +225,6 @@ def package_of(settings: Settings) -> ExtensionPackage:
 def settled(settings: Settings) -> Settings:
     """Return the settings as the installed extension needs them.
 
-    :raises InvalidSetting: for settings with which the extension cannot work, and as :func:`package_of`.
+    :raises InvalidSetting: for settings with which the extension cannot work, and where :func:`package_of` raises it.
     """
     return package_of(settings).settled(settings)

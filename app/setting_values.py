@@ -65,7 +65,8 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> str:
-    """Check origins in the form of browsers (RFC 6454, section 6.2): scheme, host, and any port but the default."""
+    """Check origins in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port only if it is not
+    the default of the scheme."""
     if text in (ANY_ORIGIN, NO_ORIGIN):
         return text
     for origin in listed(text):

@@ -50,8 +50,8 @@ _MISSING_WORDS: LiteralString = f"""
 
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
-    """The keys of the projects that have resources, each with the kept number of its resources, in the order of the
-    keys."""
+    """The keys of the projects that have resources, in order, each with the number of resources that triggers have
+    counted."""
     with unlimited(connection):
         return connection.execute(_KEPT_COUNTS).fetchall()
 
@@ -61,7 +61,7 @@ class Finding:
     """The result of a check of one project.
 
     :param resources: the number of its resources.
-    :param kept: the kept number of its resources; None if it is not kept, and pages count the resources.
+    :param kept: the number of resources that triggers have counted; None if no trigger counts, as on Citus.
     :param missing_words: the number of words of its resources that a search does not find.
     """
 
@@ -90,8 +90,8 @@ def check(connection: Connection, *, repair: bool) -> Generator[Finding]:
 
 def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding:
     of_project = {"project_key": project_key}
-    # In one snapshot, because a concurrent write changes both numbers equally, and so not their difference. Two repairs
-    # at the same time would add the difference twice; with REPEATABLE READ the second one fails.
+    # In one snapshot both numbers contain the same writes, so concurrent writes do not change their difference. Two
+    # repairs at the same time would add the difference twice; with REPEATABLE READ the second one fails.
     with _one_snapshot(connection):
         row = connection.execute(_COUNTS, of_project).fetchone()
         resources, kept = row or (0, None)
@@ -109,7 +109,7 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
 def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then wait until no connection remembers removed words, and add the words of resources that were written meanwhile.
+    Then wait until no connection has removed words in its cache, and add again those that new resources contain.
 
     :param connection: in autocommit mode.
     """

@@ -35,7 +35,7 @@ _SYLLABLES = tuple(
 def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     """Generate resources, the oldest first, with one minute between them on average.
 
-    Each field has a random generator of its own, so that a new field does not change the values of the others.
+    Each field has its own random generator, so that a new field does not change the values of the others.
     """
 
     def stream(name: str) -> Random:
@@ -94,7 +94,7 @@ def _resource(
 
 
 def _object_type(fields: Mapping[str, Chance]) -> ObjectType:
-    """An ObjectType that lacks one field in ten."""
+    """A random ObjectType. Each field is missing with a probability of 10 %."""
     return ObjectType.of(
         {row.name: row.made(fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random.random() < 0.9}
     )

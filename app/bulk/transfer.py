@@ -6,7 +6,7 @@ A line is a resource as the API returns it, with an additional member ``staged``
 import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text
 and line number, and lines whose id already exists are skipped.
 
-The last line of an export contains the number of the others, so an import notices a truncated file.
+The last line of an export contains the number of the other lines, so an import notices a truncated file.
 """
 
 import re
@@ -50,8 +50,8 @@ VERSION_AT_MOST = 2**53 - 1
 exactly, and the resource can still be written some 10^18 times."""
 
 LONGEST_LINE = 6 * RESOURCE_BYTES_AT_MOST + 64 * 1024
-"""The most bytes of a line. A longer line is refused without decoding it. JSON writes one byte of a text as at most
-six."""
+"""The most bytes of a line. A longer line is refused without decoding it. The factor is 6, because JSON needs at most
+six bytes for one byte of a text."""
 
 
 # Export
@@ -65,11 +65,11 @@ def export_lines(connection: Connection, project_key: str) -> Generator[str]:
 
 
 _EXPORTED = "exportedResources"
-"""The name of the only member of the last line."""
+"""The name of the only member of an export's last line."""
 
 
 def last_line(resources: int) -> str:
-    """The last line of an export with a number of resources."""
+    """The last line of an export. It contains the number of exported resources."""
     return encode({_EXPORTED: resources})
 
 
@@ -160,19 +160,19 @@ class RefusedLine:
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """The numbers of lines that an import has handled so far. Blank lines are not counted."""
+    """How many lines an import has handled so far, by their outcome. Blank lines are not counted."""
 
     read: int = 0
     imported: int = 0
     present: int = 0
-    """The lines that were skipped, because their id already exists."""
+    """The number of lines that were skipped because their id already exists."""
     refused: int = 0
     newly_refused: tuple[RefusedLine, ...] = ()
     """The refused lines of the last step only."""
     since_count: int = 0
-    """The lines since the last count, or since the beginning."""
+    """The number of lines since the last line of an export, which has a count, or since the beginning."""
     ends_with_count: bool = False
-    """Whether the last line so far is a count."""
+    """Whether the latest line is the last line of an export."""
 
 
 def import_lines(

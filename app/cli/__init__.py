@@ -79,7 +79,7 @@ def main(context: click.Context) -> None:
     try:
         context.obj = settled(Settings.from_environment())
     except InvalidSetting as error:
-        click.echo(f"error: {error}", err=True)  # in the words of gunicorn without this command
+        click.echo(f"error: {error}", err=True)  # the same text as if gunicorn is started directly
         context.exit(1)
 
 
@@ -93,7 +93,7 @@ def serve(settings: Settings) -> None:
 
 
 def prepare_in_subprocess(url: str) -> str:
-    """Prepare a database (:mod:`app.cli.preparation`) in a process of its own, and return the text that it prints.
+    """Prepare a database (:mod:`app.cli.preparation`) in a separate process, and return the text that it prints.
 
     The supervisor itself would never free the memory of the modules that the preparation needs.
 

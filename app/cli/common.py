@@ -95,7 +95,7 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
         except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
             raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
         except psycopg.errors.ConnectionFailure as error:
-            # The server reports this, and not libpq: the coordinator of Citus cannot reach a worker.
+            # This error comes from the server and not from libpq: the coordinator of Citus cannot reach a worker.
             reason = error.diag.message_primary or "no reason is given"
             raise click.ClickException(
                 f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
@@ -112,6 +112,6 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
 
 
 def echo_json_line(**fields: Any) -> None:
-    """Print the fields that are not None as one line of JSON, with times in ISO 8601 in seconds."""
+    """Print the fields that are not None as one line of JSON, with times in ISO 8601, to the second."""
     known = {name: value for name, value in fields.items() if value is not None}
     click.echo(json.dumps(known, default=lambda time: time.isoformat(timespec="seconds")))

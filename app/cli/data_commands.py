@@ -42,7 +42,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:
             if bulk_store.existing_ids(connection, project_key, first):
-                # COPY would also find it, but on distributed tables its error does not have this SQLSTATE.
+                # COPY also fails for an existing id, but on distributed tables its error does not have this SQLSTATE.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, number)
             with unlimited(connection):

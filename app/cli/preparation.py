@@ -37,7 +37,7 @@ def prepare(url: str, settings: Settings) -> str:
 
     It applies the missing migrations, and creates a signing key if there is none. If the database has no client yet, it
     creates the demo client, and the text contains the client's secret. The text contains a token of the demo client as
-    long as this client is not revoked. It can be repeated.
+    long as this client is not revoked. The preparation can be repeated.
 
     :raises UnsupportedServer: if the database cannot be migrated, for example because its server is too old.
     :raises KeyUnreadable: if the signing key is encrypted and no encryption key in the settings decrypts it.

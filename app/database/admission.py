@@ -11,8 +11,9 @@ waiting request, unless a request of B also waits and B holds fewer.
 
 Requests that may be slow (:attr:`Lane.SLOW`) hold only a few connections at a time, so that fast requests of all
 projects go on. More slow requests at once would not end sooner, because each uses a core of the database, or several.
-Even a few can use all cores all the time. So after each slow request its project rests before the next one: as long as
-fast requests of other projects held connections during the slow request, but not longer than that request took.
+Even a few slow requests can use all cores all the time. So after each of them its project rests before its next slow
+request. The rest lasts as long as fast requests of other projects held connections during the slow request, and at most
+as long as the slow request took.
 
 A waiting request holds no connection, and under gevent no thread. The waiting time and the number of waiting requests
 are limited.
@@ -32,7 +33,8 @@ from gevent import monkey
 _allocate_lock: Any = monkey.get_original("_thread", "allocate_lock")
 
 QUEUE_LENGTH = 500
-"""The most waiting requests of one project in each process. A burst of 800 connections to two processes stays below."""
+"""The most waiting requests of one project in each process. It is enough for a burst of 800 connections to two
+processes."""
 
 
 class Lane(Enum):
@@ -58,7 +60,7 @@ class QueueClosed(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """A waiting request."""
+    """A request that waits for its admission."""
 
     number: int
     """Numbers the waiting requests in the order of their arrival."""
@@ -85,8 +87,8 @@ class Admission:
 
     :param connections: the number of connections. Of eight or more, a quarter is reserved for projects that hold none;
         of two to seven, one.
-    :param slow: the most connections that slow requests may hold; lowered to three quarters of those that are not
-        reserved.
+    :param slow: the most connections that slow requests may hold; reduced to three quarters of the connections that are
+        not reserved, if it is more.
     """
 
     def __init__(self, connections: int, slow: int) -> None:
@@ -104,7 +106,7 @@ class Admission:
         self._elapsed_to = 0.0
         """The time up to which ``others_s`` of all slow requests is computed."""
         self._resting: dict[str, int] = {}
-        """The number of rests that a resting project has not ended. It may have so many slow requests fewer."""
+        """The number of unfinished rests by project. Each rest lowers the most slow requests of the project by one."""
         self._arrivals = 0
         self._refusals = 0
         self._waited_s = 0.0
@@ -212,7 +214,7 @@ class Admission:
             self._slow.setdefault(project, deque()).append(_SlowRequest(self._elapsed_to))
 
     def _elapse(self) -> None:
-        """Add the time since the last change to ``others_s`` of each slow request. To be called before each change."""
+        """Bring ``others_s`` of each slow request up to date. To be called before a request is admitted or ends."""
         now = monotonic()
         elapsed_s = now - self._elapsed_to
         fast = self._held - self._held_slow

@@ -39,7 +39,7 @@ class LimitedConnection(Connection):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: given for a wait for notifications, which may end without one. Then the limit does not apply.
+        :param timeout: the time limit of a wait for notifications, in seconds; None for any other wait.
         :raises OperationalError: if a statement takes longer than ``statement_limit_s``, after the connection is
             closed.
         """

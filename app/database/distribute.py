@@ -32,7 +32,7 @@ REFERENCE = (
 """Tables that become reference tables; ``migration``, too, because readiness probes read it on every machine."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
-"""The extensions that the migrations create. Each worker also needs them."""
+"""The PostgreSQL extensions that the migrations create. Each Citus worker also needs them."""
 
 _COLUMN = "project_key"
 

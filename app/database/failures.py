@@ -34,7 +34,7 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
 """The reason and the message of temporary errors, by SQLSTATE. :func:`error_for` adds whole classes of SQLSTATEs."""
 
 _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
-    # A worker was lost within a transaction, or while it committed.
+    # A worker was lost during a transaction, or during its commit.
     **dict.fromkeys(
         (
             "CheckRemoteTransactionsHealth",
@@ -43,7 +43,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
         ),
         ("away", _AWAY),
     ),
-    # A shard is no longer where it was when the statement was planned.
+    # A shard has moved since the statement was planned.
     **dict.fromkeys(
         (
             "ActiveShardPlacement",

@@ -1,8 +1,8 @@
-"""Background work: a thread of the process does it after the requests that have added it.
+"""Background work: requests add it, and a thread of the process does it later.
 
-The thread works for a small part of the time, so that requests hardly notice it. If much work is left, it works for
-half of the time, so that the work cannot grow without limit. The admission counts the thread as one more request of the
-project.
+The thread works for a small part of the time, so that requests hardly notice it. If much work is left, the thread works
+for half of the time, so that the work cannot grow without limit. The admission counts the thread as one more request of
+the project.
 """
 
 import logging
@@ -23,7 +23,7 @@ _REST = 19
 """The thread rests 19 times as long as it works, so that it works for 5 % of the time."""
 
 _MUCH = 5_000
-"""If more than this is left, the thread works for half of the time."""
+"""The amount of work that is left, as :data:`Work` returns it, above which the thread works for half of the time."""
 
 Work = Callable[[Connection, str], int]
 """Does one piece of the work of a project, which takes a few milliseconds, and returns how much work is left."""

@@ -1,6 +1,6 @@
 """The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
 
-An extension has migrations in a folder of its own. Their names begin with the name of the extension, and they are
+An extension has its migrations in a separate folder. Their names begin with the name of the extension, and they are
 applied after those of the service. The lock between processes is an advisory lock of a transaction: it ends with its
 connection, and it works through a pooler in transaction mode.
 """
@@ -23,14 +23,14 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
 
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.with_name("migrations")
-"""The folder of the migrations: inside of ``app`` in the wheel, beside ``app`` in a checkout."""
+"""The folder of the migrations: inside of ``app`` in the wheel, next to ``app`` in a checkout."""
 
 OLDEST_SERVER = 15
 """The oldest major version of PostgreSQL that is supported. Older versions lack features that the statements use."""
 
 LOCK_ATTEMPTS = 30
-"""The most attempts of a migration to get its locks. In each attempt it waits as long as its file says, and requests
-wait behind it."""
+"""The most attempts of a migration to get its locks. Each attempt waits as long as the file of the migration says, and
+requests for the same table wait behind it."""
 
 _PAUSE_S = 2.0
 """The pause between two attempts, in which the requests that waited behind the migration are answered."""
@@ -121,7 +121,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
-    migration runs in a transaction of its own, so a failed migration leaves no trace.
+    migration runs in a separate transaction, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
@@ -132,7 +132,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     url = _without_load_balancing(url)
     with psycopg.connect(url) as lock:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
-        lock.execute(NO_LIMITS)  # else the account's would end the wait for others, and this session while it waits
+        lock.execute(NO_LIMITS)  # the account's limits would end the wait for the lock, or this idle session
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         if lock.execute(_HAS_FORMER_SCHEMA).fetchone() == (True,):
             raise UnsupportedServer(

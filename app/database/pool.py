@@ -4,8 +4,8 @@ A request is first admitted (:mod:`app.database.admission`), then it takes a con
 free connection, unless connections are still being opened, or cannot be opened because the database is away.
 
 The pool is opened on first use and not when the application is made, because gunicorn forks after that, and a libpq
-connection must not be used on both sides of a fork. Connections are in autocommit mode, so a read is one statement
-without BEGIN and COMMIT around it, and so is a write of one statement.
+connection must not be used on both sides of a fork. Connections are in autocommit mode, so that a read, or a write of
+one statement, is sent without BEGIN and COMMIT.
 """
 
 from collections.abc import Callable, Generator
@@ -44,7 +44,7 @@ old ones are replaced."""
 
 
 def _no_care(_project: str, _lane: Lane) -> None:
-    """The default of :attr:`Database.around_writes`: no project needs another connection for writes."""
+    """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
 
 
 class Database:
@@ -87,8 +87,7 @@ class Database:
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
-        """Returns the connection for writes to a project that an extension handles itself; None for other
-        projects."""
+        """Returns an extension's own connection for writes to a project; None if a connection of the pool is used."""
         self.leisure = Leisure(self._connection_at_leisure)
         """The background work that requests add."""
 
@@ -150,8 +149,10 @@ class Database:
             note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
-        """Take a connection of the pool. Wait while one is being opened, unless opening fails and no connection is
-        open."""
+        """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
+
+        :raises Unavailable: if none can be opened, or if none becomes free within the timeout.
+        """
         slice_s = self._settings.pool_timeout_ms / 1000
         deadline = None
         while True:
@@ -197,12 +198,12 @@ class Database:
         now = monotonic()
         if now - self._read_only_at > _READ_ONLY_FOR_S:
             self._read_only_at = now
-            self._own_until = now  # on a replaced server the own connection would not learn of revoked tokens
+            self._own_until = now  # on a replaced server this connection would not see new revocations
             pool.drain()
 
     @contextmanager
     def own_connection(self) -> Generator[Connection]:
-        """The connection for the service's own queries, which wait for no request.
+        """The connection for the service's own queries. They need no admission, so they do not wait behind requests.
 
         :raises Unavailable: if the database is away.
         """
@@ -212,8 +213,8 @@ class Database:
             try:
                 connection = self._own
                 if connection is not None and (connection.has_ended() or monotonic() > self._own_until):
-                    # A query on a dead connection fails, and nothing repeats it here. So a connection that the server
-                    # has ended, or that is old, is replaced before it is used.
+                    # A query on a dead connection fails, and is not retried here. So a connection that the server has
+                    # ended, or that is old, is replaced before it is used.
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
@@ -268,7 +269,7 @@ class Database:
             return pool
         with self._lock:
             if self._is_closed:
-                raise failures.away()  # a thread that outlives the others asks, and nobody would close the pool
+                raise failures.away()  # a thread still runs after close(), and nobody would close a new pool
             if self._pool is None:
                 self._pool = self._open()
             return self._pool

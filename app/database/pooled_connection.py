@@ -78,7 +78,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             return super().execute(query, params, **options)
         if usage.comment and isinstance(query, str):
             query = usage.comment + query
-            options["prepare"] = False  # a text with a comment is sent once only
+            options["prepare"] = False  # a text with the comment of one request is sent only once
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
@@ -108,7 +108,7 @@ def _is_long(query: Any) -> bool:
 
 # The wait for the server
 
-# The poll of the operating system and not gevent's, because with a timeout of 0 it returns at once.
+# The poll of the operating system, because it returns at once with a timeout of 0. gevent's poll does not.
 _poll = monkey.get_original("select", "poll")
 
 
@@ -116,8 +116,8 @@ class PooledConnection(LimitedConnection):
     """A connection that lets other greenlets run while it waits for the server."""
 
     def has_ended(self) -> bool:
-        """Whether the server has ended the session. A message that nobody asked for counts as an end, because it
-        precedes one."""
+        """Whether the server has ended the session. An unsolicited message counts as the end, because the server sends
+        one before it ends a session."""
         if self.closed:
             return True
         waiting = _poll()

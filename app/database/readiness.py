@@ -4,7 +4,7 @@ checks.
 A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond. The queries run in a
 thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
 pile up. The thread asks for a connection in the name of a project that holds none, so it gets the next free connection.
-So the process stays ready while only some projects wait.
+Therefore the process stays ready while requests of some projects wait for connections.
 """
 
 import logging
@@ -39,8 +39,8 @@ Faults = Mapping[str, str]
 class Health:
     """The faults and warnings that the checks have found.
 
-     :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or
-         the name of a further check.
+    :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or
+        the name of a further check.
     :ivar warnings: faults that an operator has to mend although requests are served: ``archiving``, ``disk``,
         ``read_only``.
     """

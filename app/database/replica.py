@@ -4,7 +4,7 @@ Reads by id and key use the primary, so that a client reads its own writes. The 
 nor limited here.
 
 If the replica is away, the primary answers in its place, and the client does not notice. The primary has to be able to
-carry this load; otherwise the service would need both servers. The primary does not take over for a busy replica: if
+carry this load; otherwise the service would depend on both servers. The primary does not replace a busy replica: if
 all connections to the replica are in use, or a statement reaches its timeout, the answer is 503. Repeating the work
 would overload the primary, too.
 

@@ -78,7 +78,7 @@ def form_encoded(arrays: ArrayFields) -> str:
 
 
 def date_times(record: ComplexRecord) -> dict[str, str]:
-    """The date/time sample record (interface 2.5) for lastModifiedAt of a body, or for createdAt without it.
+    """The date/time sample record (interface 2.5) of a body's lastModifiedAt; if it has none, of its createdAt.
 
     :raises ApiError: 400 if the body has neither.
     """

@@ -98,7 +98,7 @@ class EchoQuerySchema(QuerySchema):
 
     one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
     two = Parameter(
-        str,  # a query string is UTF-8, and nothing keeps this text
+        str,  # any text: the query string is UTF-8, and the text is not stored
         {"type": "string"},
         may_be_empty=True,
         data_key="queryParameterTwo",

@@ -50,7 +50,7 @@ class _Part:
 class Blueprint(SmorestBlueprint):
     """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
-    The decorators of a view pass their results to it in the order in which they stand. ``tests/http/test_upstream.py``
+    The view gets the results of its decorators in the order of the decorators. ``tests/http/test_upstream.py``
     checks the internals of flask-smorest on which :meth:`arguments` relies.
     """
 
@@ -126,7 +126,7 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
-    """Load the parameters of the query string and the fields of the form together. A name may stand in both."""
+    """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
     limit: int = current_app.config["MAX_CONTENT_LENGTH"]
 
     def load() -> Any:

@@ -23,13 +23,13 @@ STALLED_S = 20.0
 
 GRACE_S = 20.0
 RATE_AT_LEAST = 500
-"""The least bytes a second of a body or an answer: all waits of a phase together may take :data:`GRACE_S`, and one
-second for each 500 bytes that have been transferred. These are the defaults of Apache's mod_reqtimeout. They
-distinguish slow clients from clients that only hold a connection."""
+"""The least bytes a second of a body or an answer: all waits of a phase together may take :data:`GRACE_S`, plus one
+second for every 500 bytes that have been transferred. These two values are the defaults of Apache's mod_reqtimeout.
+They distinguish slow clients from clients that only hold a connection."""
 
 UNSENT_AT_MOST = 64 * 1024 * 1024
-"""The most bytes of the answers that a worker holds for slow clients: two of the largest pages. The worker holds the
-whole answer until the client has read its last byte."""
+"""The most bytes of all answers that a worker holds for slow clients: the size of two of the largest pages. The worker
+holds a whole answer until the client has read its last byte."""
 
 RESERVE = 100
 """The connections of a worker that are reserved for probes, and for new clients until older connections are closed for
@@ -66,7 +66,7 @@ class Client:
         self.has_token = False
         """Whether the current request, or the last one, had a valid token."""
         self.unsent = 0
-        """The bytes of the answer that the worker holds, because the client has not read all of it at once; else 0."""
+        """The size of the answer that the worker holds for this client; 0 if the worker holds none."""
 
     @property
     def rate(self) -> float:
@@ -92,7 +92,7 @@ class Client:
         """Receive bytes; none after :meth:`disconnect`. Raises TimeoutError if a body arrives too slowly."""
         try:
             if self.phase is Phase.HEAD:
-                data = self._connection.recv(size)  # the worker notes and limits this wait
+                data = self._connection.recv(size)  # the worker limits this wait
             else:
                 if self.phase is not Phase.BODY:
                     self.begin(Phase.BODY)
@@ -210,8 +210,8 @@ class Clients:
     def hold(self, client: Client, size: int) -> None:
         """Note that the worker holds an answer, because the client has not read all of it at once.
 
-        The caller has to call :meth:`release` at the end. If all held answers have too many bytes together, the slowest
-        other clients are disconnected.
+        The caller has to call :meth:`release` at the end. If the answers that the worker holds exceed
+        :data:`UNSENT_AT_MOST` in total, other clients that are reading an answer are disconnected, the slowest first.
         """
         client.unsent = size
         self._unsent += size

@@ -1,7 +1,7 @@
 """Decodes and checks large bodies in threads, so that the other requests of the process go on.
 
 A body of 2 MiB can contain a million numbers, which take a quarter of a second to decode. In the one thread of a
-worker, all other requests would wait so long. With a second thread they only wait for Python's interpreter lock, some
+worker, all other requests would wait that long. With a second thread they only wait for Python's interpreter lock, some
 milliseconds each time. There are few threads, because each of them takes as large a part of that lock as all requests
 together.
 
@@ -47,7 +47,7 @@ def _threads() -> tuple[ThreadPool, Admission]:
 def run_in_thread(work: Callable[[], Result], project: str = "", timeout_s: float | None = None) -> Result:
     """Do work that only computes in a thread, so that other requests of this process go on, and return its result.
 
-    Without gevent each request has a thread of its own, which then does the work.
+    Without gevent each request has its own thread, which then does the work.
 
     :param work: runs in the context of the current request; it must not send or receive.
     :param project: the project of the request; empty for the service itself, which shares the threads as one more

@@ -1,6 +1,6 @@
 """Decodes paths and their prefixes before routing, and converts path segments to texts.
 
-The fixed words of the interface's paths also stand here, because the ``{id}`` segment must not match any of them.
+The fixed words of the interface's paths are also here, because the ``{id}`` segment must not match any of them.
 """
 
 import re
@@ -30,7 +30,7 @@ class RawPath:
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
     class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. An empty first segment
-    becomes ``%2F``, which no route has. If the target is a whole URL, its host replaces the Host header.
+    becomes ``%2F``, which no route matches. If the target is a whole URL, its host replaces the Host header.
     """
 
     def __init__(self, application: Any) -> None:

@@ -1,7 +1,7 @@
 """The request log: a correlation id for each request, and a log line and metrics for each answer.
 
 :func:`start` is the first hook before a view, and :func:`finish` one of the last hooks after it; ``app.application``
-    has the order of all hooks. Other hooks add fields to the log line by :func:`add_log_fields`.
+has the order of all hooks. Other hooks add fields to the log line by :func:`add_log_fields`.
 """
 
 import logging

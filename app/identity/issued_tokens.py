@@ -11,7 +11,7 @@ from app.identity.signing_keys import NO_ENCRYPTION, KeyEncryption, current_sign
 from app.identity.token_profile import ALGORITHM, TOKEN_LIFETIME_S, TOKEN_TYPE
 
 RECENT_S = 120
-"""The time for which a revocation counts as recent. Every process reads all recent revocations again and again."""
+"""The time for which a revocation counts as recent. Every process reads all recent revocations at short intervals."""
 
 _EXPIRED: LiteralString = """
 SELECT id FROM revoked_token WHERE expires_at < now() - interval '1 hour' ORDER BY expires_at LIMIT 1000"""

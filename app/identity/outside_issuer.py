@@ -48,10 +48,10 @@ class OutsideIssuer:
 
     types = frozenset(("at+jwt", "jwt", ""))
     """The accepted ``typ`` of a token. RFC 9068 requires the first; many issuers use the second for all their tokens,
-    or none. ID tokens are refused by their audience."""
+    or none. ID tokens are refused because of their audience."""
     client_claims = ("client_id", "azp", "sub")
-    """The claims that may contain the client's id: that of RFC 9068, that of OpenID Connect, and the subject if a token
-    has neither."""
+    """The claims that may contain the client's id, the preferred one first: the claims of RFC 9068 and of OpenID
+    Connect, and the subject."""
 
     def __init__(self, settings: OutsideIssuerSettings) -> None:
         self.registry: jws.JWSRegistry = _AlgorithmsWithEdDSA(algorithms=ALGORITHMS, strict_check_header=False)
@@ -104,8 +104,8 @@ class OutsideIssuer:
         return self._keys
 
     def _fetch_unless_another_does(self) -> bool:
-        """Fetch the key set, unless the minimum interval is not over. Return False at once if another request is
-        fetching it."""
+        """Fetch the key set if the minimum interval has passed. Return False at once if another request is fetching
+        it."""
         if not self._lock.acquire(blocking=False):
             return False
         try:

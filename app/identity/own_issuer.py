@@ -8,7 +8,7 @@ statement becomes slower with many revocations.
 
 If the database cannot be read, the snapshot is used until it is :data:`SNAPSHOT_AGE_AT_MOST_S` old; then every request
 with a token gets 503. So a revoked token stops working in time even then. This refuses hardly any request that could
-otherwise be served, because almost all need the database.
+otherwise be served, because almost all requests need the database.
 """
 
 import json
@@ -35,8 +35,8 @@ LOOKED_UP_AGAIN_AFTER_S = RECENT_S - 60.0
 because revocations may be committed late and clocks differ."""
 _RETRY_AFTER_S = 0.5
 _SLOW_FAILURE_S = 1.0
-"""If a refresh fails after more than this time, its request gets 503, because its own statement would wait as long
-again."""
+"""If a refresh fails after more than this time, the request that has refreshed gets 503, because the statement of this
+request would probably wait as long again."""
 
 _log = logging.getLogger("app.identity")
 

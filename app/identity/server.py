@@ -119,14 +119,14 @@ class AuthorizationServer:
         try:
             check_signing_key(connection, self._encryption)
         except KeyUnreadable:
-            # This text is public. The log has the reason, since the start and for each refused token request.
+            # This text is public. The reason is only in the log: from the start, and for each refused token request.
             return "No token can be signed: the signing key in the database cannot be decrypted."
         return None
 
     def trust_fault(self) -> str | None:
         """For readiness probes, the reason why no token can be verified; None if tokens can be verified.
 
-        Keys and revocations are read on a connection of their own, which may be missing although the pool has
+        Keys and revocations are read on a separate connection, which may be missing although the pool has
         connections.
         """
         try:
@@ -189,7 +189,7 @@ class AuthorizationServer:
         }
 
     def revoke(self, request: Request) -> dict[str, Any]:
-        """Revoke one of the client's own tokens (RFC 7009). An invalid token gets the answer of a revoked one.
+        """Revoke one of the client's own tokens (RFC 7009). For an invalid token, the answer is the same as on success.
 
         :raises ApiError: 400 ``invalid_grant`` if the token was issued to another client (section 2.1).
         """
@@ -199,7 +199,7 @@ class AuthorizationServer:
             except InvalidToken:
                 return {}
             if verified.issuer is not self._own or verified.token_id is None:
-                return {}  # only its own issuer can revoke it
+                return {}  # only the outside issuer can revoke its token
             if verified.principal.client_id != client.client_id:
                 raise errors.oauth_error("invalid_grant", "The token was issued to another client.")
         with self._database.connection() as connection:

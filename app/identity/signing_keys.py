@@ -25,12 +25,12 @@ PUBLISHED_BEFORE_IT_SIGNS_S = 60
 keys."""
 
 _CLOCK_DIFFERENCE_AT_MOST_S = 300
-"""The time by which a key verifies for longer than its last token is valid, because clocks of processes and database
-differ."""
+"""The time for which a key still verifies after its last token has expired, because the clocks of processes and of the
+database differ."""
 
 _NOW: LiteralString = "date_trunc('milliseconds', now())"
-"""The SQL of the present time, rounded down to milliseconds. The columns would round it up, and a new key could not
-sign at once."""
+"""The SQL of the present time, rounded down to milliseconds. The columns might round it up, into the future, and a new
+key could not sign at once."""
 
 _INSERT: LiteralString = f"""
 INSERT INTO signing_key (kid, private_jwk, public_jwk, created_at, signs_from)

@@ -104,7 +104,7 @@ class TrustedIssuer(Protocol):
         ...
 
     def is_still_trusted(self, token: "VerifiedToken") -> bool:
-        """Whether neither a token that was valid before, nor its key, nor its client has been revoked since.
+        """Whether a token that was valid before is still valid: the token, its key and its client are not revoked.
 
         :raises ApiError: 503 if the issuer cannot find out.
         """

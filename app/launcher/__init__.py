@@ -5,7 +5,7 @@
 ``app`` from a folder on ``PYTHONPATH``; ``tests/installation`` has an example. This package has a rare name and imports
 ``app`` from its own folder, so that later imports of ``app`` and its modules use this ``app``.
 
-In the wheel this package is ``sample_resource``, beside ``app``; in the checkout it is ``app/launcher``. As a program,
+In the wheel this package is ``sample_resource``, next to ``app``; in the checkout it is ``app/launcher``. As a program,
 ``python -P app/launcher/__init__.py MODULE ARGUMENT...``, it runs a module as ``python -m`` does. It imports little,
 because gunicorn's settings patch parts of the standard library, which must not be in use before.
 """

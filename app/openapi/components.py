@@ -82,8 +82,8 @@ REQUEST_HEADERS: Mapping[str, Document] = {
 }
 """The descriptions of request headers, by name. All are optional texts.
 
-Documentation pages fill in an example that stands beside the schema, so a request must succeed with it. An example
-inside the schema is for readers only.
+Documentation pages send an example that is next to the schema, so a request with such an example must succeed. An
+example inside the schema is for readers only.
 """
 
 _SAME_RESOURCE = {"projectKey": "$request.path.projectKey", "id": "$response.body#/id"}
@@ -96,7 +96,7 @@ LINKS: Mapping[str, Document] = {
         "parameters": _SAME_RESOURCE | {"version": "$response.body#/version"},
     },
 }
-"""OpenAPI links: operations for which an answer contains the parameters."""
+"""OpenAPI links: operations whose parameters an answer contains."""
 
 SERVER_FIELDS: Document = {
     "id": {"type": "string", "format": "uuid"},
@@ -330,7 +330,7 @@ SCHEMAS: Mapping[str, Document] = {
 """The schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view makes them."""
 
 FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
-"""The forms whose fields may also stand in the query string."""
+"""The forms whose fields may also be in the query string."""
 
 TAGS: Mapping[str, tuple[str, str]] = {
     "resource": ("Resource", "Create, read, list, update and delete the resources of a project."),

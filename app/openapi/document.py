@@ -287,7 +287,7 @@ def _reference(schema: str) -> Document:
 
 
 def _form_schema(fields: Mapping[str, Any]) -> Document:
-    """The schema of a form whose fields may also stand in the query string."""
+    """The schema of a form whose fields may also be in the query string."""
     return {
         "type": "object",
         "properties": {
@@ -309,8 +309,8 @@ def _encoding(fields: Mapping[str, Any]) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
-    Its example stands inside the schema, so that documentation pages do not fill it in. They fill in the form, and most
-    parameters may stand in only one of the two places.
+    Its example is inside the schema, so that documentation pages do not fill it in. The pages fill in the field of the
+    form instead, because most parameters may be in only one of the two places.
     """
     made: Document = {
         "name": field.data_key or name,

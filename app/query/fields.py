@@ -39,15 +39,15 @@ class Column:
 
 
 class Index(Flag):
-    """The conditions that an index serves: of a field, those that its index serves; of an operator, those that it
-    makes."""
+    """Kinds of conditions that an index serves. A field has the kinds that its index serves; an operator has the kinds
+    of the conditions that it forms."""
 
     VALUES = 1
     """Equality with a value. The resources with the value are assumed to be few."""
     ORDER = 2
     """A value or a range in the order of the field. Its resources are one stretch of the index, possibly most of a
-    project. A page in this order is read up to its end. Beside another condition, PostgreSQL may read the whole stretch
-    in vain."""
+    project. For a page in this order, PostgreSQL reads the stretch up to the end of the page. If there is another
+    condition, PostgreSQL may read the whole stretch in vain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Field:
     :param members: the fields of an object, or of the elements of an array.
     :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
     :param indexed: the conditions that its index serves. ``sort`` accepts the fields with :attr:`Index.ORDER`.
-    :param looked_up: whether the index serves a comparison with a given value.
+    :param looked_up: returns whether the index serves a comparison with a value.
     :param beginning: SQL of the beginning of a text of unlimited length. ``sort`` and the index use it in place of the
         value; only the current projection has such an index.
     :param expandable: whether ``expand`` accepts it.
@@ -104,7 +104,7 @@ OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_t
 """SQL of the ObjectType as the text that answers contain."""
 
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
-"""SQL of the ObjectType as jsonb. Its arrays of numbers and texts have each value once and sorted."""
+"""SQL of the ObjectType as jsonb. Its arrays of numbers and texts contain each value once, in order."""
 
 SOME_PROPERTY = Column(
     "r.some_property",

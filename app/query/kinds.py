@@ -1,4 +1,4 @@
-"""The kinds of values that a field can have, one row each. Every difference between kinds stands here."""
+"""The kinds of values that a field can have, one row each. Every difference between kinds is here."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Kind:
     """A kind of values.
 
     :param name: the name of one value, and of several.
-    :param takes: for messages, the operands of comparisons with a value, and with the items of an array.
+    :param takes: for messages, what a single value can be compared with, and what an array can be compared with.
     :param cast: the SQL type as which values are compared.
     :param literals: the types of literals that can be values; none for objects, which no operator compares.
     :param read: returns the value that a text without quotes stands for; None if it stands for none.

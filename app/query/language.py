@@ -36,7 +36,7 @@ class InvalidExpression(ValueError):
 
 
 Reason = str | errors.Fault
-"""The reason why an expression is invalid. A ``Fault`` has an error code of its own."""
+"""The reason why an expression is invalid: a message, or a ``Fault`` if the reason has its own error code."""
 
 
 class InvalidExpressions(ValueError):
@@ -210,7 +210,7 @@ class Language:
     """A language with its parser and its messages for syntax errors.
 
     :param package: the package that contains ``grammar.lark``.
-    :param maker: makes the nodes during parsing, so that Lark builds no tree of its own.
+    :param maker: makes the nodes during parsing, so that Lark does not build its own tree.
     :param signs: the spellings of the terminals that are no keywords. Messages list keywords before them, in the order
         of the grammar.
     :param starts: the rules with which parsing of a text can start.

@@ -50,7 +50,7 @@ class Member:
 class Chance:
     """The source of random values of one field.
 
-    Each field has a source of its own, so that the values of the other fields stay when a field is added.
+    Each field has its own source, so that the values of the other fields stay when a field is added.
 
     :param word: draws a word; common words are more frequent.
     """
@@ -92,7 +92,7 @@ class ArrayField:
 
 
 SEARCHED = "arrayOfStringExample"
-"""The array whose texts are searched, beside someProperty. The function ``words_of`` of the database also names it."""
+"""The array whose texts are searched, in addition to someProperty. The SQL function ``words_of`` names it, too."""
 
 OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(

@@ -1,4 +1,4 @@
-"""The SQL on many resources at once: bulk loading, import and export. Values that come in are valid already."""
+"""The SQL on many resources at once: bulk loading, import and export. Callers have checked the values."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -40,7 +40,7 @@ _TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
 
 _BYTES: LiteralString = """octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0)
         + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)"""
-"""PostgreSQL knows the bytes of a stored text without reading it."""
+"""SQL of the bytes of a resource's documents. PostgreSQL knows the bytes of a stored text without reading the text."""
 
 _SIZES: LiteralString = f"""
     SELECT r.id, {_BYTES}
@@ -131,7 +131,7 @@ def tidy(connection: Connection) -> None:
 
     Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows, and GIN indexes have long pending lists.
     If a time limit of the database role cancels the VACUUM, autovacuum does this work later. The limit cannot be lifted
-    for one transaction, because VACUUM runs in none.
+    for one transaction, because VACUUM cannot run in a transaction.
 
     :param connection: in autocommit mode.
     """
@@ -172,7 +172,7 @@ def batches(
 ) -> Generator[list[Item]]:
     """Divide items into batches of at most ``at_most`` items and ``bytes_at_most`` bytes.
 
-    An item with more bytes is a batch of its own.
+    An item with more bytes is a separate batch.
     """
     batch: list[Item] = []
     total = 0

@@ -102,7 +102,7 @@ class ExpectedVersion:
 
     @property
     def comparable(self) -> int:
-        """The expected version as an integer; -1, which no resource has, for a number that no version can be."""
+        """The expected version as an integer; -1, which no resource has, for a number that cannot be a version."""
         if self.sent == int(self.sent) and 1 <= self.sent <= INT64_MAX:
             return int(self.sent)
         return -1
@@ -115,7 +115,7 @@ class AnyVersion(Enum):
 
 
 EntityTags = frozenset[int] | AnyVersion
-"""The versions that If-Match or If-None-Match lists. Entity tags that are not the form of a version are left out."""
+"""The versions that If-Match or If-None-Match lists. Entity tags without the form of a version are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +260,8 @@ PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
 result may have more."""
 
 SMALL_PAGE_BYTES = 4 * 1024 * 1024
-"""The most bytes of the documents of a page for which a read stays in its lane. A larger page is read in the
-slow lane."""
+"""The most bytes of the documents of a page that is read in the lane of its request. A larger page is read in the slow
+lane."""
 
 
 TOTAL_AT_MOST = 10_000
@@ -276,7 +276,7 @@ FACET_BYTES_AT_MOST = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The part of the matching resources that a page contains, and its order."""
+    """Which of the matching resources a page contains, and in which order."""
 
     limit: int = DEFAULT_LIMIT
     offset: int = 0

@@ -61,7 +61,7 @@ class ObjectType:
         return self.merged_with(ObjectType.of({name: list(items)}))
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
-        """This ObjectType with each field that ``sent`` has taken from ``sent``."""
+        """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
         arrays = {**self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
         return ObjectType(f"{{{','.join(ordered)}}}")

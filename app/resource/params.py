@@ -1,6 +1,6 @@
 """The parameters of the resource's endpoints: their names, types and limits.
 
-The parameters of the search stand in :mod:`app.resource.searching.search_params`.
+The parameters of the search are in :mod:`app.resource.searching.search_params`.
 """
 
 import re
@@ -72,11 +72,10 @@ def read_expansion(text: str) -> str | None:
 
 
 def read_contained_object(text: str) -> str:
-    """Load a JSON object: the JSON text that an ObjectType has to contain. The object may stand in ObjectType's
-    wrapper.
+    """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
-    Any JSON object is valid; no ObjectType contains one with an unknown field or with an invalid value. A member that
-    is ``null`` counts as absent, as in a body.
+    Any JSON object is accepted. If it has an unknown field or an invalid value, no ObjectType contains it. A member
+    that is ``null`` counts as absent, as in a body.
     """
     try:
         value = decode(text)
@@ -141,7 +140,7 @@ _WHOLE_NUMBERS = "The interface declares a float: whole numbers such as 20.0 are
 
 
 class PagingSchema(QuerySchema):
-    """The parameters of every list, for the order of the matching resources and the part of them that is answered."""
+    """The parameters that every list has: the order of the results, and which part of them a page contains."""
 
     sort = Parameter(
         read_sort_term,
@@ -150,7 +149,7 @@ class PagingSchema(QuerySchema):
         meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
-    #   would send 20.0.
+    # No default is published, because the type of limit and offset is float, and generated clients would send 20.0.
     limit = Parameter(
         _read_limit,
         {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
@@ -346,7 +345,7 @@ class StagedSchema(QuerySchema):
 class VersionSchema(QuerySchema):
     """The parameter ``version`` of a delete. It loads to the expected version, or to None if it is not given."""
 
-    #   version fits one state of a resource only.
+    # The example is inside the schema, so that documentation pages do not send it: each version fits only one state.
     version = Parameter(
         read_number,
         NUMBER_SCHEMA | {"examples": [1]},

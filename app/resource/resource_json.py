@@ -169,7 +169,7 @@ RESULT_JSON: dict[frozenset[str], ResultJson] = {
 """A result of the sorted list (interface 4.12), by the names of the expanded references."""
 
 FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS), OBJECT_TEXT.current)
-"""A result of the list (interface 4.1): the fields of ObjectType stand beside the fields that the server adds."""
+"""A result of the list (interface 4.1): the fields of ObjectType are next to the fields that the server adds."""
 
 
 def _projection(projection: Projection) -> ResultJson:

@@ -120,8 +120,8 @@ def _raise_unless_for_a_browser() -> None:
         raise error
 
 
-# Without strict slashes, because below a prefix the path may be empty, and clients that want no HTML would get a
-# redirect instead of a 404.
+# Below a prefix the path may be empty. With strict slashes, clients that do not accept HTML would then get a redirect
+# instead of a 404.
 @blueprint.route("/", methods=_ALL_METHODS, strict_slashes=False)
 @public
 def front() -> Response:

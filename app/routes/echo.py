@@ -90,7 +90,7 @@ class DescriptionWithLinks(Endpoint):
 
 def _prefers_form() -> bool:
     """Whether ``Accept`` prefers a form to JSON (RFC 9110, section 12.5.1). Parameters other than ``q`` are ignored."""
-    # werkzeug also compares parameters, so that with its own Accept "application/json; charset=utf-8" would not match
+    # The parameters are removed, because werkzeug also compares them: "application/json; charset=utf-8" would not match
     # JSON.
     accepted = MIMEAccept(
         (media_range.partition(";")[0].strip(), quality) for media_range, quality in request.accept_mimetypes

@@ -31,7 +31,7 @@ def _found(project_key: str, query: Search) -> bytes:
     def compose(reader: Connection) -> Page:
         found = search(reader, project_key, query)
         if found.has_unindexed:
-            # The process that noted the text may have ended before it indexed it.
+            # The process that noted a text may have ended before the text was indexed.
             database().leisure.add(project_key, index_texts)
         return found.page
 

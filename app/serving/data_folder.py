@@ -1,14 +1,14 @@
 """The data folder of the embedded PostgreSQL: the place of its cluster, the account of its server, and its lock.
 
 The cluster is in ``DATA_DIR`` if PostgreSQL can use this folder. If the account of the server cannot enter it, or if
-PostgreSQL cannot use its name, the cluster is in the store (:func:`app.serving.postgres_programs.store`), and a
-pointer, a file in ``DATA_DIR``, names its folder.
+PostgreSQL cannot use its name, the cluster is in the store (:func:`app.serving.postgres_programs.store`). A file in
+``DATA_DIR``, the pointer, then names the folder of the cluster.
 
 PostgreSQL does not run as root. Under root it runs as the owner of the cluster; for a new cluster this is a system
 account of the service. Everything else in the folder belongs to root, and root writes only in folders in which no other
 account can write. So nobody can replace a file that root writes by a link, or swap a folder that root hands over. The
-folders above the data folder are not checked. Whoever can write there, such as the owner of a checkout in which root
-runs ``make run``, can swap the data folder as a whole.
+folders above the data folder are not checked. An account that can write there, such as the owner of a checkout in which
+root runs ``make run``, can swap the data folder as a whole.
 
 One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way.
 """
@@ -128,8 +128,8 @@ class DataFolder:
                 f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'not known yet'})."
             ) from None
         except OSError:
-            # A full disk gets here, too. Without closing, the next try would find the folder in use by this process
-            # itself.
+            # For example, the disk is full. If the descriptor stayed open, the next try would find the folder in use by
+            # this process itself.
             os.close(descriptor)
             raise
         return descriptor
@@ -256,13 +256,13 @@ def find_home(data_dir: Path) -> Path:
         raise EmbeddedError(f"{pointer} names {home}, which is not a place for this user's data.")
     if not home.is_dir():
         raise EmbeddedError(f"The data are gone: {pointer} names {home}. Remove the file to begin anew.")
-    make_store()  # it exists, and its owner is checked each time
+    make_store()  # the store exists, but its owner is checked each time
     _raise_if_others_own(home)
     return home
 
 
 def can_enter(user: Account | None, folder: Path) -> bool:
-    """Whether an account can enter a folder. For the account of this process, None, this is assumed."""
+    """Whether an account can enter a folder. The result for the account of this process (None) is always True."""
     return user is None or processes.run_as(user, ["/bin/sh", "-c", 'cd -- "$0"', str(folder)]).returncode == 0
 
 
@@ -353,8 +353,8 @@ def _locked(folder: Path) -> Generator[None]:
 
 
 def _raise_if_others_own(folder: Path) -> None:
-    """Refuse a data folder that belongs to another account, or whose cluster does; under root, one in which others can
-    write."""
+    """Refuse a data folder if the folder or its cluster belongs to another account. Under root, also refuse a folder in
+    which other accounts can write."""
     own = os.geteuid()
     path = folder
     if own == 0:

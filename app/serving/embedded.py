@@ -48,8 +48,8 @@ _SERVER_SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # The log gets starts, stops and crashes of the server, but no failed statements: the service answers and logs
-    # these, and here they would fill the disk and show the users' data.
+    # The log contains starts, stops and crashes of the server, but no failed statements, because the service logs them.
+    # In this log they would fill the disk and show the users' data.
     "log_min_messages": "log",
     "log_checkpoints": "off",
     "log_destination": "stderr",
@@ -148,7 +148,7 @@ class EmbeddedPostgres:
             try:
                 stop_leftovers(folder, folder.cluster)
             except (OSError, EmbeddedError) as error:
-                logger.error("%s", error)  # the next start looks again
+                logger.error("%s", error)  # the next start tries again to end the leftovers
         if self._sockets is not None and not keep_sockets:
             remove_socket_folder(self._sockets)
             self._sockets = None
@@ -263,8 +263,8 @@ class EmbeddedPostgres:
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
         launched()
-        # No time limit: the server may have to recover from a crash first, and to stop it would make the recovery begin
-        # again.
+        # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
+        # begin again.
         told_at = time.monotonic()
         pause_s = 0.01
         while True:
@@ -333,7 +333,7 @@ def running(data_dir: Path) -> str | None:
 
 @contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
-    """Yield the connection string of a data folder's server for a command. If none runs, one runs during the block.
+    """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
 
     :param patience_s: the longest wait for another process that is starting or stopping a server on the data folder.
     :raises DataDirInUse: if the other process takes longer.

@@ -58,7 +58,7 @@ class GunicornProcess:
                 # must not be.
                 folder=processes.ROOT,
                 source=source,
-                # SIGQUIT stops it at once when its supervisor dies; SIGTERM would let requests in flight finish.
+                # SIGQUIT stops gunicorn at once when the supervisor dies; SIGTERM would let requests in flight finish.
                 when_parent_dies=signal.SIGQUIT,
             )
         finally:
@@ -88,7 +88,7 @@ class GunicornProcess:
     def wait_for_answer(self) -> None:
         """Wait until the service answers over HTTP.
 
-        :raises ServeError: if gunicorn ends before, or does not answer within a minute.
+        :raises ServeError: if gunicorn ends before it answers, or does not answer within a minute.
         """
         deadline = time.monotonic() + _FIRST_ANSWER_S
         while not self.answers():
@@ -119,7 +119,7 @@ class GunicornProcess:
     def stop(self, hurry: Callable[[], bool]) -> None:
         """Stop gunicorn after its requests in flight.
 
-        :param hurry: called again and again; when it returns True, gunicorn is killed.
+        :param hurry: called repeatedly; when it returns True, gunicorn is killed.
         """
         process = self.process
         if process is None:
@@ -131,7 +131,7 @@ class GunicornProcess:
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
-        self._close_sink()  # only now, because a waiting master takes its end for the loss of the supervisor
+        self._close_sink()  # only now: a master that waits for input would report the loss of the supervisor
         self.process = None
 
 

@@ -66,13 +66,13 @@ bind = [_settings.listen_address, *_private]
 workers = _settings.workers
 
 # A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
-# the figures), and errors in JSON for requests that cannot be parsed. THREADS, the size of the pool, limits how many
+# the figures). Requests that cannot be parsed get errors in JSON. THREADS, the size of the pool, limits how many
 # requests use the database at once.
 worker_class = "app.serving.worker.Worker"
 
 # The most connections of each process, including idle ones. With files and database connections they stay below 1024,
-# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the others
-# are for.
+# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the
+# other 100 are for.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.
@@ -85,7 +85,7 @@ preload_app = True
 # connection costs 30 KiB.
 keepalive = 75
 
-# The seconds that requests in flight get when the service stops. Readiness fails before (app/serving/stopping.py).
+# The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
 graceful_timeout = _settings.longest_request_s
 
 # The seconds after which the master replaces a worker whose main loop has not reported to it. This does not limit
@@ -103,7 +103,7 @@ limit_request_fields = 100
 sendfile = False
 
 # Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
-# you need it, set both, so that workers do not restart together. Their metrics are kept: see child_exit.
+# workers have to be replaced, set both variables, so that they do not restart together. child_exit keeps their metrics.
 max_requests = 0
 max_requests_jitter = 0
 
@@ -214,8 +214,8 @@ def begin_to_serve(server: Any) -> None:
     """Log the warning of an extension, and exclude all loaded objects from garbage collection.
 
     Loaded modules are never freed, but collections would examine them again and again. That would cost a create 4 % of
-    its time, and write to memory that the workers share with the master. There is no collection before: loading leaves
-    three thousand objects of garbage, and finding them would take 60 ms of the start.
+    its time, and write to memory that the workers share with the master. The garbage of loading is not collected first:
+    it is three thousand objects, and finding them would take 60 ms of the start.
     """
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
     if extension is not None and extension.warning is not None:
@@ -237,7 +237,7 @@ def post_worker_init(worker: Any) -> None:
         extensions["readiness"].is_stopping = stopping.has_begun
     if "extension" in extensions:
         extensions["extension"].start()
-    # As in the master, because objects that a worker makes at its start stay until its end.
+    # The objects that a worker makes at its start stay until its end, so collections need not examine them, either.
     gc.collect()
     gc.freeze()
     if _settings.metrics_are_on:

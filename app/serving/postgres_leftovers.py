@@ -68,8 +68,8 @@ def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
 
 def _postmaster(cluster: Path) -> int | None:
-    """The process id in the pid file of a cluster; None if there is none. By now no process, or another one, may have
-    it."""
+    """The process id in the pid file of a cluster; None if there is none. The server may have ended, and by now another
+    process may have this id."""
     try:
         return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
     except (OSError, ValueError):

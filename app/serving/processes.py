@@ -31,15 +31,15 @@ def spawn(
     user: tuple[int, int] | None = None,
     when_parent_dies: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own, so that Ctrl-C in a terminal does not reach it.
+    """Start a program in a separate session, so that Ctrl-C in a terminal does not reach it.
 
     :param folder: its working directory.
     :param source: the file descriptor of its standard input; by default it has none.
     :param output: the file descriptor of its standard output and error; None: those of this process.
     :param user: the user and group id as which it runs; None: those of this process.
     :param when_parent_dies: the signal that Linux sends to the program when the thread that called this function ends.
-        There is no signal without ``setpriv`` of util-linux 2.33 or newer, as on other systems, nor if the thread ends
-        in the few milliseconds before setpriv has asked for the signal.
+        No signal is sent on other systems, without ``setpriv`` of util-linux 2.33 or newer, or if the thread ends in
+        the few milliseconds before setpriv has requested the signal.
     """
     uid, gid = user or (None, None)
     # A change of user cancels the request for the signal, so setpriv requests it after the change.
@@ -61,7 +61,7 @@ def spawn(
 
 @cache
 def setpriv() -> str | None:
-    """The path of util-linux's setpriv, which requests the signal; None without it. The setpriv of busybox cannot."""
+    """The path of util-linux's setpriv, which can request the signal; None if it is missing or is that of busybox."""
     found = shutil.which("setpriv")
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
@@ -72,7 +72,7 @@ def own_module(module: str, *arguments: str) -> list[str]:
     ``-P`` keeps the working directory out of sys.path, and the launcher imports ``app`` before other code can import
     another ``app``.
     """
-    # In a checkout the launcher is inside the package, in an installation beside it.
+    # In a checkout the launcher is inside the package, in an installation next to it.
     folder = _PACKAGE / "launcher"
     launcher = (folder if folder.is_dir() else _PACKAGE.with_name("sample_resource")) / "__init__.py"
     return [sys.executable, "-P", str(launcher), module, *arguments]
@@ -145,7 +145,7 @@ def send(pid: int, number: signal.Signals) -> bool:
 
 
 def send_to_group(group: int, number: int) -> bool:
-    """Send a signal to a process group. Return False if the group is empty. Signal 0 only tests whether it is."""
+    """Send a signal to a process group. Return False if the group is empty. Signal 0 has no other effect."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:

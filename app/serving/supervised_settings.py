@@ -17,7 +17,7 @@ gc.disable()
 
 
 def on_starting(server: Any) -> None:
-    """Wait for the supervisor, then check the settings as without it (gunicorn's hook).
+    """Wait for the supervisor, then check the settings and the ports (gunicorn's hook).
 
     The signing key is not checked, because the supervisor has used it before.
     """

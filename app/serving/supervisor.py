@@ -183,7 +183,7 @@ class _Supervisor:
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing. Only with a handler does Python write to the wakeup descriptor when a child ends."""
+    """Do nothing. This handler is needed because Python writes to the wakeup descriptor only for handled signals."""
 
 
 class _Restarts:

@@ -2,7 +2,7 @@
 
 A connection uses a greenlet instead of a thread, and a database connection only during a statement. So clients that
 send headers or bodies slowly, or do not read their answers, keep no other client waiting. gunicorn's parser refuses a
-malformed request line or a header that is too large before Flask is called, and by itself would answer with an HTML
+malformed request line, or a header that is too large, before Flask is called. gunicorn's own answer would be an HTML
 page.
 """
 
@@ -45,15 +45,15 @@ _UNREAD_AT_MOST = 256 * 1024
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
-"""The limits for reading the rest of a body that the application has refused. It is read so that the client can read
-the reason."""
+"""The limits for reading the rest of a body that the application has refused. A client that is still sending it would
+otherwise not read the answer with the reason."""
 
 _HEADERS_AT_MOST = 56 * 1024
 """The most bytes of the header lines of a request. With the request line, whose limit is 8,190 bytes, they are at most
 64 KiB.
 
-By gunicorn's limits, for lines and for their number, they could be 819 KB. gunicorn searches all of them whenever bytes
-arrive, so that 50 clients that sent such headers slowly stopped all others.
+gunicorn's own limits, on the length and on the number of lines, would allow 819 KB. gunicorn searches all of these
+bytes whenever more arrive, so that 50 clients that sent such headers slowly stopped all other clients.
 """
 
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
@@ -290,7 +290,7 @@ class RecordedRequest(BoundedRequest):
 
 
 class _IdleWait:
-    """The context of a wait for the next request. The socket has no timeout in it, and the worker limits the wait."""
+    """The context of a wait for the next request. The socket has no timeout then, as the worker limits the wait."""
 
     __slots__ = ("_client", "_worker")
 
@@ -308,7 +308,7 @@ class _IdleWait:
 
 
 def _raise_if_host_is_wrong(req: Any) -> None:
-    """Refuse a request without a valid Host, as RFC 9112, section 3.2 demands. gunicorn has refused two Host headers.
+    """Refuse a request without a valid Host, as RFC 9112, section 3.2 demands. gunicorn refuses two Host headers.
 
     :raises ApiError: 400 for HTTP/1.1 without Host, and for a Host that is no host.
     """

@@ -1,9 +1,9 @@
 """The metrics of the service for Prometheus. ``docs/observability.md`` says what each of them means.
 
 :data:`metrics` is the only instance in a process. Under gunicorn the processes share their metrics in a folder (see
-    ``shared_folder.py``) by prometheus_client's multi-process mode: each process writes files of its own, and each can
-    answer with the metrics of all. The files of an ended worker keep its counts, and the next new worker continues
-    these files, so that the folder does not grow with every worker.
+``shared_folder.py``) by prometheus_client's multi-process mode: each process writes its own files, and each can answer
+with the metrics of all processes. The files of an ended worker keep its counts, and the next new worker continues these
+files, so that the folder does not grow with every worker.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
@@ -189,8 +189,8 @@ class Metrics:
                 watched.before = now
 
     def sample_pools_periodically(self) -> None:
-        """Update the metrics of pools once a second for ever. So requests need not, and the gauges stay true without
-        requests."""
+        """Update the metrics of pools once a second for ever. So requests need not update them, and the gauges stay
+        correct while there are no requests."""
         while True:
             self.sample_pools()
             time.sleep(_SAMPLE_INTERVAL_S)
@@ -221,7 +221,7 @@ class Metrics:
     def mark_ended(self, pid: int) -> None:
         """Remove the gauges of an ended process, and keep its counts. To be called in gunicorn's master."""
         if self._folder is not None:
-            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # it declares no types
+            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # it has no type annotations
             self._ended.append(pid)
 
     def next_ended(self) -> int | None:
@@ -241,7 +241,7 @@ class Metrics:
             return
         for kind in ("counter", "histogram"):
             own = self._folder.path / f"{kind}_{os.getpid()}.db"
-            if not own.exists():  # the system reuses process ids
+            if not own.exists():  # it exists if the system has reused a process id
                 with contextlib.suppress(FileNotFoundError):
                     (self._folder.path / f"{kind}_{ended}.db").rename(own)
 

@@ -1,9 +1,9 @@
 """The folder in which the processes of one gunicorn master share their metrics.
 
-prometheus_client has a multi-process mode for this: each process writes its metrics to files of its own, and a process
+prometheus_client has a multi-process mode for this: each process writes its metrics to its own files, and a process
 that is asked for metrics adds up the files of all. An environment variable switches this mode on when prometheus_client
-is first imported. So this module does not import it, and :func:`share_between_processes` must run before any import of
-it.
+is first imported. So :func:`share_between_processes` must run before the first import of prometheus_client, and this
+module does not import prometheus_client.
 """
 
 import atexit

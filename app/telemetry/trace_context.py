@@ -26,8 +26,8 @@ class TraceContext(NamedTuple):
     def sql_comment(self) -> str:
         """The SQL comment that precedes statements; empty if the trace is not recorded.
 
-        sqlcommenter appends its comment. This one comes first, because ``pg_stat_activity`` shows only the first 1024
-        bytes.
+        sqlcommenter appends the comment instead. It precedes the statement here, because ``pg_stat_activity`` shows
+        only the first 1024 bytes.
         """
         return f"/*traceparent='00-{self.trace_id}-{self.span_id}-01'*/ " if self.sampled else ""
 

@@ -103,7 +103,7 @@ class Tracing:
         )
 
     def note_admission(self, waited_s: float, lane: str, refusal: BaseException | None) -> None:
-        """Record the span of a wait for a connection that has ended.
+        """Record the span of a wait for a connection, after the wait has ended.
 
         :param refusal: the error that ended the wait; None if the request got a connection.
         """

@@ -390,7 +390,7 @@ class ReadOnly(StrictField):
 
 
 class NestedObject(fields.Nested):
-    """A field of a JSON body that is an object with a schema of its own."""
+    """A field of a JSON body that is an object with its own schema."""
 
     def __init__(self, nested: type[Schema], **options: Any) -> None:
         if not issubclass(nested, StrictSchema):

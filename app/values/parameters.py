@@ -1,4 +1,4 @@
-"""Loads the parameters of requests from texts to typed values. Only the OAuth endpoints do not use it.
+"""Loads the parameters of requests from texts to typed values. The OAuth endpoints have their own parser.
 
 A :class:`QuerySchema` is a marshmallow schema whose fields are parameters. It gets the whole multi-dictionary, so that
 it can refuse names and values that other parsers drop: an undeclared name, a repeated parameter that is not repeatable,
@@ -24,7 +24,8 @@ JsonSchema = dict[str, Any]
 LENGTH_AT_MOST = 16_384
 """The most characters of all values of a request together. Only a form can contain more.
 
-So many are parsed in less than 100 ms. All requests of the process wait so long, even if a thread parses.
+This number of characters is parsed in less than 100 ms. All requests of the process wait during the parsing, even if a
+thread does it.
 """
 
 
@@ -204,7 +205,7 @@ class QuerySchema(OwnLoad):
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and the parameter families among them."""
+        """All fields by the names of their parameters, and those of the fields that are parameter families."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 
@@ -261,7 +262,7 @@ class QuerySchema(OwnLoad):
 
 
 def _too_long(values: Mapping[str, Sequence[str]]) -> list[errors.Fault]:
-    """A fault for each value that is too long; if only all together are too long, one fault for the longest parameter.
+    """A fault for each value that is too long; if only their sum is too long, one fault for the longest parameter.
 
     :param values: the texts of each parameter, by its name.
     """

@@ -1,4 +1,4 @@
-"""The parsed and the resolved tree of a predicate. Each has types of its own, all frozen.
+"""The parsed and the resolved tree of a predicate. Each tree has its own types, all frozen.
 
 Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
 only in white space have equal trees.
@@ -31,7 +31,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The variable ``:name``, whose values stand in the query string."""
+    """The variable ``:name``, whose values are in the query string."""
 
     name: str
     position: int = field(compare=False)
@@ -42,21 +42,21 @@ Operand = Literal | Variable
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """The term that all of some terms hold."""
+    """The term ``a and b ...``: it holds if all of its terms hold."""
 
     terms: tuple["Parsed", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """The term that at least one of some terms holds."""
+    """The term ``a or b ...``: it holds if at least one of its terms holds."""
 
     terms: tuple["Parsed", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The term that another term does not hold."""
+    """The term ``not a``: it holds if its term does not hold."""
 
     term: "Parsed"
 
@@ -85,14 +85,14 @@ Parsed = And | Or | Not | Nested | Atom
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """The condition that all of some conditions hold."""
+    """A condition that holds if all of its conditions hold."""
 
     conditions: tuple["Condition", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """The condition that at least one of some conditions holds."""
+    """A condition that holds if at least one of its conditions holds."""
 
     conditions: tuple["Condition", ...]
 

@@ -3,7 +3,8 @@
 A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
 that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
 (``@>``) of a document. Conditions on several items or on elements become a jsonpath. The GIN index of documents serves
-both. A jsonpath is a parameter that contains the values, because the operator that the index serves takes no variables.
+containment and jsonpaths. A jsonpath is a parameter that contains the values, because the operator that the index
+serves takes no variables.
 """
 
 import json
@@ -43,7 +44,7 @@ class Clause:
 
     @property
     def in_order(self) -> LiteralString:
-        """The SQL condition of a scan that reads the rows in the order of a page, and soon has enough of them.
+        """The SQL condition of a scan that reads the rows in the order of a page, and ends when the page is full.
 
         No GIN index of documents or words can serve this form, whatever the planner estimates.
         """
@@ -56,7 +57,7 @@ class ClauseTerm:
 
     :param by_gin: whether a GIN index can serve the term.
     :param finds_few: whether an index finds the resources that fulfil the term; they are assumed to be few.
-    :param stretch: the stretch of an order that these resources are; None if they are not side by side.
+    :param stretch: the stretch of an order that these resources form; None if they are not adjacent in any order.
     """
 
     text: LiteralString
@@ -67,11 +68,11 @@ class ClauseTerm:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch: resources that stand side by side in the order of a field.
+    """A stretch: resources that are adjacent in the order of a field.
 
-    :param text: the condition on the stretch if no other condition holds. It has a form that the index of the field
-        serves. Beside other conditions, a comparison of the version has a form that no index serves, because the
-        planner has no statistics and would assume that a version is as selective as a key.
+    :param text: the condition for a statement without other conditions, in a form that the index of the field serves.
+        With other conditions, a comparison of the version has a form that no index serves, because the planner has no
+        statistics and would assume that a version is as selective as a key.
     """
 
     field: Field
@@ -88,8 +89,8 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     stretch = None
     if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
-        # For equality the planner would drop the column from ORDER BY, and then might read the primary key in the order
-        # of the id, which is left.
+        # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
+        # planner might read the primary key.
         column, is_equality, value = text.replace("::numeric", "::bigint").partition(" = ")
         bounds: LiteralString = f"{column} >= {value} AND {column} <= {value}" if is_equality else column
         stretch = Stretch(condition.field, bounds)
@@ -125,7 +126,7 @@ def _has_value(document: Any) -> bool:
 
 
 def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of the field serves a comparison, as a comparison of the kind ``index``."""
+    """Whether a comparison is of the kind ``index``, and the index of its field serves the comparison."""
     if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
         return False
     # A text that is no UUID in lower case equals no id.
@@ -134,7 +135,7 @@ def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition is that an array of scalars has one of some values."""
+    """Whether a condition says that an array of scalars has at least one of several values."""
     return (
         isinstance(condition, Holds)
         and condition.field.is_array
@@ -144,7 +145,7 @@ def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """The conditions that are joined by and, without nesting."""
+    """The conditions that a condition joins by ``and``, without nesting."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -369,5 +370,5 @@ def _filter(condition: Condition) -> str:
 
 
 def _any_of(member: str, it: str, values: Sequence[Value]) -> str:
-    """The jsonpath that a test of an element holds for one of the values. An operator without operands has one test."""
+    """The jsonpath ``test or test ...``, one test of an element for each value, or one test if there are no values."""
     return " || ".join([member.format(it=it, value=_json(value)) for value in values]) or member.format(it=it)

@@ -21,7 +21,7 @@ class Arity(Enum):
 
 
 class ArraySearch(Enum):
-    """The way to search an array of scalars for an operator that has no SQL of its own for arrays."""
+    """The way to search an array of scalars for an operator without special SQL for arrays."""
 
     CONTAINS_ANY = "the document contains one of the values in the array"
     CONTAINS_ALL = "the document contains all of the values in the array"

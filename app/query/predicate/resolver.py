@@ -82,7 +82,7 @@ class _Resolver:
     faults: Faults
 
     def condition(self, term: Parsed, known: Mapping[str, Field], *, negated: bool = False) -> Condition:
-        """Resolve a term, or its negation, whose names are names of the known fields."""
+        """Resolve a term, or its negation. Its names are looked up in ``known``."""
         match term:
             case And(terms) | Or(terms):
                 conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)

@@ -17,8 +17,8 @@ before it."""
 
 
 def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: Callable[[Connection], Page]) -> bytes:
-    """Read a page in a lane; a large page is read again in the slow lane, which bounds how many a process has at a
-    time.
+    """Read a page in a lane; a large page is read again in the slow lane, which limits how many large pages a process
+    reads at a time.
 
     :param compose: makes the page; it may execute statements on the connection.
     """
@@ -32,7 +32,7 @@ def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: 
 
 
 def lane_of_existence(selected: Selected) -> Lane:
-    """The lane of the existence check: the statement whether at least one resource is selected."""
+    """The lane of an existence check, which finds out whether at least one resource is selected."""
     is_found = not selected.clauses or selected.finds_few or selected.side_by_side_in is not None
     return Lane.FAST if is_found else Lane.SLOW
 

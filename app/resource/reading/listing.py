@@ -11,8 +11,8 @@ few of them match.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
 so the statement makes JSON only of documents within their share of a small page. If a document has more, a second
-statement sums the bytes of all documents, and returns the page result by result, or only the bytes of each document if
-the sum is too large. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
+statement sums the bytes of all documents. It returns the page result by result or, if the sum is too large, only the
+bytes of each document. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
 the whole page, which it would never free. The first statement does not sum the bytes, because that costs 9 % of a page
 of 20 and of a page of 500.
 """
@@ -40,8 +40,8 @@ from app.resource.model import (
 from app.resource.resource_json import ResultJson
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
-"""A literal and not a parameter: if the planner does not know the value of a LIMIT, it expects a tenth of the rows to
-be read, and then prefers a scan to every index.
+"""The most matches that are counted, as a literal and not as a parameter: if the planner does not know the value of a
+LIMIT, it expects a tenth of the rows to be read, and then prefers a scan to every index.
 """
 
 
@@ -117,12 +117,12 @@ class Selected:
 
     @property
     def side_by_side_in(self) -> Field | None:
-        """The field in whose order the selected resources stand side by side; None if there is no such field."""
+        """The field in whose order the selected resources are adjacent; None if there is no such field."""
         return next((stretch.field for stretch in self._stretches), None)
 
     @cached_property
     def _stretches(self) -> Sequence[Stretch]:
-        """The bounds of the stretch that the selected resources are; none if they are not side by side."""
+        """The bounds of the stretch that the selected resources form; empty if they form no stretch."""
         terms = self.terms
         stretches = [term.stretch for term in terms if term.stretch is not None]
         is_one = len(stretches) == len(terms) and len({stretch.field for stretch in stretches}) == 1
@@ -139,7 +139,7 @@ class Selected:
 
     @property
     def where_any(self) -> LiteralString:
-        """The SQL condition of a scan that finds any selected resource; of a stretch it finds the first."""
+        """The SQL condition of a scan that looks for one selected resource; in a stretch, for the first resource."""
         if self.side_by_side_in is None:
             return self.where
         by = terms_of([SortTerm(self.side_by_side_in)], Projection.CURRENT)
@@ -241,7 +241,7 @@ class Page:
         is_made = True
         with connection.cursor() as cursor:
             for document_bytes, text in cursor.stream(statement, self._all_parameters, binary=True):
-                if document_bytes is None:  # the beginning or the end
+                if document_bytes is None:  # a row with the beginning or the end of the page
                     page.write(_checked(text))
                     continue
                 is_made = text is not None
@@ -259,7 +259,7 @@ class Page:
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether the selected resources stand side by side in the order of the page."""
+        """Whether the selected resources are adjacent in the order of the page."""
         order = self.terms[0].in_order_of
         return order is not None and self.selected.side_by_side_in is order
 
@@ -321,7 +321,7 @@ _NO_TOTAL: LiteralString = "''"
 
 
 def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """The parts of a page of all resources, or of a stretch: both stand side by side in the index of the order.
+    """The parts of a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
 
     The LIMIT of the count is opaque to the planner. So the planner expects few rows to be counted, and walks the index
     instead of making a bitmap of the whole stretch.
@@ -335,7 +335,8 @@ def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
 
 
 def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """The parts of a page with other conditions, whose matches are found in one of the two ways of the module."""
+    """The parts of a page of the resources that fulfil any conditions. The docstring of the module describes the two
+    ways in which they are found."""
     found: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",

@@ -46,8 +46,8 @@ _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED prevents a plan for one row, which would scan the whole project in the hope of an early match instead of
-using an index. The execution still stops at the first match. For a stretch of an order the condition has a LIMIT of its
-own: then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
+using an index. The execution still stops at the first match. For a stretch of an order the condition has its own LIMIT:
+then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
 
 
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:

@@ -2,8 +2,8 @@
 
 The dictionary finds words by stem and by spelling, with indexes that are expensive to write. So a write does not add to
 it. The statement that writes a resource only notes the texts in which a new word may be, in the table
-``unindexed_text``. A search reads these texts beside the dictionary. :func:`index_texts` moves them to the dictionary,
-many at a time, when the project has few requests.
+``unindexed_text``. A search reads these texts in addition to the dictionary. :func:`index_texts` moves them to the
+dictionary, many at a time, when the project has few requests.
 
 Most writes need not even note a text, because :class:`WordCache` keeps in memory which words each connection has
 committed. A word that no resource has any more stays in the dictionary until :func:`remove_unused_words`, and finds no
@@ -37,8 +37,8 @@ words do not wait for one another.
 """
 
 _COUNTED_CHARACTERS = 20_000
-"""The most characters that are searched: so many of the elements of ``arrayOfStringExample``, and so many of
-``someProperty``."""
+"""The most characters of ``arrayOfStringExample`` that are searched, counted over all elements, and the most characters
+of ``someProperty``."""
 
 _LONGEST_PIECE = 1_000
 """The most bytes between two blanks; a longer piece has no words. The migration that defines ``words_of`` says why."""
@@ -53,14 +53,14 @@ _CACHED_LENGTH = 64
 """The most characters of a piece that is cached."""
 
 CACHED_FOR_S = 60.0
-"""The longest time that a connection remembers words."""
+"""The longest time for which the pieces of a connection stay cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewWords:
     """The pieces of a write's texts whose words the dictionary may lack.
 
-    A piece stands between two blanks of a text, and contains one or more words.
+    A piece is the part of a text between two blanks. It contains one or more words.
     """
 
     pieces: tuple[str, ...]
@@ -97,8 +97,8 @@ class WordCache:
     """A cache of pieces whose words are noted or in the dictionary, for each connection that has committed them.
 
     A cache for the whole process would outlive a restore of the database, or a failover that loses the last commits.
-    Both break the connections, and the cache of a connection ends with it. But connections to a pooler outlive both,
-    and an operator can remove words. So a connection forgets its pieces after :data:`CACHED_FOR_S`.
+    Restore and failover break the connections, and the cache of a connection ends with the connection. But connections
+    to a pooler are not broken, and an operator can remove words. So pieces are forgotten after :data:`CACHED_FOR_S`.
     """
 
     def __init__(self) -> None:

@@ -125,11 +125,11 @@ def _terms(facet: Facet, where: LiteralString, projection: Projection, bytes_at_
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have megabytes. If the listed texts have too many bytes together, none of them becomes JSON.
+        # A text may have megabytes. If the listed texts have too many bytes in total, none of them becomes JSON.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
-    # To sort the first 200 of many values is several times faster than to sort all. So one query counts the values, and
+    # Finding the first 200 of many values is several times faster than sorting all. So one query counts the values, and
     # its result is read twice: for the listed terms and for the sums.
     return f"""
         WITH counted AS MATERIALIZED (

@@ -53,7 +53,7 @@ def read_words(text: str) -> str:
 
 
 def read_level(text: str) -> int:
-    """Load a number of edits, rounded down. As it was sent, it must not exceed the platform's default level."""
+    """Load a number of edits, rounded down. Before rounding, it must not exceed the platform's default level."""
     number = read_number(text)
     if number < 0:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")

@@ -95,7 +95,7 @@ class Expansion:
 
     @property
     def tsquery(self) -> str | None:
-        """The text of the ``tsquery`` that all words match; None if no resource can match."""
+        """The text of the ``tsquery`` for the resources that match all words; None if no resource can match."""
         return " & ".join([f"({word.similar})" for word in self.asked]) or None
 
     @property
@@ -266,5 +266,5 @@ SELECT
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)"""
-"""The number of words of each text; whether texts wait to be indexed; whether each text has a stem, and each stem a
-word of the project; the words, each as the texts of :class:`AskedWord`."""
+"""Statement of one row: the number of words of each text; whether texts wait to be indexed; whether each text has a
+stem, and each stem a word of the project; the words, each as the texts of :class:`AskedWord`."""

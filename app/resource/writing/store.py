@@ -20,7 +20,7 @@ from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
 
 _word_cache = WordCache()
-"""The only cache of this process. Its entries belong to connections."""
+"""The only word cache of this process. It has separate entries for each connection."""
 
 
 def forget_words(project_key: str) -> None:
@@ -35,7 +35,7 @@ _WHICH: dict[type[Target], LiteralString] = {
     ByKey: "r.key = %(key)s",
     YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The SQL condition that finds a target. ``r.key DESC`` looks redundant beside ``r.key IS NULL``, but without it
+"""The SQL condition that finds a target. ``r.key DESC`` looks redundant after ``r.key IS NULL``, but without it
 PostgreSQL does not use the index of keys for this order."""
 
 _FIND: dict[type[Target], LiteralString] = {
@@ -60,8 +60,8 @@ It is truncated to milliseconds, because the column, a timestamptz(3), would rou
 _NOW: LiteralString = "date_trunc('milliseconds', statement_timestamp())"
 """The SQL of the time of a write by the database's clock, which all processes share.
 
-It is not now(), the time of BEGIN: with it, a write that has waited for a lock could get an earlier time than the write
-that it waited for. Python chooses between this and :data:`_GIVEN_TIME`, because Citus refuses such a choice in SQL.
+It is not now(), which is the time of BEGIN: a write that has waited for a lock could then get an earlier time than the
+write that held the lock. Python chooses this SQL or :data:`_GIVEN_TIME`, because Citus refuses such a choice in SQL.
 """
 
 _THIS_VERSION: LiteralString = "r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s"

@@ -19,7 +19,7 @@ from sample_resource_sandbox.settings import SandboxSettings
 
 NOT_GOOD_ENOUGH = 1
 NOT_JUDGED = 2
-"""The exit code without a report, and for wrong options."""
+"""The exit code if there is no report, or if an option is wrong."""
 
 _TIMEOUT_S = 60.0
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -56,7 +56,7 @@ class _Url(click.ParamType[str]):
 
 
 class _NotJudged(click.ClickException):
-    """The error if there is no report. It has another exit code than a report that is not good enough."""
+    """The error if there is no report. Its exit code differs from that of a report that is not good enough."""
 
     exit_code = NOT_JUDGED
 
@@ -142,8 +142,8 @@ def _asked(address: str, media_type: str) -> bytes:
         raise _NotJudged(str(error)) from None
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
-    # Without the environment's proxy for loopback addresses: a proxy would not reach this machine's, and without a
-    # token the sandbox refuses proxies.
+    # Loopback addresses are requested without the environment's proxy: it would not reach the loopback addresses of
+    # this machine, and without a token the sandbox refuses proxies.
     handlers = [ProxyHandler({})] if is_loopback(urlsplit(address).hostname or "") else []
     order = Request(address, headers=headers)  # noqa: S310 -- the type of --url lets http and https pass
     try:

@@ -24,7 +24,7 @@ WAITS_AT_MOST = 400
 """The most requests of a worker that wait because of a rule at the same time. Further ones get an error at once. It is
 half of the connections that a worker has for ordinary requests."""
 
-# The poll of the operating system and not gevent's, because with a timeout of 0 it returns at once.
+# The poll of the operating system, because it returns at once with a timeout of 0. gevent's poll does not.
 _poll = monkey.get_original("select", "poll")
 
 _LOOK_S = 1.0
@@ -159,7 +159,7 @@ class Connections:
 
 
 class TooManyWaits(Exception):
-    """The error if the most requests are already waiting."""
+    """The error if :data:`WAITS_AT_MOST` requests are already waiting."""
 
 
 # What ends a connection

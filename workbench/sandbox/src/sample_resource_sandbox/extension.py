@@ -130,7 +130,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
     def start(self) -> None:
         """Lock the sandbox of the database for this instance, and begin to remove expired projects.
 
-        If the database is away, the service starts all the same, and takes the lock when the database is back.
+        If the database is away, the service starts nevertheless, and takes the lock when the database is back.
 
         :raises SystemExit: if another instance has the lock; gunicorn then ends the service.
         """

@@ -1,7 +1,7 @@
 """The command ``sandbox``: it runs a service for a run of tests, and ends with the process that runs the tests.
 
-The packages for pytest and for Node.js start it. It watches that process itself and needs no signal from it, so the
-service ends even after a ``kill -9``.
+The packages for pytest and for Node.js start the command. It watches the process that runs the tests, and needs no
+signal from it, so the service ends even after a ``kill -9`` of that process.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _PASSED_ON = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LD_LIBRARY_PATH", "VIRTUA
 """The environment variables that the service gets, besides LC_... and those of coverage. It does not get the
 DATABASE_URL of an application's tests."""
 
-_MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made there, as tempfile does
+_MEMORY = "/dev/shm"  # noqa: S108 -- a private folder is made there, as tempfile does
 
 
 @click.command()

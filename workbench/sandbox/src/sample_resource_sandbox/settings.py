@@ -10,7 +10,7 @@ from app.setting_values import fixed_token, integer, is_loopback
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    """The settings of the sandbox without the switch ``SANDBOX``, which the service reads. None means not set."""
+    """The settings of the sandbox, except the switch ``SANDBOX``, which the service reads. None means not set."""
 
     token: str | None = setting(
         "SANDBOX_TOKEN",
@@ -29,12 +29,12 @@ class SandboxSettings:
 
     @classmethod
     def of(cls, settings: Settings) -> "SandboxSettings":
-        """Read them from the environment of the service's settings."""
+        """Read the settings of the sandbox from the environment of the service's settings."""
         return cls.of_environment(settings.environment)
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> "SandboxSettings":
-        """Read them from an environment.
+        """Read the settings of the sandbox from an environment.
 
         :raises InvalidSetting: for the first invalid setting.
         """

@@ -18,14 +18,14 @@ SCOPES = ("manage_test", "view_test", "view_products", "view_published_products"
 """The scopes that the interface names."""
 
 _LONG = 12
-"""The fewest characters of a secret that is hidden wherever it stands. A shorter secret may be a part of any word."""
+"""The fewest characters of a secret that is hidden wherever it occurs. A shorter secret may be a part of any word."""
 
 _RENEWED_BEFORE_S = 60
 """A new token is requested when the kept one is valid for fewer seconds than this."""
 
 
 class Unusable(Exception):
-    """The server cannot be checked at all with what was given; the message says why."""
+    """The server cannot be checked at all with the given options; the message says why."""
 
 
 @dataclass(slots=True)
@@ -237,7 +237,7 @@ class Credentials:
 
 
 class SandboxAccess(Credentials):
-    """Access to projects that the server's sandbox makes, each with a client of its own.
+    """Access to projects that the server's sandbox makes, each with its own client.
 
     :param service: connections to the server, whose sandbox is asked.
     :param sandbox_token: the bearer token of the sandbox's routes; empty if they need none.

@@ -29,7 +29,7 @@ class Sender(Protocol):
         ...
 
     def deliver(self, request: Request) -> Answer:
-        """Send a request on a connection of its own, and record the exchange."""
+        """Send a request on a separate connection, and record the exchange."""
         ...
 
     def token_for(self, client: ProjectClient, scopes: tuple[str, ...]) -> str:
@@ -134,7 +134,7 @@ class Caller:
             are a list.
         :param body: bytes or text for the body, without a ``Content-Type``.
         :param form: a form for the body, given like ``query``; the request gets the content type of forms.
-        :param headers: further headers; they replace those above that have the same name.
+        :param headers: further headers. They replace the headers of the other parameters that have the same name.
         :param target: the whole request target instead of ``path``, without the URL of the server.
         :param authorization: the value of the header, or None for no header; by default the caller's token is sent.
         """
@@ -160,7 +160,7 @@ class Caller:
         return Request(method, addressed, tuple(whole), content)
 
     def send(self, method: str, path: str = "", json: Any = UNSET, **options: Any) -> Answer:
-        """Send a request on a connection of its own; the parameters are those of :meth:`request`.
+        """Send a request on a separate connection; the parameters are those of :meth:`request`.
 
         :raises Failed: if no answer comes.
         """

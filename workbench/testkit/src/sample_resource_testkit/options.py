@@ -15,7 +15,7 @@ from sample_resource_testkit.reports.terminal import as_text
 from sample_resource_testkit.verdict import Terms, Verdict
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_CHECKED = 0, 1, 2
-"""Exit codes. The last one is also used for wrong options, with which nothing is checked either."""
+"""Exit codes. ``NOT_CHECKED`` is also the exit code for wrong options, because then nothing is checked."""
 
 T = TypeVar("T")
 

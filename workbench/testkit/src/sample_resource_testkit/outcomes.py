@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 
 OPEN = {Outcome.FAIL: "fails", Outcome.NOT_REACHABLE: "is not reachable", Outcome.ERROR: "is an error of the kit"}
-"""Outcomes of a clause that leave the clauses that need it undecided, and the words for each outcome."""
+"""The outcomes of a clause after which the clauses that need it stay undecided, each with its words for reports."""
 
 
 class Failed(Exception):

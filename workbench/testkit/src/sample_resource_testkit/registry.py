@@ -63,7 +63,7 @@ def check(clause: str, *, needs: Iterable[str] = (), alone: bool = False, cases:
     """Register a function as a check of a clause.
 
     The function gets the :class:`~.world.World`. If there are ``cases``, it runs once for each, with the value of the
-    case as a further argument; a tuple becomes several arguments. Each case has an outcome of its own. Its name is the
+    case as a further argument; a tuple becomes several arguments. Each case has its own outcome. Its name is the
     key in a mapping, or the value as text.
 
     :param needs: numbers of clauses that have to pass first. If one fails, the check is not reachable.

@@ -84,7 +84,7 @@ Play = Callable[[Check, Case], CaseResult]
 
 
 def run_with(play: Play, chosen: _Plan, jobs: int, progress: Progress = unseen) -> dict[str, ClauseResult]:
-    """Run a plan by a function that runs one case; else it works as :func:`run`."""
+    """Run a plan with a function that runs one case. Apart from that it works as :func:`run`."""
     return _Run(play, chosen, progress).run(jobs)
 
 

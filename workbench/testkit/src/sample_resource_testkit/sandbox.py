@@ -114,7 +114,7 @@ class SandboxServer:
         return answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
-        """Send a request on a connection of its own, and return status and body of the answer.
+        """Send a request on a separate connection, and return status and body of the answer.
 
         :raises SandboxError: if the server does not answer.
         """

@@ -18,7 +18,7 @@ class Terms:
     :param outcomes: the possible outcomes of an item, in the order of reports.
     :param source: the word for what an item comes from.
     :param levels: the meaning of each level.
-    :param has_cases: whether an item has cases, each with an outcome of its own.
+    :param has_cases: whether an item has cases, each with its own outcome.
     """
 
     command: str

@@ -2,8 +2,8 @@
 
 A check may need a target that no library would send: ``%2F``, ``%zz``, a byte beyond ASCII, an unknown method, a header
 twice. So requests are written here byte by byte, and h11 only parses the answers. By default each request has a
-connection of its own. Any worker of a server may accept it, and a lost answer is not mistaken for a connection that was
-closed while idle.
+separate connection. So any worker of a server may accept the connection, and a lost answer is not mistaken for a
+connection that was closed while idle.
 """
 
 import contextlib
@@ -149,7 +149,7 @@ class Transport:
         return self.timeout_s if self._timeouts < _PATIENCE else min(self.timeout_s, _IMPATIENT_S)
 
     def exchange(self, request: Request, before_sending: Callable[[], object] = lambda: None) -> RawAnswer:
-        """Send a complete request on a connection of its own, and read the answer.
+        """Send a complete request on a separate connection, and read the answer.
 
         :param before_sending: called when the connection is open.
         :raises NoAnswer: if no complete answer comes.

@@ -203,7 +203,7 @@ class World(Caller):
     # Requests
 
     def deliver(self, request: Request) -> Answer:
-        """Send a finished request on a connection of its own, and return the answer.
+        """Send a finished request on a separate connection, and return the answer.
 
         :raises Failed: if no answer comes.
         """

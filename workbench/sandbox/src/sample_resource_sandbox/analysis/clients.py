@@ -23,12 +23,12 @@ from sample_resource_sandbox.journal.entry import Entry
 NEW_CONNECTIONS = 5
 """The number of new connections in a row that is a finding."""
 _REFUSED_AT_MOST = 2
-"""The most equal refusals in a row that are no finding, because a test may assert a refusal."""
+"""The number of equal refusals in a row that is not yet a finding, because a test may assert a refusal."""
 _SINGLE_PAGES = 3
-"""The number of whole pages in a row, with one result read of each, that is a finding."""
+"""The number of consecutive pages with the largest limit, each requested for one result, that is a finding."""
 _WRITTEN = 200
 _LASTING_S = 3600.0
-"""The least lifetime of a token for a finding about its renewal. Careful clients renew shorter tokens early."""
+"""The shortest lifetime of a token whose early renewal is a finding. Careful clients renew other tokens early."""
 _TOOLS = ("curl/", "Wget/", "HTTPie/")
 """The User-Agents of programs that are started for each request, so that they cannot keep a connection or a token."""
 
@@ -40,18 +40,18 @@ _QUIET_S = 1.0
 """The time after two overlapping requests for which the client counts as one with several threads."""
 
 _PATIENCE_S = 0.05
-"""The time after which a closed connection means that the client has given up; before, its next request counts as
-overlapping. Connections are checked no more often, because checking all with each request took 5 % of a get on 16
-connections."""
+"""The age from which a request counts as given up if its connection is closed. A younger request overlaps the next one
+instead. This is also the shortest time between two checks of all connections, because checking them with each request
+took 5 % of a get on 16 connections."""
 
 _IDLE_S = 3.0
-"""The time for which every client keeps an idle connection. By their own rules, some keep them for only 4 s."""
+"""The time for which every client keeps an idle connection: the shortest known limit of an HTTP client is 4 s."""
 
 _OTHERS = 1
 """The most idle connections of a program with one thread."""
 
 _AT_ONCE_S = 0.2
-"""The time after an answer in which the next request may use another connection, because the first is not free yet."""
+"""The time after an answer in which one thread may use another connection, because the previous one is not free yet."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Client:
         self._page: _Page | None = None
         """The last page with the largest limit, as long as the requests after it use single ids."""
         self._single_pages = 0
-        """The number of such pages in a row of which the client has used one result."""
+        """The number of consecutive pages with the largest limit of which the client has used one result."""
         self._idle: dict[int, Any] = {}
         """The sockets of its idle connections, by the numbers of the connections. Some may be closed by now."""
         self._main: int | None = None
@@ -91,7 +91,7 @@ class Client:
         """Whether its connections have shown a second thread."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
-        """The time of the last check which of these requests the client has given up."""
+        """The time of the last check which requests under way the client has given up."""
         self._overlapped_at = float("-inf")
         self._last: Look | None = None
         self._in_row = 1
@@ -121,7 +121,7 @@ class Client:
         return gone
 
     def _look_at_connection(self, entry: Entry, number: int, request: int) -> None:
-        """Decide by its connection whether another thread has sent a request."""
+        """Decide by the connection of a request whether another thread of the client has sent the request."""
         last = self._last
         self._idle.pop(number, None)
         if last is None or number == self._main:
@@ -160,7 +160,7 @@ class Client:
         )
 
     def follow(self, look: Look) -> None:
-        """Judge the sequence of the client's requests, with one that has ended as the last."""
+        """Judge the sequence of the client's requests after one of them has ended."""
         last = self._last
         is_certain = last is not None and self.may_follow(look, last) and look.is_reaction_to(last)
         self._follow_connections(look)

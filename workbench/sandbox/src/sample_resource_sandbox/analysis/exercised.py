@@ -48,7 +48,7 @@ _HEADER_PARAMETERS = {"if-match": "If-Match", "if-none-match": "If-None-Match", 
 
 
 _CARRIED_OUT = (404, 409, 412)
-"""The error statuses that depend on the resources of the project, so that the request itself was valid."""
+"""The error statuses that depend on the resources of the project. A request that gets one of them was valid."""
 
 
 def exercised_by(look: Look, known: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """The findings: faults of a client that the service tolerates, or that need not show in its tests.
 
 :data:`FINDINGS` is the table. A row names the finding and says what to do instead. The reference of the sandbox says
-    how each one is recognised.
-:mod:`sample_resource_sandbox.analysis.observer` checks each request by this table when the request has ended.
+how each finding is recognised. :mod:`sample_resource_sandbox.analysis.observer` checks each request by this table when
+the request has ended.
 """
 
 import json
@@ -43,7 +43,7 @@ class Finding:
     """The check of one entry; None for a finding in a sequence of requests, by :mod:`.clients` or :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
-        """The finding in the form of an entry.
+        """The finding as an entry of the journal shows it.
 
         :param detail: the exact fault in the entry.
         """
@@ -83,7 +83,7 @@ class Found:
     detail: str
 
     def described(self) -> dict[str, Any]:
-        """The finding in the form of an entry."""
+        """The finding as an entry of the journal shows it."""
         return self.finding.described(self.detail)
 
 
@@ -101,7 +101,8 @@ def shown(detail: str) -> str:
 
 
 _AT_ONCE_S = 0.01
-"""A client that closes its connection sooner did not wait for the answer. One that closes it later has a time limit."""
+"""The seconds after a request in which a client that closes its connection cannot have waited for the answer. A client
+that closes it later has reached its time limit."""
 
 
 def _answer_not_read(entry: Look) -> str | None:
@@ -161,7 +162,7 @@ _NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2
 _DOTS = re.compile("(?:%2[Ee]){1,2}")
 """A path segment of dots, which programs would remove if they were not encoded."""
 _OF_FORMS = ("%7E",)
-"""The unreserved character that WHATWG's serializer of forms and query strings encodes all the same."""
+"""The unreserved character that WHATWG's serializer of forms and query strings encodes nevertheless."""
 _KEY_SEGMENT = re.compile("/[^/]*/resource/(?:key|artificially-complex/path/uri-parameter-one)%3[Dd]")
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
 """The characters that no request target may contain (RFC 3986, appendix A)."""
@@ -191,8 +192,8 @@ _ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
 def _double_encoding(entry: Look) -> str | None:
     """The detail if a part of the target was encoded twice: if it still looks encoded after one decoding.
 
-    Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`: it was encoded
-    twice only if the client has written the twice decoded text to a resource, and not the once decoded one.
+    Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`. It counts as
+    encoded twice only if the client has written its second decoding to a resource, and not its first decoding.
     """
     if "%25" not in entry.target:
         return None

@@ -45,7 +45,7 @@ _TEXT_AT_MOST = 200
 """The most characters of a text that is remembered."""
 
 _BACKLOG_S = 0.02
-"""A connection that is accepted so soon after connections were waiting may be one of them."""
+"""The seconds after connections were waiting to be accepted, in which an accepted connection may be one of them."""
 
 
 _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
@@ -76,11 +76,11 @@ class Look:
         self.does: Sequence[str] = () if entry.rule is None else entry.rule["does"]
         """The effects of rules on the request."""
         self.is_lost = entry.answer is None or entry.client_gone or not _LOST_BY.isdisjoint(self.does)
-        """Whether the client did not get the whole answer: none, or a part, or it had gone."""
+        """Whether the client did not get the whole answer: it got none or a part, or had closed the connection."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """The trouble of the request: a word of :data:`TROUBLES`, or ``5xx`` for another server error, which reports
-        leave out. None if a retry would get the same answer, or for a success."""
+        """The trouble of the request: a word of :data:`TROUBLES`, or ``5xx`` for any other server error, which reports
+        leave out. None for a success, and for an error that a retry would get again."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
@@ -103,7 +103,7 @@ class Look:
         """Whether the client may have sent this request in reaction to the answer, or the loss, of another one."""
         connection, other = self.entry.connection, before.entry
         if connection is not None and other.pending and connection[0] in other.pending:
-            return other.pending[connection[0]] != connection[1]  # that one had arrived before the answer
+            return other.pending[connection[0]] != connection[1]  # the pending request had arrived before the answer
         waited = other.had_backlog and self.is_first_on_connection
         if waited and (self.entry.opened_at or self.began) - other.ended_at < _BACKLOG_S:
             return False
@@ -242,7 +242,7 @@ class Look:
         return self.headers.get("prefer", "")
 
     def is_same(self, other: "Look") -> bool:
-        """Whether two requests are equal. Different orders in ``Prefer`` make them different."""
+        """Whether two requests are equal. Requests with different ``Prefer`` headers are not."""
         return (self.call, self.prefer) == (other.call, other.prefer)
 
     @cached_property

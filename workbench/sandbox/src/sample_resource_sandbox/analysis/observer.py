@@ -27,7 +27,7 @@ def _looks() -> Iterator[tuple[str, Finds]]:
 class Observer:
     """Judges the requests of one project, and records them in its journal. It implements :class:`.stories.Notes`.
 
-     :ivar journal: the journal of the project.
+    :ivar journal: the journal of the project.
     :param known: the names of all parts of the interface that can be exercised, by kind.
     :param allow: the ids of findings that are expected, and not recorded.
     :param is_cut: whether the project has had requests that are not known any more.

@@ -13,9 +13,9 @@ RUNS_AT_MOST = 1000
 
 @dataclass(slots=True)
 class Run:
-    """A run of tests.
+    """A run of tests, with the results of its projects.
 
-    :param closed: the results of projects that are gone, and of those before their reset.
+    :param closed: the results of projects that are gone, and the results of projects before a reset.
     """
 
     name: str

@@ -253,7 +253,7 @@ def _doubt_of(before: Look, look: Look) -> str:
 
 
 def _shows(written: Look, look: Look) -> bool:
-    """Whether a request has read the result of a write: it names the resource, or its answer contains it."""
+    """Whether a request has read the result of a write: it names the written resource, or its answer contains it."""
     if written.method in _READS or look.began <= written.began or look.is_lost or look.is_ordered:
         return False
     if look.status not in (200, 304, 404) or (look.method not in _READS and look.operation not in LISTS):
@@ -292,7 +292,8 @@ def _is_asked_for(name: str, look: Look) -> bool:
 
 
 def _same_token(before: Look, look: Look) -> str | None:
-    """The detail if a refused token is sent again. After a 401 that a rule has made, only a repeated token counts."""
+    """The detail if a refused token is sent again and refused again. After a 401 that a rule has made, it is enough if
+    the token is sent again, because the service itself would accept it."""
     if before.status != 401 or before.is_lost or not before.authorization:
         return None
     if before.authorization != look.authorization or not (look.status == 401 or before.is_ordered):

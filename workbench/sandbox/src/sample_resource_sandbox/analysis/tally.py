@@ -14,7 +14,7 @@ EXAMPLES_KEPT = 20
 _TARGET_AT_MOST = 200
 """The most characters of a target in an example."""
 _NAMES_AT_MOST = 1000
-"""The most different names of a kind, because testers may use many statuses and codes of their own."""
+"""The most different names of a kind, because testers may use many made-up statuses and codes."""
 
 Example = dict[str, Any]
 

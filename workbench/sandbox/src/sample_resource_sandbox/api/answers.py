@@ -1,6 +1,6 @@
 """The schemas of the sandbox's answers, for its OpenAPI document.
 
-Each has the words of :func:`.declaring.answer`, and those members that need more than a type.
+:func:`.declaring.answer` makes each schema from a text with its simple members, and from fields for the others.
 """
 
 from sample_resource_sandbox.analysis.exercised import KINDS

@@ -93,7 +93,7 @@ def boolean(meaning: str, **schema: Any) -> StrictField:
 
 
 def anything(check: Check, expected: str, meaning: str, *, required: bool = False, **schema: Any) -> StrictField:
-    """A field of an order with a check of its own."""
+    """A field of an order with any check."""
     return StrictField(check, expected, metadata={"description": meaning, **schema}, required=required)
 
 
@@ -127,7 +127,7 @@ def answer(name: str, members: str = "", *, is_open: bool = False, **described: 
     :param members: the members, separated by blanks: ``name``, ``name:type`` or ``name:format``, with a question mark
         if the member may be missing.
     :param is_open: whether the answer has further members.
-    :param described: members with a field of their own, which follow.
+    :param described: members that need a field. They follow the other members.
     """
     made: dict[str, Any] = {}
     for each in members.split():
@@ -144,7 +144,7 @@ def ref(name: str) -> dict[str, str]:
 
 
 def object_of(*names: str, **properties: Any) -> dict[str, Any]:
-    """The schema of an object with some members.
+    """The schema of an object with the named members.
 
     :param properties: members that have a schema.
     """
@@ -168,7 +168,7 @@ class SandboxBlueprint(Blueprint):
         """The further media types of answers, by operation."""
 
     def at(self, path: str) -> Callable[[AnyClass], AnyClass]:
-        """Decorate a view class to serve a path. The gate takes all methods for public, because the guard checks
+        """Decorate a view class to serve a path. All methods are public for the gate, because the guard checks the
         requests."""
 
         def register(view: AnyClass) -> AnyClass:
@@ -224,6 +224,6 @@ def _load(schema: Schema, optional: bool) -> Any:
 
 
 def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:
-    """Register the schemas to which others refer under their names in the document."""
+    """Register, under their names in the document, the schemas to which other schemas refer."""
     for schema in schemas:
         cast(Any, api.spec).components.schema(schema.__name__.removesuffix("Schema"), schema=schema)

@@ -32,7 +32,7 @@ class Looked:
     """The requests whose body was not compared: it is not read yet, or too long, or there were too many comparisons."""
 
     def fits(self, expectation: Expectation) -> bool:
-        """Whether the expectation is met, whether or not the uncompared requests fit."""
+        """Whether the expectation is met, no matter whether the uncompared requests fit."""
         most = len(self.found) + len(self.unread)
         at_most = expectation.at_most
         return expectation.at_least <= len(self.found) and (at_most is None or most <= at_most)

@@ -1,9 +1,9 @@
-"""Decides who may use the routes of the sandbox: no page of another site; if there is a token, only its holder.
+"""Decides who may use the routes of the sandbox: no page of another site and, if a token is set, only its holder.
 
 A browser sends the requests of a page to any address of its machine, with the host name that the page has chosen and
-with an Origin. Both are checked, so that no open page of another site can make projects. A proxy on this machine
-forwards requests of other machines with any Host. So without a token, requests with headers that proxies add are
-refused.
+with an Origin. The guard checks Host and Origin, so that no open page of another site can make projects. A proxy on
+this machine forwards requests of other machines with any Host. So without a token, requests with headers that proxies
+add are refused.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ _FORWARDING = (
 class Guard:
     """Checks each request to the sandbox.
 
-    :param token: the bearer token that requests need; None: no token, but a loopback host.
+    :param token: the bearer token that requests need. None: requests need no token, but have to come from this machine.
     """
 
     def __init__(self, token: str | None) -> None:

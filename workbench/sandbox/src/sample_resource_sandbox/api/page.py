@@ -1,7 +1,7 @@
 """The page at ``/sandbox``, for a person who debugs a client: an HTML document and the modules that it loads.
 
 They contain no data, so they are public even if the routes need ``SANDBOX_TOKEN``, which the page asks for.
-``preact.js`` is the only file from others.
+``preact.js`` is the only third-party file.
 """
 
 from pathlib import Path

@@ -112,7 +112,7 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["400"] = responses["default"]
                 for media_type in media_types.get(operation["operationId"], ()):
                     responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
-    # The name of the status 422 differs from Python 3.13 on.
+    # HTTPStatus has the name of 422, which Python 3.13 changed.
     del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"][HTTPStatus(422).name]
     return made
 

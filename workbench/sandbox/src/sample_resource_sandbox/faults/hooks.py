@@ -1,9 +1,9 @@
 """The hooks of the sandbox before and after the view of a request. They carry out rules and record the request.
 
 :meth:`Hooks.before` is the last hook before a view, after the gate. :meth:`Hooks.after` is the first hook after the
-    view, so that the request log shows the answer as it is sent. It also carries out rules on requests that were
-    refused before the view, because a proxy answers 502 for an unknown URL and for a bad token, too. Neither hook does
-    anything for projects that are not the sandbox's.
+view, so that the request log shows the answer as it is sent. It also carries out rules on requests that were refused
+before the view, because a proxy answers 502 for an unknown URL and for a bad token, too. Neither hook does anything for
+projects that are not the sandbox's.
 """
 
 import hmac
@@ -40,7 +40,7 @@ _REVOKE_PATH = "/oauth/revoke"
 
 
 class Hooks:
-    """The hooks of one application.
+    """The hooks of the sandbox for one application.
 
     :param count_order: counts an effect of a rule in the metrics, by its word in
         :data:`sample_resource_sandbox.rules.rules.KINDS`.

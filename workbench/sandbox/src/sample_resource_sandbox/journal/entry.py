@@ -28,7 +28,7 @@ class Describable(Protocol):
     """A finding in an entry, which can be described."""
 
     def described(self) -> dict[str, Any]:
-        """The finding in the form of an entry."""
+        """The finding as an entry of the journal shows it."""
         ...
 
 
@@ -114,7 +114,7 @@ class Entry:
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
     is_apart: bool = False
-    """Whether its connection shows that another thread of the client has sent it than the requests before."""
+    """Whether its connection shows that it comes from another thread of the client than the previous requests."""
     pending: Mapping[int, int] | None = None
     """For a failure, the requests that had arrived on other connections before the answer but were not yet read: the
     number of each request by the number of its connection."""

@@ -1,4 +1,4 @@
--- The sandbox: throwaway projects of those who test clients. Beside a project, its resources, words and client are the service's.
+-- The sandbox: throwaway projects for tests of clients. Their resources, words and clients are in the tables of the service.
 
 SET LOCAL lock_timeout = '10s';
 SET LOCAL statement_timeout = '1min';
@@ -10,7 +10,7 @@ CREATE TABLE sandbox_project (
     expires_at    timestamptz(3) NOT NULL,
     -- While the project is being removed, no request reaches it any more.
     is_removed    boolean NOT NULL DEFAULT false,
-    -- JSON: what PUT .../clock and PUT .../ids were sent, and when; the initial ones return with a reset.
+    -- JSON: the last bodies of PUT .../clock and PUT .../ids, with their times. A reset restores the initial ones.
     clock         text NOT NULL,
     ids           text NOT NULL,
     initial_clock text NOT NULL,
@@ -19,26 +19,26 @@ CREATE TABLE sandbox_project (
     token_epoch   bigint NOT NULL DEFAULT 0,
     -- JSON: the named snapshots, with the number of ids that had been made.
     snapshots     text NOT NULL DEFAULT '{}',
-    -- The run of tests that the project counts for.
+    -- The run of tests to which the project belongs.
     run           text COLLATE "C",
     -- JSON: the findings that are expected of the project's client.
     allow         text NOT NULL DEFAULT '[]'
 );
 CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
 
--- What a run has counted lies in memory. Its name tells a run that a restart has cut.
+-- The counts of a run are only in memory. After a restart, its name shows that the counts are incomplete.
 CREATE TABLE sandbox_run (
     run text COLLATE "C" PRIMARY KEY
 );
 
--- How many ids a seed has made. Durable, since an id that is made twice is refused.
+-- The number of ids made from a project's seed. It is stored, because an id that is made twice would be refused.
 CREATE TABLE sandbox_ids (
     project_key text COLLATE "C" PRIMARY KEY,
     made        bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- Copies of all resources of a project, under a name: what was written to their rows, as JSON, so that a column that resource
--- gets is none here.
+-- Copies of all resources of a project, under a name. A row is stored as JSON, so that a new column of the table resource
+-- needs no new column here.
 CREATE TABLE sandbox_copy (
     project_key text COLLATE "C" NOT NULL,
     name        text COLLATE "C" NOT NULL,

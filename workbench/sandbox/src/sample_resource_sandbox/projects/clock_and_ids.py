@@ -79,7 +79,7 @@ _REMOVED: ClockAndIds = _RemovedClockAndIds()
 
 
 class SandboxClocks:
-    """The clocks and sources of ids of all projects and clients. Those that are not the sandbox's get the real ones."""
+    """The clocks and sources of ids of all projects and clients: real ones for those that are not the sandbox's."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry

@@ -416,7 +416,7 @@ class Projects:
         self.get(project_key).rules = counted(rules)
 
     def expire_tokens(self, project: SandboxProject) -> None:
-        """Make all tokens of the project's client invalid that have been issued so far."""
+        """Make all tokens invalid that have been issued to the project's client so far."""
         with project.changing:
             with self._database.connection(project.key) as connection:
                 store.set_token_epoch(connection, project.key, project.token_epoch + 1)
@@ -425,7 +425,7 @@ class Projects:
     # Looking
 
     def described(self) -> list[dict[str, Any]]:
-        """The answer's form of all projects, the oldest first."""
+        """All projects in the form of an answer, the oldest first."""
         with self._database.connection() as connection:
             found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
         return [each for each in found if each is not None]

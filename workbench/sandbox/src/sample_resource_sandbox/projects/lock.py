@@ -44,7 +44,7 @@ class ProjectLock:
     def alone(self) -> Generator[None]:
         """Hold the lock exclusively: wait until the running writes have ended, and let no write begin.
 
-        :raises Unavailable: if the writes do not end in time, or if another holder does not.
+        :raises Unavailable: if the writes, or another exclusive holder of the lock, do not end in time.
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):

@@ -16,9 +16,9 @@ TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 MATCHED_BODY_AT_MOST = 64 * 1024
 """The most bytes of a body that is compared. A longer body fulfils no condition."""
 COMPARISONS_AT_MOST = 50_000
-"""The most comparisons with one request. Beyond it nothing matches. A comparison takes about half a microsecond: it is
-that of a JSON value, or of :data:`_COMPARED_AT_ONCE` characters of a text. A text with ``*`` is compared at each
-character."""
+"""The most comparisons with one request. Beyond this number nothing matches. One comparison compares a JSON value, or
+:data:`_COMPARED_AT_ONCE` characters of a text, and takes about half a microsecond. A text with ``*`` is compared at
+each character."""
 _COMPARED_AT_ONCE = 1024
 
 Wanted = str | bool | list[str]
@@ -46,7 +46,7 @@ class Sent:
     """A request as rules and expectations read it.
 
     :param read: returns the body; None if it is too long or cannot be read. Called only for a condition on the body.
-    :ivar path: the raw path below the project, with its slash; ``/oauth/token`` for the token endpoint.
+    :ivar path: the raw path below the project, with a slash at its beginning; ``/oauth/token`` for the token endpoint.
     :ivar is_unread: whether a condition could not be checked, because the body is too long or there were too many
         comparisons.
     """
@@ -126,7 +126,7 @@ class Sent:
 
 
 def _below(target: str) -> str:
-    """The raw path of a target below the project, with its slash."""
+    """The raw path of a target below the project, with a slash at its beginning."""
     # A target in absolute form may have any text after its scheme, such as half of an IPv6 address.
     path = target if target.startswith("/") else "/" + target.partition("://")[2].partition("/")[2]
     path = path.partition("?")[0].partition("#")[0]

@@ -103,7 +103,7 @@ class Rule:
 
     @property
     def answers_itself(self) -> bool:
-        """Whether the rule gives an answer of its own, so that the request need not be carried out."""
+        """Whether the rule itself gives the answer, so that the request need not be carried out."""
         return self.answers or self.expire_tokens or self.limit is not None or self.leaves_no_answer
 
     @property

@@ -14,7 +14,7 @@ class Endpoint:
     """A valid request to an endpoint.
 
     :param path: the path, with ``{id}`` and ``{key}`` in place of a resource's id and key.
-    :param body: the JSON body, or None. Its texts may be ``{id}`` or ``{version}``; the latter is replaced by a number.
+    :param body: the JSON body, or None. Its texts may be ``{id}``, and ``{version}`` for the number.
     :param form: the form as text, or None.
     """
 
@@ -71,6 +71,6 @@ OTHERS = {**UPDATE, **SAMPLES}
 """The endpoints whose scopes the interface does not show."""
 
 PRODUCT_SEARCH = {"4.14 products": Endpoint("POST", FORM_SEARCH, form="limit=1")}
-"""The search by form, which has scopes of its own."""
+"""The search by form, which has its own scopes."""
 
 ALL = {**READS, **WRITES, **OTHERS, **PRODUCT_SEARCH}

@@ -47,7 +47,7 @@ LIMIT = 2 << 20
 
 
 def padded(body: str, size: int) -> bytes:
-    """A JSON text, padded with blanks to a size in bytes."""
+    """A JSON text, padded with blanks to the given size in bytes."""
     return body.encode().ljust(size)
 
 

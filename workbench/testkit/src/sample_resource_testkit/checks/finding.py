@@ -126,7 +126,7 @@ def ids_of(answer: Answer) -> list[str]:
 
 
 def expect_ids(answer: Answer, wanted: Iterable[Made], expected: str, *, ordered: bool = False) -> Answer:
-    """Expect exactly some resources as results, in their order if ``ordered``."""
+    """Expect exactly the given resources as results, in their order if ``ordered``."""
     found, ids = ids_of(answer), [made.id for made in wanted]
     same = found == ids if ordered else sorted(found) == sorted(ids)
     return answer.expect(same, f"{expected}: results with the ids {', '.join(ids) or '(none)'}", found)
@@ -147,7 +147,7 @@ def expect_page(answer: Answer) -> Answer:
 
 
 def refused(answer: Answer, code: str = "InvalidInput", *contained: str, begins: str = "") -> Answer:
-    """Expect 400 and an entry of ``errors`` with a code, and with some texts in its message.
+    """Expect 400 and an entry of ``errors`` with the given code, and with the given texts in its message.
 
     The rest of the error body is not checked here, so that a fault in it fails only the clauses on errors.
     """
@@ -231,6 +231,6 @@ def counted(answer: Answer, name: str) -> dict[object, int]:
 
 
 def expect_counts(answer: Answer, name: str, wanted: dict[Any, int], why: str) -> None:
-    """Expect exactly some terms and counts of a facet, in any order."""
+    """Expect exactly the given terms and counts of a facet, in any order."""
     got = counted(answer, name)
     answer.expect(got == wanted, f"{why}: {wanted}", [[term, count] for term, count in got.items()])

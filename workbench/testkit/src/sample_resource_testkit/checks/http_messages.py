@@ -91,7 +91,7 @@ def options_needs_no_token(world: World, case: tuple[str, set[str]]) -> None:
 def options_lists_the_methods(world: World, path: str, wanted: set[str]) -> None:
     answer = world.nobody().send("OPTIONS", path)
     found = methods(answer)
-    # OPTIONS itself, and HEAD beside GET, may be listed or not.
+    # OPTIONS itself, and HEAD in addition to GET, may be listed or not.
     holds = wanted <= found <= wanted | {"OPTIONS", "HEAD"}
     answer.expect(holds, f"Allow: {', '.join(sorted(wanted))}", sorted(found))
 
@@ -200,7 +200,7 @@ def nothing_is_answered_with_406(world: World, accept: str) -> None:
 
 
 def chunked(body: bytes, size: int, extension: bytes = b"", trailer: bytes = b"") -> bytes:
-    """A body in chunks of a size (RFC 9112, section 7.1)."""
+    """A body in chunks of the given size (RFC 9112, section 7.1)."""
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     chunks = b"".join(b"%x%s\r\n%s\r\n" % (len(piece), extension, piece) for piece in pieces)
     return chunks + b"0\r\n" + trailer + b"\r\n"

@@ -136,7 +136,7 @@ def expect_wrong_type(world: World, predicate: str, name: str, takes: tuple[str,
 
 
 def deep(levels: int) -> str:
-    """A predicate with a number of nested parentheses."""
+    """A predicate with this number of nested parentheses."""
     return "(" * levels + "version = 1" + ")" * levels
 
 
@@ -153,13 +153,13 @@ def more_levels_are_refused(world: World, predicate: str) -> None:
 
 
 def listed(values: int) -> str:
-    """A predicate with a number of values, percent-encoded where needed."""
+    """A predicate with this number of values, percent-encoded where needed."""
     return f"where=version+in({','.join(['1'] * values)})"
 
 
 def compared(times: int) -> str:
-    """A predicate with a number of comparisons. It is percent-encoded only where needed, because the URL would be too
-    long."""
+    """A predicate with this number of comparisons. It is percent-encoded only where needed, because otherwise the URL
+    would be too long."""
     return f"where={'+or+'.join(['id=:a'] * times)}"
 
 

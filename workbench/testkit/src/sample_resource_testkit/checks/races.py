@@ -20,7 +20,7 @@ WRITERS = 64
 
 
 def counted(answers: Sequence[Answer]) -> dict[int, int]:
-    """How often each status was answered."""
+    """The number of answers with each status."""
     return dict(sorted(Counter(answer.status for answer in answers).items()))
 
 

@@ -14,7 +14,7 @@ def errors_of(answer: Answer) -> list[dict[str, Any]]:
 
 
 def refused(answer: Answer, status: int, code: str, **members: Any) -> Answer:
-    """Expect a status, and an entry of ``errors`` that has a code and members.
+    """Expect a status, and an entry of ``errors`` that has the given code and members.
 
     The rest of the error body is not checked here, so that a fault in it fails only the clauses on errors.
     """

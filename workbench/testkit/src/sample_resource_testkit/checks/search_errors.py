@@ -17,7 +17,7 @@ from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
 FILTERS = ("filter", "filter.query")
-"""The filters of these checks. ``filter.facets`` has checks of its own, so that a server that ignores it fails only
+"""The filters of these checks. ``filter.facets`` has separate checks, so that a server that ignores it fails only
 those."""
 
 BROKEN = {
@@ -150,17 +150,17 @@ def by_form(world: World, form: Form) -> Answer:
 
 
 def values(count: int) -> str:
-    """A list with a number of values."""
+    """A list with ``count`` values."""
     return ",".join(["1"] * count)
 
 
 def ranges(count: int) -> str:
-    """A list with a number of ranges."""
+    """A list with ``count`` ranges."""
     return "range" + ",".join(["(1 to 2)"] * count)
 
 
 def words(count: int) -> str:
-    """A text with a number of words."""
+    """A text with ``count`` words."""
     return " ".join(["dog"] * count)
 
 
@@ -169,12 +169,12 @@ LIMIT = len("1")
 
 
 def key_of(characters: int) -> str:
-    """A filter or facet with a number of characters."""
+    """A filter or facet with this number of characters."""
     return f'key:"{"a" * (characters - 6)}"'
 
 
 def narrowed(facets: int, filters: int) -> Form:
-    """A form with a number of facets, each narrowed by a number of filters."""
+    """A form with this number of facets, each of which is narrowed by this number of filters."""
     names = [("filter.query", "key:exists"), ("filter.facets", "version:1")] * (filters // 2)
     return [*names, *(("facet", f"version as v{number}") for number in range(facets))]
 

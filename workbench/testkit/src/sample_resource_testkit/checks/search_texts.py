@@ -14,7 +14,7 @@ Change = Callable[[str], str]
 
 
 def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted: list[Made], *made: Made) -> None:
-    """Expect that a search among some resources finds exactly the wanted ones."""
+    """Expect that a search among the given resources finds exactly the wanted ones."""
     answer = search(world, *searched, among(*made)).expect_status(200)
     expect_ids(answer, wanted, "what has the words")
 

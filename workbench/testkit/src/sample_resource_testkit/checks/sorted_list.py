@@ -14,13 +14,13 @@ CLIENT_MEMBERS = {"id", "name", "scopes"}
 
 
 def only(resources: Sequence[Made]) -> str:
-    """A predicate that holds for exactly some resources."""
+    """A predicate that holds for exactly the given resources."""
     ids = ", ".join(f'"{made.id}"' for made in resources)
     return f"id in ({ids})"
 
 
 def several(world: World, count: int) -> list[Made]:
-    """Make a number of resources."""
+    """Make ``count`` resources."""
     return [world.make() for _ in range(count)]
 
 

@@ -58,7 +58,7 @@ class AdapterLate(AdapterFailed):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What an adapter says about its client.
+    """The answer of an adapter to ``hello``, which describes the client.
 
     :param operations: the operations that the client has; None for all.
     """
@@ -97,7 +97,7 @@ class Adapter:
     """A running adapter.
 
     :param command: the program and its arguments.
-    :param timeout_s: the time limit of an answer, in addition to that of a call.
+    :param timeout_s: the time limit of an answer, in addition to the time limit of the call.
     :param start_timeout_s: the time limit of the answer to ``hello``.
     :param trace: gets each message that is sent or read.
     :raises OSError: if the program cannot be started.
@@ -140,7 +140,7 @@ class Adapter:
 
     @property
     def complaint(self) -> str | None:
-        """Why a message of the adapter was not valid; None if all were."""
+        """Why a message of the adapter was not valid; None if all messages were valid."""
         return self._complaint
 
     def open(self, session: str, order: Mapping[str, Any]) -> None:
@@ -188,7 +188,7 @@ class Adapter:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            else:  # Windows, where what the adapter has started goes on
+            else:  # Windows, where the children of the adapter keep running
                 self._process.kill()
         self._process.wait()
         self._log_reader.join(_LOG_WITHIN_S)

@@ -212,7 +212,7 @@ def check(cast: Cast, out: TextIO) -> int:
 
 
 def _try(step: Step, adapter: Adapter, cast: Cast) -> tuple[_Complaint | None, Adapter | None]:
-    """Run a step, and return its fault, if any, and the adapter for the next step, or None if it has ended."""
+    """Run a step. Return its fault, or None; and the adapter for the next step, or None if the adapter has ended."""
     stage = cast.stage("check", adapter, Shared())
     complaint: _Complaint | None = None
     adapter.forget_log()

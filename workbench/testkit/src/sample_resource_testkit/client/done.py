@@ -148,7 +148,7 @@ class Done:
         return meaning.Difference(text, "the header Authorization")
 
     def expect_requests(self, count: int) -> "Done":
-        """Expect that a number of requests were sent."""
+        """Expect that exactly ``count`` requests were sent."""
         found = len(self.sent)
         told = f"{found} requests were sent" if found != 1 else "one request was sent"
         return self.expect(found == count, f"{told}, and not {count}", cause="another number of requests for a call")

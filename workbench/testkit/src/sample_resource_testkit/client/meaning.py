@@ -31,7 +31,7 @@ class Difference:
     """A difference in meaning between two requests or values.
 
     :param text: a sentence that describes it.
-    :param cause: a name that all differences share that one repair of the client removes, such as ``name[] for
+    :param cause: a name shared by all differences that one repair of the client removes, such as ``name[] for
         arrays``.
     """
 
@@ -45,7 +45,7 @@ def of_request(wanted: Expected, sent: Sent) -> Difference | None:
 
 
 def nulls_of(wanted: Expected, sent: Sent) -> Difference | None:
-    """The first null that a body has instead of no member. The request has to mean the expected one otherwise."""
+    """The first null in a body that should lack the member. Apart from nulls, the body has to mean the expected one."""
     return of_value(loads(sent.body.decode()), wanted.body, instants=True)
 
 
@@ -133,7 +133,7 @@ def _is_default(request: Expected, name: str, value: str) -> bool:
     """Whether a parameter or a field of a form has its default value."""
     default = request.defaults.get(name)
     if request.has_form and name in dict((*request.query, *(request.body or ()))):
-        return False  # a parameter stands in the query or in the form
+        return False  # a parameter is in the query or in the form
     return default is not None and _same_text("boolean" if default in ("true", "false") else "number", value, default)
 
 

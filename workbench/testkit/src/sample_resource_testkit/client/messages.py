@@ -92,8 +92,8 @@ class Wrong(Exception):
     """The client does not do what the scenario requires.
 
     :param reason: a sentence that says what is wrong.
-    :param cause: a name that all failures share that one repair of the client removes; empty if only this scenario
-        fails so.
+    :param cause: a name shared by all failures that one repair of the client removes; empty if only this scenario
+        fails in this way.
     :param is_request: whether the request is wrong, and not only the result.
     :param call: the call; ``sent`` is its request, ``expected`` the expected request or result, ``answer`` the server's
         answer, and ``returned`` the client's result.

@@ -51,11 +51,11 @@ class Result:
         return replace(self, outcome=Outcome.NOT_REACHABLE, reason=reason, wrong=None, log="", rests_on_cause=cause)
 
     def as_case(self) -> CaseResult:
-        """The result as the result of a case."""
+        """This result in the form of a case's result, which reports show."""
         return CaseResult(self.scenario.number, self.outcome, 1, self.reason, elapsed_s=self.elapsed_s)
 
     def as_clause(self) -> ClauseResult:
-        """The result as the result of a clause, which reports count."""
+        """This result in the form of a clause's result, which reports count."""
         return ClauseResult(self.scenario.as_clause(), [self.as_case()])
 
 
@@ -123,7 +123,7 @@ def run(
 
 
 def settled(results: Iterable[Result]) -> dict[str, Result]:
-    """The results, in which each cause is a failure of one scenario only.
+    """The results, changed so that only one scenario fails for each cause.
 
     A scenario is not reachable if one that it needs did not pass, or if its requests have only faults that earlier
     scenarios have shown.
@@ -133,7 +133,7 @@ def settled(results: Iterable[Result]) -> dict[str, Result]:
     listed = list(results)
     made: dict[str, Result] = {}
     first: dict[str, str] = {}
-    # Without its token a request fails before anything else is looked at.
+    # The scenario about tokens first: a request without its token fails before anything else in it is compared.
     for result in sorted(listed, key=lambda each: each.scenario.number != AUTHORIZED):
         made[result.scenario.number] = decided = _settled(result, made, first)
         if decided.wrong is not None:

@@ -181,7 +181,7 @@ def _read(connection: socket.socket, received: bytes) -> tuple[h11.Request, byte
     :param received: the bytes that came after the previous request.
     """
     parser = h11.Connection(h11.SERVER)
-    if received:  # nothing would mean the end of the connection
+    if received:  # h11 takes empty data for the end of the connection
         parser.receive_data(received)
     request, body = None, b""
     while True:

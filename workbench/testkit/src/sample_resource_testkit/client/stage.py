@@ -264,7 +264,7 @@ class Stage:
         }
 
     def populate(self, resources: int) -> None:
-        """Give this scenario a project with a number of made-up resources."""
+        """Give this scenario a project with this number of made-up resources."""
         self._project, self._is_made = self._server.make_project(resources=resources), True
 
     def read(self, path: str) -> Any:

@@ -9,7 +9,7 @@ from sample_resource_testkit.outcomes import ClauseResult, Outcome
 from sample_resource_testkit.verdict import Failure, Terms, Verdict
 
 _SHOWN_WHOLE = 20
-"""For how many failing clauses, one of each cause, requests and answers are shown. Others only get their message."""
+"""The most failing clauses, one for each cause, whose requests and answers are shown. Of others only the message is."""
 
 _MARKS = {
     Outcome.PASS: "32",
