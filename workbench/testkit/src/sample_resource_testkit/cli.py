@@ -54,7 +54,7 @@ _EPILOG = """\
 Give one of: --sandbox; --client-id and --client-secret; --token. Secrets may come from the environment instead:
 CLIENT_SECRET, TOKEN, and SANDBOX_TOKEN for a sandbox that needs one.
 
-Exit codes: 0 if no clause fails that is not in the file of expected failures, and none passes that is;
+Exit codes: 0 if exactly the clauses in the file of expected failures fail (without the file: if none fails);
 1 otherwise; 2 if the server could not be reached, an option is wrong, or the kit made a mistake.
 
 '%(prog)s client --help' says how a client is held against the specification.
