@@ -48,7 +48,7 @@ def _no_care(_project: str, _lane: Lane) -> None:
 
 
 class Database:
-    """A pool of connections to one database, opened by the process that first asks for a connection.
+    """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
     :param url: a connection string of libpq: a URL or ``key=value`` pairs.
     :param name: the pool's name in the metrics.

@@ -87,8 +87,8 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
 
 
 AT_ONCE = 100
-"""The most resources that one statement of a request writes. More could exceed the time limit of statements, and other
-requests of the process wait while the values are encoded."""
+"""The most resources that one statement of a request writes. With more, a statement could exceed its time limit, and
+the other requests of the process would wait longer, because they wait while the values of the resources are encoded."""
 
 _BYTES_AT_ONCE = 512 * 1024
 """The most bytes of the documents that one statement of a request writes: one document may have 100,000 short texts,

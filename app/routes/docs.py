@@ -200,7 +200,7 @@ class Specification(Endpoint):
 
     @public
     def get(self) -> Response:
-        """Answer the specification as a page."""
+        """Answer with the specification as an HTML page."""
         return frame.page(_SPECIFICATION, "/docs/specification")
 
 

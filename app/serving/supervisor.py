@@ -1,9 +1,10 @@
 """The process behind ``sample-resource serve``: it starts gunicorn, and PostgreSQL unless DATABASE_URL names another.
 
 The supervisor restarts a process that dies, and at the end stops gunicorn before PostgreSQL. It does nothing else, so
-that little can make it fail. If it is killed, Linux sends signals to its children, as ``setpriv`` has requested, and
-the next start waits for the port and stops a PostgreSQL that still runs. Without ``setpriv``, as on other systems, a
-gunicorn that outlives the supervisor has to be stopped by hand; the next start fails and names its port.
+that little can make it fail. If it is killed, Linux signals its children to stop, as ``setpriv`` has requested. The
+next start stops any PostgreSQL that still runs, and waits until the port of gunicorn is free. Without ``setpriv``, as
+on other systems, a gunicorn that outlives the supervisor has to be stopped by hand; the next start fails and names its
+port.
 """
 
 import contextlib

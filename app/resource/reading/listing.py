@@ -305,7 +305,7 @@ def _checked(end: bytes | None) -> bytes:
 _COUNTS = concatenated(
     "'{'", members(member("limit", "%(limit)s"), member("offset", "%(offset)s"), member("count", "count(*)"))
 )
-"""The first members of a page, up to ``count``."""
+"""SQL of the JSON members with which a page begins: ``limit``, ``offset`` and ``count``."""
 
 _RESULTS: LiteralString = "',\"results\":['"
 

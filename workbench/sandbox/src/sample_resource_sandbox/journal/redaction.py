@@ -58,7 +58,7 @@ class Secrets:
         return text[:length]
 
     def redacted_header(self, name: str, value: str) -> str:
-        """The value of a header without secrets. Of Authorization only the scheme and the last six characters are
+        """A header's value without its secrets. Of Authorization only the scheme and the last six characters are
         shown."""
         if name.lower() != "authorization":
             return self.redacted(value)

@@ -25,7 +25,7 @@ ADDRESSES = ("token_endpoint", "jwks_uri", "introspection_endpoint", "revocation
 REVOKED_WITHIN_S = 5.0
 
 PAUSE_S = 0.05
-"""The pause between two requests, while a process does not yet know of a revocation."""
+"""The pause between two requests, while waiting for a process to learn of a revocation."""
 
 
 def keys_of(world: World) -> list[dict[str, Any]]:

@@ -46,9 +46,9 @@ what came of it to stdout. docs/adapters.md of the kit explains it, with a whole
 Without --url the service that is installed is started for the run, with its sandbox; SANDBOX_TOKEN is that of a sandbox
 that needs one.
 
-Exit codes: 0 if exactly the scenarios in the file of expected failures fail (without the file: if none fails); 1 otherwise,
-and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, nothing was run, or
-the kit made a mistake.
+Exit codes: 0 if exactly the scenarios in the file of expected failures fail (without the file: if none fails);
+1 otherwise, and if the adapter says no hello; 2 if there is no such program or no service, an option is wrong, nothing
+was run, or the kit made a mistake.
 
 Examples:
   %(prog)s -- python adapter.py

@@ -278,11 +278,11 @@ class Stage:
     # Requests of the client
 
     def requests(self, after: int = 0) -> list[Sent]:
-        """The requests of the client, oldest first, without its requests for tokens."""
+        """The client's requests, without its token requests, oldest first."""
         return [each for each in self.all_requests() if each.operation != "getToken" and each.number > after]
 
     def tokens(self) -> list[Sent]:
-        """The requests of the client for tokens, oldest first."""
+        """The client's token requests, oldest first."""
         return [each for each in self.all_requests() if each.operation == "getToken"]
 
     def all_requests(self) -> list[Sent]:
