@@ -16,9 +16,9 @@ TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 MATCHED_BODY_AT_MOST = 64 * 1024
 """The most bytes of a body that is compared. A longer body fulfils no condition."""
 COMPARISONS_AT_MOST = 50_000
-"""The most comparisons that are made to match one request against the rules. Beyond this number nothing matches. One comparison compares a JSON value, or
-:data:`_COMPARED_AT_ONCE` characters of a text, and takes about half a microsecond. A text with ``*`` is compared at
-each character."""
+"""The most comparisons that are made to match one request against the rules. Beyond this number nothing matches. One
+comparison compares a JSON value, or :data:`_COMPARED_AT_ONCE` characters of a text, and takes about half a
+microsecond. A text with ``*`` is compared at each character."""
 _COMPARED_AT_ONCE = 1024
 
 Wanted = str | bool | list[str]
