@@ -215,7 +215,8 @@ class ForLanguageModels(Endpoint):
         return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
 
 
-@blueprint.route("/docs/guide/", strict_slashes=False)
+@blueprint.route("/docs/guide")
+@blueprint.route("/docs/guide/")
 class GuideRoot(Endpoint):
     """The way into the guide."""
 

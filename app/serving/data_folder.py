@@ -222,7 +222,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     home = find_home(data_dir)
     if root:
         account = _account_for(home)
-        tried = processes.run_as((account.pw_uid, account.pw_gid), ["/bin/true"])
+        tried = processes.run_as((account.pw_uid, account.pw_gid), ["/bin/sh", "-c", ":"])
         if tried.returncode != 0:
             raise EmbeddedError(
                 f"PostgreSQL does not run as root, and root cannot start a program as {account.pw_name} here "

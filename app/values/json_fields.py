@@ -104,8 +104,7 @@ def check_number(value: Any) -> int | float:
         refuse_shape(NUMBER_EXPECTED)
     if value - value != 0:
         refuse_value(value, "A number that a double can hold is expected.")
-    # 0.0 is decoded as 0. What is 0.0 here was a number nearer to zero than every double, such as 1e-400.
-    return value if value or is_negative_zero(value) else 0
+    return value
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}

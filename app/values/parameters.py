@@ -76,6 +76,25 @@ def read_boolean(text: str) -> bool:
     return value == "true"
 
 
+def _read_each(read: Callable[[str], Any], texts: Sequence[str]) -> tuple[Any, ...]:
+    """Load the values of a repeatable parameter.
+
+    :raises ValidationError: with the reasons of all refused values, up to :data:`app.errors.FAULTS_AT_MOST`.
+    """
+    values: list[Any] = []
+    reasons: list[Any] = []
+    for text in texts:
+        try:
+            values.append(read(text))
+        except ValidationError as error:
+            reasons += error.messages
+            if len(reasons) >= errors.FAULTS_AT_MOST:
+                break
+    if reasons:
+        raise ValidationError(reasons)
+    return tuple(values)
+
+
 TEXT_SCHEMA: JsonSchema = dict(STORABLE_TEXT)
 FILLED_TEXT_SCHEMA: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 NUMBER_SCHEMA: JsonSchema = {"type": "number"}
@@ -114,24 +133,10 @@ class Parameter(fields.Field[Any]):
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
-            return self._read_each(value)
+            return _read_each(self.read_one, value)
         if len(value) > 1:
             raise ValidationError("The parameter can be given only once.")
         return self.read_one(value[0])
-
-    def _read_each(self, texts: list[str]) -> tuple[Any, ...]:
-        read: list[Any] = []
-        reasons: list[Any] = []
-        for text in texts:
-            try:
-                read.append(self.read_one(text))
-            except ValidationError as error:
-                reasons += error.messages
-                if len(reasons) >= errors.FAULTS_AT_MOST:
-                    break
-        if reasons:
-            raise ValidationError(reasons)
-        return tuple(read)
 
     def read_one(self, text: str) -> Any:
         """Convert one text to its value.
@@ -189,7 +194,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         refused: dict[str, list[str]] = {}
         for name, texts in value.items():
             try:
-                loaded[name] = tuple(self._read(text) for text in texts)
+                loaded[name] = _read_each(self._read, texts)
             except ValidationError as error:
                 refused[name] = cast("list[str]", error.messages)
         if refused:

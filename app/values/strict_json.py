@@ -4,13 +4,12 @@ The decoder is stricter than that of the standard library: repeated names in an 
 number literal becomes one of
 
 * ``int``, if it is mathematically an integer: every literal without fraction and exponent, and literals such as ``3.0``
-  or ``1e2`` within int64;
+  or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
 * ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
 * :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
 
 import json
-import re
 from decimal import Decimal
 from math import copysign, isinf
 from typing import Any
@@ -27,9 +26,6 @@ INT64_MAX = 2**63 - 1
 _DIGITS_AT_MOST = 400
 """The most digits of an integer that is converted. Longer integers exceed every double, and converting them takes
 quadratic time."""
-
-_SIGNIFICANT = re.compile("[0.]*[1-9]", re.ASCII)
-"""The beginning of a positive number's literal, up to its first digit that is not zero."""
 
 
 class HugeNumber(float):
@@ -63,9 +59,7 @@ def _number(literal: str) -> int | float:
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
-        # 0e9 is zero and 1e-400 is not. Decimal cannot tell, because it refuses some of the large exponents that
-        # literals may have.
-        return number if is_negative_zero(number) or _SIGNIFICANT.match(literal) else 0
+        return number if is_negative_zero(number) else 0
     # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:

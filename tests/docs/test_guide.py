@@ -135,6 +135,7 @@ def test_the_search_knows_the_sections(guide: Path) -> None:
 def test_the_service_serves_it_with_the_header_and_the_policy_of_all_pages(served: Api) -> None:
     first = served.get("//docs/guide", headers={"Accept": "text/html"})
     assert (first.status_code, first.headers["Location"]) == (302, "/docs/guide/index.html")
+    assert served.post("//docs/guide").status_code == 405
     for path in ("//docs/guide/index.html", "//docs/guide/docs/operations.html"):
         page = served.get(path)
         assert page.content_type == "text/html; charset=utf-8"

@@ -23,6 +23,7 @@ PUBLIC = {
     "GET /.well-known/oauth-authorization-server",
     "GET /docs",
     "GET /docs/<any:asset>",
+    "GET /docs/guide",
     "GET /docs/guide/",
     "GET /docs/guide/<path:name>",
     "GET /docs/openapi.json",

@@ -63,7 +63,9 @@ def stored(api: Api, resource: dict[str, Any]) -> Any:
     return api.get(f"/{resource['id']}").get_json()["objectTypeProperty"]
 
 
-@pytest.mark.parametrize("array", ["arrayOfFloatExample", "arrayOfTwonumbersExample", "arrayOfNumberNoDefaultsExample"])
+@pytest.mark.parametrize(
+    "array", ["arrayOfFloatExample", "arrayOfTwonumbersExample", "arrayOfNumberNoDefaultsExample", "arrayOfIntExample"]
+)
 def test_a_number_nearer_to_zero_than_every_double_is_zero(api: Api, array: str) -> None:
     body = f'{{"key": "tiny", "objectTypeProperty": {{"{array}": [1e-400, 0.0]}}}}'
     created = api.post(data=body, content_type="application/json")

@@ -16,6 +16,7 @@ SEVERAL: dict[str, tuple[str, str, str, Any, int]] = {
     "three parameters": ("GET", SORTED, "limit=x&offset=y&withTotal=z", None, 3),
     "a parameter and an undeclared one": ("GET", "", "limit=x&foo=1", None, 2),
     "two values of a parameter": ("GET", SORTED, "sort=foo&sort=bar%20up", None, 2),
+    "two values of a variable": ("GET", SORTED, "where=key%20in%20%3Aa&var.a=%00&var.a=%00", None, 2),
     "parameters of a search": ("GET", SEARCH, "fuzzy=x&staged=y&limit=z", None, 3),
     "two fields": ("POST", "", "", {"key": 5, "objectTypeProperty": {"arrayOfIntExample": 5}}, 2),
     "two items": ("POST", "", "", fields(arrayOfIntExample=[1, "a", 2, "b"]), 2),
