@@ -29,6 +29,30 @@ def test_the_section_names_the_file_that_is_used() -> None:
     assert "COMPOSE_FILE=docker-compose.yml:ops/archive.yml" in SECTION
 
 
+def recover(stack: Stack, to: str | None, timeline: str = "current") -> None:
+    """Run the documented commands with this time, or without their line ``recovery_target_time``."""
+    if to is None:
+        script, found = re.subn(r"recovery_target_time = .*\n", "", RECOVERY)
+    else:
+        script, found = re.subn("TO='.*'", f"TO='{to}'", RECOVERY)
+    assert found == 1
+    assert "'current'" in script
+    stack.run_documented(script.replace("'current'", f"'{timeline}'"))
+    stack.wait_until(stack.is_ready, "the service on the recovered database")
+    assert on_database(stack, "SELECT pg_is_in_recovery()") == "f"
+
+
+def wait_for_the_archive(stack: Stack, moment: str) -> None:
+    # PostgreSQL stops at the first commit after the moment, and that one has to be in the archive.
+    on_database(stack, "SELECT pg_switch_wal()")
+    archived = "SELECT count(*) FROM pg_stat_archiver WHERE last_archived_time > '{}' AND failed_count = 0"
+    stack.wait_until(lambda: on_database(stack, archived.format(moment)) == "1", "the archive of the last segment")
+
+
+def statuses(stack: Stack, *keys: str) -> list[int]:
+    return [stack.send("GET", f"key={key}").status for key in keys]
+
+
 def test_a_dropped_table_is_back_with_what_was_written_after_the_base_copy(stack: Stack) -> None:
     before = stack.create(key="before")
     stack.run_documented(BASE_COPY)
@@ -36,22 +60,52 @@ def test_a_dropped_table_is_back_with_what_was_written_after_the_base_copy(stack
     moment = on_database(stack, "SELECT clock_timestamp()")
     time.sleep(1)
     on_database(stack, "DROP TABLE resource CASCADE")
-    # PostgreSQL stops at the first commit after the moment, and that one has to be in the archive.
-    on_database(stack, "SELECT pg_switch_wal()")
-    archived = "SELECT count(*) FROM pg_stat_archiver WHERE last_archived_time > '{}' AND failed_count = 0"
-    stack.wait_until(lambda: on_database(stack, archived.format(moment)) == "1", "the archive of the last segment")
+    wait_for_the_archive(stack, moment)
     assert stack.send("GET", "key=before").status == 503
 
-    stack.run_documented(re.sub("TO='.*'", f"TO='{moment}'", RECOVERY))
-    stack.wait_until(stack.is_ready, "the service on the recovered database")
+    recover(stack, moment)
     assert stack.send("GET", "key=before").json == before
     assert stack.send("GET", "key=after").json == after
     assert stack.create(key="later")["version"] == 1
-    assert on_database(stack, "SELECT pg_is_in_recovery()") == "f"
 
 
 def test_the_next_base_copy_replaces_the_first(stack: Stack) -> None:
     stack.run_documented(BASE_COPY)
     found = set(stack.run("exec", "-T", "db", "ls", "/var/lib/postgresql").split())
-    assert {"archive", "base", "damaged", "data"} <= found
+    assert {"archive", "base", "data"} <= found
     assert "base.new" not in found
+
+
+def test_another_attempt_from_the_same_base_copy_has_what_the_first_left_out(stack: Stack) -> None:
+    """Without the lines of the recovery before the base copy, and not on the timeline of the first attempt."""
+    stack.create(key="early")
+    too_early = on_database(stack, "SELECT clock_timestamp()")
+    time.sleep(1)
+    stack.create(key="late")
+    moment = on_database(stack, "SELECT clock_timestamp()")
+    time.sleep(1)
+    on_database(stack, "DROP TABLE resource CASCADE")
+    wait_for_the_archive(stack, moment)
+
+    recover(stack, too_early)
+    assert statuses(stack, "before", "later", "early", "late") == [200, 200, 200, 404]
+    stack.create(key="of-the-first-attempt")
+    recover(stack, moment)
+    assert statuses(stack, "before", "later", "early", "late", "of-the-first-attempt") == [200, 200, 200, 200, 404]
+    stack.create(key="of-the-second-attempt")
+    recover(stack, None, "latest")
+    assert statuses(stack, "late", "of-the-second-attempt") == [200, 200]
+
+
+def test_every_recovery_keeps_the_data_that_it_replaces(stack: Stack) -> None:
+    versions = stack.run("exec", "-T", "db", "sh", "-c", "cat /var/lib/postgresql/damaged-*/PG_VERSION")
+    assert versions.split() == ["17"] * 4
+
+
+def test_everything_archived_is_back_after_an_earlier_recovery(stack: Stack) -> None:
+    stack.run_documented(BASE_COPY)
+    keys = [f"since-{number}" for number in range(20)]
+    for key in keys:
+        stack.create(key=key)
+    recover(stack, None)
+    assert statuses(stack, "late", *keys) == [200] * 21
