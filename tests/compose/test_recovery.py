@@ -1,8 +1,9 @@
-"""Back to a point in time: the commands of ``docs/operations.md`` on the stack with ``ops/archive.yml``."""
+"""Restore and back to a point in time: the commands of ``docs/operations.md`` on the stack with ``ops/archive.yml``."""
 
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,14 @@ from tests.compose.engine import ROOT, Stack
 
 pytestmark = [pytest.mark.slow, pytest.mark.compose]
 
-SECTION = (ROOT / "docs/operations.md").read_text().partition("### Back to a point in time")[2].partition("\n## ")[0]
+BACKUP, _, SECTION = (
+    (ROOT / "docs/operations.md")
+    .read_text()
+    .partition("\n## Backup and restore")[2]
+    .partition("\n## ")[0]
+    .partition("### Back to a point in time")
+)
+DUMP, RESTORE = re.findall(r"```sh\n(.*?)```", BACKUP, re.DOTALL)
 BASE_COPY, RECOVERY = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
 
 
@@ -27,6 +35,25 @@ def on_database(stack: Stack, statement: str) -> str:
 
 def test_the_section_names_the_file_that_is_used() -> None:
     assert "COMPOSE_FILE=docker-compose.yml:ops/archive.yml" in SECTION
+
+
+def test_a_dump_is_restored_while_others_are_connected(stack: Stack, tmp_path: Path) -> None:
+    def run(script: str) -> None:
+        assert "sample_resource.dump" in script
+        stack.run_documented(script.replace("sample_resource.dump", str(tmp_path / "dump")))
+
+    stack.create(key="in-the-dump")
+    run(DUMP)
+    stack.create(key="after-the-dump")
+    # As postgres-exporter does, whose connection stays open.
+    others = ("psql", "-U", "sample_resource", "-d", "sample_resource", "-c", "SELECT pg_sleep(600)")
+    stack.run("exec", "-d", "db", *others)
+    sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'"
+    stack.wait_until(lambda: on_database(stack, sleeping) == "1", "the other connection")
+    run(RESTORE)
+    stack.wait_until(stack.is_ready, "the service on the restored database")
+    assert statuses(stack, "in-the-dump", "after-the-dump") == [200, 404]
+    assert stack.create(key="after-the-restore")["version"] == 1
 
 
 def recover(stack: Stack, to: str | None, timeline: str = "current") -> None:

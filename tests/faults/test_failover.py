@@ -99,8 +99,8 @@ def test_a_history_over_switch_overs_is_one_of_calls_one_after_the_other(pair: P
 
 
 def test_a_lost_primary_can_be_rewound_right_after_the_promotion(pair: PostgresPair) -> None:
-    """With many changed pages: before PostgreSQL 16 the promotion's own checkpoint takes minutes, and ``pg_rewind`` does
-    not see the promotion until it is done.
+    """With many changed pages: before PostgreSQL 16 the promotion's own checkpoint takes minutes, and ``pg_rewind``
+    does not see the promotion until it is done.
     """
     with pair.connect(0) as connection:
         connection.execute("CREATE TABLE changed AS SELECT number FROM generate_series(1, 500000) number")
