@@ -19,7 +19,8 @@ BACKUP, _, SECTION = (
     .partition("### Back to a point in time")
 )
 DUMP, RESTORE = re.findall(r"```sh\n(.*?)```", BACKUP, re.DOTALL)
-BASE_COPY, RECOVERY = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
+BASE_COPY, RECOVERY, MOVE = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
+START = "docker compose start db app"
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_a_dump_is_restored_while_others_are_connected(stack: Stack, tmp_path: P
     assert stack.create(key="after-the-restore")["version"] == 1
 
 
-def recover(stack: Stack, to: str | None, timeline: str = "current") -> None:
+def recover(stack: Stack, to: str | None, timeline: str = "current", start: str = START) -> None:
     """Run the documented commands with this time, or without their line ``recovery_target_time``."""
     if to is None:
         script, found = re.subn(r"recovery_target_time = .*\n", "", RECOVERY)
@@ -64,7 +65,8 @@ def recover(stack: Stack, to: str | None, timeline: str = "current") -> None:
         script, found = re.subn("TO='.*'", f"TO='{to}'", RECOVERY)
     assert found == 1
     assert "'current'" in script
-    stack.run_documented(script.replace("'current'", f"'{timeline}'"))
+    assert START in script
+    stack.run_documented(script.replace("'current'", f"'{timeline}'").replace(START, start))
     stack.wait_until(stack.is_ready, "the service on the recovered database")
     assert on_database(stack, "SELECT pg_is_in_recovery()") == "f"
 
@@ -136,3 +138,15 @@ def test_everything_archived_is_back_after_an_earlier_recovery(stack: Stack) -> 
         stack.create(key=key)
     recover(stack, None)
     assert statuses(stack, "late", *keys) == [200] * 21
+
+
+def test_the_copied_archive_is_enough_on_a_new_machine(stack: Stack, tmp_path: Path) -> None:
+    stack.run_documented(BASE_COPY)  # as after every recovery
+    stack.create(key="archived-last")
+    wait_for_the_archive(stack, on_database(stack, "SELECT clock_timestamp()"))
+    copy, unpack = MOVE.replace("archive.tar", str(tmp_path / "archive.tar")).splitlines()
+    stack.run_documented(copy)
+    stack.run("down", "-v")
+    stack.run_documented(unpack)
+    recover(stack, None, start="docker compose up -d --build")
+    assert statuses(stack, "in-the-dump", "late", "archived-last") == [200, 200, 200]
