@@ -112,6 +112,8 @@ class PostgresPair:
     def rewind(self, server: int) -> None:
         """Make a former primary, which runs, the standby of the other server, which was promoted."""
         data = self.folder / _NAMES[server]
+        with self.connect(1 - server) as connection:
+            connection.execute("CHECKPOINT")
         self._stop(server)
         self._run("pg_rewind", "-D", str(data), f"--source-server={self._conninfo(1 - server)} dbname=postgres",
                   "--write-recovery-conf")  # fmt: skip

@@ -98,6 +98,24 @@ def test_a_history_over_switch_overs_is_one_of_calls_one_after_the_other(pair: P
         service.remove()
 
 
+def test_a_lost_primary_can_be_rewound_right_after_the_promotion(pair: PostgresPair) -> None:
+    """With many changed pages: before PostgreSQL 16 the promotion's own checkpoint takes minutes, and ``pg_rewind``
+    does not see the promotion until it is done.
+    """
+    with pair.connect(0) as connection:
+        connection.execute("CREATE TABLE changed AS SELECT number FROM generate_series(1, 500000) number")
+        pair.suspend_standby()
+        connection.execute("SET synchronous_commit = local")
+        connection.execute("INSERT INTO changed SELECT generate_series(1, 500000)")  # the primary's own end of the log
+    pair.kill_primary()
+    pair.resume_standby()
+    pair.promote(1)
+    pair.start_as_standby(0)
+    pair.rewind(0)
+    pair.wait_for_standby(1)
+    assert [pair.is_standby(server) for server in (0, 1)] == [True, False]
+
+
 def test_writes_are_503_while_the_standby_that_has_to_confirm_them_is_away(pair: PostgresPair, report: Report) -> None:
     """PostgreSQL has no limit for this wait. The service has one, and acknowledges nothing without confirmation."""
     service = Service(DATABASE_URL=pair.url)
