@@ -28,7 +28,7 @@ from app.clock_and_ids import REAL_CLOCKS, ClockAndIds, Clocks
 from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.http.bodies import FORM, read_body
+from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
 from app.http.request_log import correlation_fields
 from app.identity import clients, issued_tokens
 from app.identity.clients import Client
@@ -330,11 +330,11 @@ def _body(request: Request) -> bytes:
 
 def _pairs(encoded: bytes) -> dict[str, str]:
     try:
-        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=1000)
+        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:
         raise _invalid_request("The parameters are not UTF-8.") from None
     except ValueError:
-        raise _invalid_request("There are more than 1000 parameters.") from None
+        raise _invalid_request(f"There are more than {FIELDS_AT_MOST} parameters.") from None
     found: dict[str, str] = {}
     for name, value in pairs:
         if name not in _PARAMETERS:

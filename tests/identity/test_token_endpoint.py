@@ -92,6 +92,8 @@ def test_bodies_that_are_not_a_form_are_refused(client: OAuthClient) -> None:
     twice = "grant_type=client_credentials&grant_type=client_credentials"
     for body in (twice, b"grant_type=\xff", b"grant_type=%FF", "&".join(["a=b"] * 2000)):
         refused(client.post("/oauth/token", body), 400, "invalid_request")
+    assert "not UTF-8" in refused(client.post("/oauth/token", b"grant_type=%FF"), 400, "invalid_request")
+    assert "more than 1000" in refused(client.post("/oauth/token", "&".join(["a=b"] * 1001)), 400, "invalid_request")
     as_json = client.app.test_client().post(
         "/oauth/token", json={"grant_type": "client_credentials"}, headers=client.header
     )
