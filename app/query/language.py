@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from app import errors
 from app.errors import FAULTS_AT_MOST
-from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, decode
+from app.values import strict_json
+from app.values.strict_json import INT64_MAX
 
 TERMS_AT_MOST = 500
 """The most terms of all texts that are read together, because they become one SQL statement. The time of parsing is
@@ -128,15 +129,8 @@ def number_of(literal: str) -> int | float:
     A double that is a whole number within int64 becomes an int: the one that PostgreSQL reads from the double's
     shortest text. So equal numbers have one form.
     """
-    number = cast("int | float", decode(literal))
-    if isinstance(number, int):
-        if INT64_MIN <= number <= INT64_MAX:
-            return number
-        try:
-            number = float(number)
-        except OverflowError:
-            return HugeNumber(literal)
-    if number.is_integer() and abs(number) < INT64_MAX:
+    number = strict_json.number_of(literal)
+    if isinstance(number, float) and number.is_integer() and abs(number) < INT64_MAX:
         return int(Decimal(repr(number)))
     return number
 

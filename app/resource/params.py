@@ -38,7 +38,6 @@ from app.values.parameters import (
     read_boolean,
     read_integer,
     read_number,
-    read_stored_number,
     read_text,
 )
 from app.values.strict_json import InvalidJson, decode, encode
@@ -226,7 +225,7 @@ class FilteredListSchema(ConditionsSchema):
         example="dog",
     )
     float = Parameter(
-        read_stored_number,
+        read_number,
         NUMBER_SCHEMA,
         data_key="floatParameter",
         meaning=_has_it("floatParameter"),
@@ -240,7 +239,7 @@ class FilteredListSchema(ConditionsSchema):
         example=3,
     )
     number = Parameter(
-        read_stored_number,
+        read_number,
         NUMBER_SCHEMA,
         data_key="withMarkdownDescription",
         meaning=_has_it("withMarkdownDescription"),

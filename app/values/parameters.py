@@ -15,9 +15,9 @@ from marshmallow import ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, OwnLoad, check_number, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, OwnLoad, messages_with_paths, unknown_name
 from app.values.patterns import JSON_NUMBER
-from app.values.strict_json import INT64_MAX, INT64_MIN, decode, unstorable_character
+from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
 
 JsonSchema = dict[str, Any]
 
@@ -38,22 +38,13 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON that fits into a double."""
+    """Load a number in the notation of JSON as an ObjectType stores it: an integer within int64, or a double."""
     if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
-    number = cast("int | float", decode(text))
-    try:
-        finite = float(number)
-    except OverflowError:
-        finite = float("inf")
-    if finite - finite != 0:
+    number = number_of(text)
+    if isinstance(number, HugeNumber):
         raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
     return number
-
-
-def read_stored_number(text: str) -> int | float:
-    """Load a number as an ObjectType stores it: an integer beyond int64 becomes the nearest double."""
-    return check_number(read_number(text))
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
@@ -61,7 +52,8 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     number = read_number(text)
     if number != int(number):
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    if not minimum <= number <= maximum:
+    # A whole number within int64 is an int, unless it is -0.0.
+    if (isinstance(number, float) and number != 0) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )

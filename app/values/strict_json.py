@@ -3,8 +3,8 @@
 The decoder is stricter than that of the standard library: repeated names in an object, NaN and Infinity are errors. A
 number literal becomes one of
 
-* ``int``, if it is mathematically an integer: every literal without fraction and exponent, and literals such as ``3.0``
-  or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
+* ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits, and
+  literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
 * ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
 * :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
@@ -23,9 +23,6 @@ whatever it contains."""
 
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
-_DIGITS_AT_MOST = 400
-"""The most digits of an integer that is converted. Longer integers exceed every double, and converting them takes
-quadratic time."""
 
 
 class HugeNumber(float):
@@ -48,11 +45,8 @@ def is_negative_zero(number: float) -> bool:
     return number == 0 and copysign(1, number) < 0
 
 
-def _integer(literal: str) -> int | float:
-    return int(literal) if len(literal) <= _DIGITS_AT_MOST else HugeNumber(literal)
-
-
-def _number(literal: str) -> int | float:
+def number_of(literal: str) -> int | float:
+    """The number of a JSON literal: an ``int`` within int64, else the nearest double or a :class:`HugeNumber`."""
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
@@ -82,10 +76,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_decoder = json.JSONDecoder(parse_float=_number, parse_constant=_constant, object_pairs_hook=_object)
-_patient_decoder = json.JSONDecoder(
-    parse_float=_number, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object
-)
+_decoder = json.JSONDecoder(parse_float=number_of, parse_constant=_constant, object_pairs_hook=_object)
 
 
 def decode(data: bytes | str) -> Any:
@@ -98,21 +89,15 @@ def decode(data: bytes | str) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidJson(f"The text is not UTF-8: byte {error.start + 1} is invalid") from None
     try:
-        return _decoded(text, _decoder)
-    except InvalidJson:
-        raise
-    except ValueError:
-        # Python refuses to convert integers of more than 4300 digits.
-        return _decoded(text, _patient_decoder)
-
-
-def _decoded(text: str, decoder: json.JSONDecoder) -> Any:
-    try:
-        return decoder.decode(text)
+        return _decoder.decode(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise InvalidJson("The text is nested too deeply") from None
+    except InvalidJson:
+        raise
+    except ValueError:  # of int(), because converting longer integers takes quadratic time
+        raise InvalidJson("An integer has more than 4300 digits") from None
 
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -55,23 +55,13 @@ def test_deeply_nested_json_in_an_ignored_field_is_no_server_error(api: Api) -> 
         assert answer.status_code in (201, 400)
 
 
-@pytest.mark.parametrize(
-    ("text", "detail"),
-    [
-        ("[" + "9" * 4301 + " x]", "Expecting ',' delimiter (line 1, column 4304)"),
-        ("{" + f'"a": {"9" * 5000},\n b', "Expecting property name enclosed in double quotes (line 2, column 2)"),
-        ("9" * 5000 + " x", "Extra data (line 1, column 5002)"),
-        (f"[{'9' * 5000}, {'[' * 1_000_000}", "The text is nested too deeply"),
-    ],
-)
-def test_a_number_of_many_digits_beside_a_fault_of_syntax_is_400_with_the_place_of_the_fault(
-    api: Api, text: str, detail: str
-) -> None:
+@pytest.mark.parametrize("text", [f'{{"a": {"9" * 4301}}}', "9" * 5000 + " x", f"[{'9' * 5000}, {'[' * 1_000_000}"])
+def test_an_integer_of_many_digits_is_400(api: Api, text: str) -> None:
     for path in ("", f"/{UNKNOWN_ID}"):
         answer = send_text(api, text, path=path)
         assert answer.status_code == 400
         assert codes(answer) == ["InvalidJsonInput"]
-        assert details(answer) == [detail]
+        assert details(answer) == ["An integer has more than 4300 digits"]
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,11 @@ def test_what_no_document_can_hold_is_refused_in_object_parameter(api: Api, valu
     assert answer.get_json()["message"].startswith(f"Malformed parameter: objectParameter: {reason[:18]}")
 
 
-def test_a_number_of_many_digits_beside_a_fault_of_syntax_in_object_parameter_is_400(api: Api) -> None:
-    answer = api.get(query_string={"objectParameter": f'{{"arrayOfIntExample": [{"9" * 4301}]'})
+def test_an_integer_of_many_digits_in_object_parameter_is_400(api: Api) -> None:
+    answer = api.get(query_string={"objectParameter": f'{{"arrayOfIntExample": [{"9" * 4301}]}}'})
     assert answer.status_code == 400
-    assert answer.get_json()["message"].startswith(
-        "Malformed parameter: objectParameter: A JSON object is expected. Expecting ',' delimiter (line 1, column "
+    assert answer.get_json()["message"] == (
+        "Malformed parameter: objectParameter: A JSON object is expected. An integer has more than 4300 digits"
     )
 
 

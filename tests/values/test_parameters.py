@@ -23,6 +23,13 @@ def test_number_parameters_accept_exponents_of_any_size(api: Api, exponent: str)
     assert api.get(f"?floatParameter={exponent}").get_json()["total"] == 1
 
 
+@pytest.mark.parametrize(("text", "status"), [(f"{sign}922337203685477580{last}", status) for sign, last, status in (
+    ("-", "8", 200), ("-", "9", 400), ("-", "8.5", 400), ("", "7", 200), ("", "7.0", 200), ("", "8", 400),
+)])  # fmt: skip
+def test_an_integer_parameter_is_exactly_within_int64(api: Api, text: str, status: int) -> None:
+    assert api.get(f"?integerParameter={text}").status_code == status
+
+
 def test_an_error_about_a_long_parameter_is_short(api: Api) -> None:
     for query in (
         f"limit={100_000 * 'x'}",
