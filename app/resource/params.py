@@ -25,7 +25,7 @@ from app.resource.model import (
     SortTerm,
 )
 from app.resource.schemas import WRAPPER
-from app.values.json_fields import as_stored, messages_with_paths
+from app.values.json_fields import check_json, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -83,10 +83,10 @@ def read_contained_object(text: str) -> str:
     if not isinstance(value, dict):
         raise ValidationError("A JSON object is expected.")
     try:
-        members: dict[str, Any] = as_stored(value)
+        members: dict[str, Any] = check_json(value, stored=True)
     except ValidationError as error:
-        refused = [message.reason for _, message in messages_with_paths(error.messages)]
-        raise ValidationError("; ".join(refused)) from None
+        _, message = next(messages_with_paths(error.messages))
+        raise ValidationError(str(message)) from None
     is_wrapped = members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict)
     return encode(members[WRAPPER] if is_wrapped else members)
 

@@ -39,6 +39,9 @@ class RefusedValue:
     value: Any
     reason: str
 
+    def __str__(self) -> str:
+        return self.reason
+
 
 def refuse_value(value: Any, reason: str) -> NoReturn:
     """Refuse a value of the right type.
@@ -139,55 +142,38 @@ def check_unicode(value: Any) -> str:
     return value
 
 
-def check_json(value: Any, level: int = 0) -> Any:
+def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     """The check for any JSON value whose texts are Unicode and whose numbers are finite.
 
     :param level: the number of arrays and objects around the value in the field.
+    :param stored: whether to convert the value to the form in which a document stores it, without members that are
+        ``null``, and to refuse texts that PostgreSQL cannot store.
     """
+    check_string = check_text if stored else check_unicode
     if isinstance(value, str):
-        return check_unicode(value)
+        return check_string(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        check_number(value)
-        return value
+        number = check_number(value)
+        return number if stored else value
     if level == NESTED_AT_MOST:
         refuse_shape("JSON value with fewer levels expected.")
-    refused: dict[Any, Any] = {}
-    is_object = isinstance(value, dict)
-    members = cast("Iterable[tuple[Any, Any]]", value.items() if is_object else enumerate(value))
-    for name, member in members:
+    if isinstance(value, list):
+        return check_items(value, lambda item: check_json(item, level + 1, stored=stored))
+    kept: dict[str, Any] = {}
+    refused: dict[str, Any] = {}
+    for name, member in cast("dict[str, Any]", value).items():
         try:
-            if is_object:
-                check_unicode(name)
-            check_json(member, level + 1)
+            if member is not None or not stored:
+                kept[check_string(name)] = check_json(member, level + 1, stored=stored)
         except ValidationError as error:
             refused[name] = error.messages
             if len(refused) >= FAULTS_AT_MOST:
                 break
     if refused:
         raise ValidationError(cast(Any, refused))
-    return value
-
-
-def as_stored(value: Any, level: int = 0) -> Any:
-    """Convert a JSON value to the form in which a document stores it, without members that are ``null``.
-
-    :param level: the number of arrays and objects around the value.
-    :raises ValidationError: for a text or a number that no document can hold, and for too many levels.
-    """
-    if isinstance(value, str):
-        return check_text(value)
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        return check_number(value)
-    if level == NESTED_AT_MOST:
-        refuse_value(level, f"At most {NESTED_AT_MOST} levels of arrays and objects are accepted.")
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value).items()
-        return {check_text(name): as_stored(member, level + 1) for name, member in members if member is not None}
-    return [as_stored(item, level + 1) for item in value]
+    return kept
 
 
 def one_of(*words: str) -> Check:
