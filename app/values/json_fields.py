@@ -334,27 +334,21 @@ class Number(StrictField):
         super().__init__(check, NUMBER_EXPECTED, metadata=metadata, **arguments)
 
 
+def check_timestamp(value: Any) -> datetime:
+    """The check for a date-time of RFC 3339, which is kept in UTC."""
+    text = check_unicode(value)
+    try:
+        return timestamps.parse(text)
+    except ValueError as error:
+        refuse_value(text, str(error))
+
+
 class Timestamp(StrictField):
     """A field of a JSON body that is a date-time of RFC 3339."""
 
     def __init__(self, **arguments: Any) -> None:
         metadata = {"type": "string", "format": "date-time"}
-        super().__init__(
-            lambda value: _read_timestamp(check_unicode(value)), STRING_EXPECTED, metadata=metadata, **arguments
-        )
-
-
-def _read_timestamp(text: str) -> datetime:
-    """Parse a date-time of RFC 3339 to UTC. A leap second becomes the first second of the next minute.
-
-    :raises ValidationError: for any other text, and for a time outside the years 1 to 9999 in UTC.
-    """
-    try:
-        return timestamps.parse(text)
-    except timestamps.NoDateTime:
-        refuse_value(text, "A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
-    except timestamps.NoSuchDateTime:
-        refuse_value(text, "There is no such date-time.")
+        super().__init__(check_timestamp, STRING_EXPECTED, metadata=metadata, **arguments)
 
 
 class Boolean(StrictField):

@@ -10,14 +10,6 @@ _DATE_TIME = re.compile(
 )
 
 
-class NoDateTime(ValueError):
-    """The error for a text that does not have the form of a date-time."""
-
-
-class NoSuchDateTime(ValueError):
-    """The error for a text with the form of a date-time that does not exist, such as 30 February."""
-
-
 def parse(text: str, *, shortened: bool = False) -> datetime:
     """Parse a date-time to UTC. A leap second becomes the first second of the next minute.
 
@@ -26,25 +18,25 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
 
     :param shortened: whether to accept also a date alone, which means its midnight in UTC, and a date-time without a
         zone, which means UTC.
-    :raises NoDateTime: for a text of another form.
-    :raises NoSuchDateTime: for a date-time outside the calendar or the years 1 to 9999 in UTC.
+    :raises ValueError: for a text of another form, and for a date-time outside the calendar or the years 1 to 9999 in
+        UTC. The message is for the client.
     """
     match = _DATE_TIME.fullmatch(text)
     if match is None or not (shortened or match.group(5)):
-        raise NoDateTime(text)
+        raise ValueError("A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
     date, minutes, seconds, fraction, zone = match.groups()
     offset = "+00:00" if zone is None or zone in "Zz" else zone
     digits = (fraction or "").ljust(6, "0")
     microseconds = int(digits[:6]) | (1 if digits[6:].strip("0") else 0)
-    if minutes is not None and minutes >= "24":
-        raise NoSuchDateTime(text)  # since 3.14 Python reads 24:00 as the next midnight; RFC 3339 has no hour 24
     try:
         start = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:00{offset}").astimezone(UTC)
-        if int(seconds or 0) <= 60:
-            return start + timedelta(seconds=int(seconds or 0), microseconds=microseconds)
+        moment = start + timedelta(seconds=int(seconds or 0), microseconds=microseconds)
     except (ValueError, OverflowError):
-        pass
-    raise NoSuchDateTime(text)
+        moment = None
+    # Since 3.14 Python reads 24:00 as the next midnight; RFC 3339 has no hour 24.
+    if moment is None or (minutes or "") >= "24" or int(seconds or 0) > 60:
+        raise ValueError("There is no such date-time.")
+    return moment
 
 
 def text_of(moment: datetime) -> str:

@@ -52,7 +52,7 @@ def _check_time(value: Any) -> str:
     found = check_text(value)
     try:
         timestamps.parse(found)
-    except (timestamps.NoDateTime, timestamps.NoSuchDateTime):
+    except ValueError:
         refuse_value(found, "A date-time is expected, as in 2030-01-01T00:00:00.000Z.")
     return found
 
