@@ -48,28 +48,14 @@ class PersonSchema(StrictSchema):
     lastName = Text(stored=False)
 
 
-class AnyJson(StrictField):
+def _any_json() -> StrictField:
     """A field whose type the interface does not show. Any JSON value is accepted, and kept as it was sent."""
-
-    def __init__(self) -> None:
-        super().__init__(check_json, "", metadata={"description": "any JSON value"})
+    return StrictField(check_json, "", metadata={"description": "any JSON value"})
 
 
-class ComplexRecordSchema(StrictSchema):
+class ComplexRecordSchema(StrictSchema.from_dict({name: _any_json() for name in UNTYPED})):
     """The schema of the complex body record (interface 2.4). Every field is optional."""
 
-    id = AnyJson()
-    version = AnyJson()
-    key = AnyJson()
-    custom = AnyJson()
-    eigthProperty = AnyJson()
-    ninthProperty = AnyJson()
-    tenthProperty = AnyJson()
-    eleventhPropery = AnyJson()
-    twelthProperty = AnyJson()
-    thirteenthProperty = AnyJson()
-    fourteenthProperty = AnyJson()
-    fifteenthProperty = AnyJson()
     createdAt = Timestamp()
     lastModifiedAt = Timestamp()
     createdBy = NestedObject(PersonSchema)

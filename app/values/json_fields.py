@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, NoReturn, cast
 
@@ -318,22 +319,6 @@ class Text(StrictField):
         super().__init__(check, STRING_EXPECTED, metadata=metadata | arguments.pop("metadata", {}), **arguments)
 
 
-class Number(StrictField):
-    """A field of a JSON body that is a number. A number with a fraction must fit into a double; an integer may have any
-    size."""
-
-    def __init__(self, **arguments: Any) -> None:
-        def check(value: Any) -> int | float:
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                refuse_shape(NUMBER_EXPECTED)
-            if isinstance(value, float):
-                return check_number(value)
-            return value
-
-        metadata = {"type": "number"} | arguments.pop("metadata", {})
-        super().__init__(check, NUMBER_EXPECTED, metadata=metadata, **arguments)
-
-
 def check_timestamp(value: Any) -> datetime:
     """The check for a date-time of RFC 3339, which is kept in UTC."""
     text = check_unicode(value)
@@ -343,29 +328,24 @@ def check_timestamp(value: Any) -> datetime:
         refuse_value(text, str(error))
 
 
-class Timestamp(StrictField):
-    """A field of a JSON body that is a date-time of RFC 3339."""
-
-    def __init__(self, **arguments: Any) -> None:
-        metadata = {"type": "string", "format": "date-time"}
-        super().__init__(check_timestamp, STRING_EXPECTED, metadata=metadata, **arguments)
+def check_any_integer_or_double(value: Any) -> int | float:
+    """The check for numbers: an integer of any size, or a finite double."""
+    return value if type(value) is int else check_number(value)
 
 
-class Boolean(StrictField):
-    """A field of a JSON body that is ``true`` or ``false``."""
+Number = partial(StrictField, check_any_integer_or_double, NUMBER_EXPECTED, metadata={"type": "number"})
+"""A field of a JSON body that is a number; an integer may have any size."""
 
-    def __init__(self, **arguments: Any) -> None:
-        metadata = {"type": "boolean"} | arguments.pop("metadata", {})
-        super().__init__(check_boolean, BOOLEAN_EXPECTED, metadata=metadata, **arguments)
+Timestamp = partial(StrictField, check_timestamp, STRING_EXPECTED, metadata={"type": "string", "format": "date-time"})
+"""A field of a JSON body that is a date-time of RFC 3339."""
 
+Boolean = partial(StrictField, check_boolean, BOOLEAN_EXPECTED, metadata={"type": "boolean"})
+"""A field of a JSON body that is ``true`` or ``false``."""
 
-class ReadOnly(StrictField):
-    """A field that only the server sets. In a body it is accepted and ignored, so that a client can send an answer
-    back."""
-
-    def __init__(self, **arguments: Any) -> None:
-        metadata = {"description": "made by the server; ignored in a request"}
-        super().__init__(lambda value: value, "", metadata=metadata, **arguments)
+ReadOnly = partial(
+    StrictField, lambda value: value, "", metadata={"description": "made by the server; ignored in a request"}
+)
+"""A field that only the server sets. In a body it is accepted and ignored, so that a client can send an answer back."""
 
 
 class NestedObject(fields.Nested):
