@@ -177,18 +177,6 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     return kept
 
 
-def one_of(*words: str) -> Check:
-    """Return a check for texts that are one of some words."""
-
-    def check(value: Any) -> str:
-        text = check_text(value)
-        if text not in words:
-            refuse_value(text, f"One of {', '.join(words)} is expected.{did_you_mean(text, words)}")
-        return text
-
-    return check
-
-
 def check_boolean(value: Any) -> bool:
     """The check for ``true`` and ``false``."""
     if not isinstance(value, bool):

@@ -29,9 +29,9 @@ from app.values.json_fields import (
     check_number,
     check_text,
     faults_of,
-    one_of,
     refuse_value,
 )
+from app.values.suggestions import did_you_mean
 
 BODY_BYTES_AT_MOST = 1024 * 1024
 
@@ -40,6 +40,18 @@ AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 
 # Fields of orders
+
+
+def one_of(*words: str) -> Check:
+    """Return a check for texts that are one of some words."""
+
+    def check(value: Any) -> str:
+        text = check_text(value)
+        if text not in words:
+            refuse_value(text, f"One of {', '.join(words)} is expected.{did_you_mean(text, words)}")
+        return text
+
+    return check
 
 
 def between(minimum: float, maximum: float, check_type: Check = check_int64) -> Check:

@@ -16,7 +16,6 @@ from app.values.json_fields import (
     check_int64,
     check_text,
     object_check,
-    one_of,
     refuse_shape,
     refuse_value,
 )
@@ -24,7 +23,7 @@ from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_b
 from app.values.patterns import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
-from sample_resource_sandbox.api.declaring import anything, between, boolean, items, number, text, whole
+from sample_resource_sandbox.api.declaring import anything, between, boolean, items, number, one_of, text, whole
 from sample_resource_sandbox.api.rules import MatchSchema
 from sample_resource_sandbox.journal.journal import KEPT
 from sample_resource_sandbox.projects.clock import ProjectClock

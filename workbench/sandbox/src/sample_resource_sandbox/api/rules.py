@@ -20,11 +20,10 @@ from app.values.json_fields import (
     check_items,
     check_json,
     check_text,
-    one_of,
     refuse_shape,
     refuse_value,
 )
-from sample_resource_sandbox.api.declaring import anything, boolean, choice, number, text, whole
+from sample_resource_sandbox.api.declaring import anything, boolean, choice, number, one_of, text, whole
 from sample_resource_sandbox.rules.rules import (
     BODIES,
     CONNECTIONS,
