@@ -171,7 +171,7 @@ def _describe_actions(schemas: Document) -> None:
         members = [(field.data_key or name, field) for name, field in ACTION_SCHEMAS[action].fields.items()]
         schemas[name] = {
             "type": "object",
-            "description": REGISTRY[action].MEANING,
+            "description": REGISTRY[action].__doc__,
             "required": [public for public, field in members if field.required],
             "properties": {
                 public: {"type": "string", "const": action}

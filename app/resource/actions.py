@@ -4,9 +4,10 @@ A new action is a new class here; the body schema, the error for an unknown acti
 :data:`REGISTRY`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from marshmallow import fields
 
@@ -14,39 +15,35 @@ from app.resource.model import Content, Resource
 from app.values.json_fields import Boolean, Text
 
 
-class UpdateAction(Protocol):
-    """An update action whose fields are valid.
+class UpdateAction(ABC):
+    """An update action whose fields are valid. The OpenAPI document has the docstring of its class.
 
     ``FIELDS`` maps each parameter of the class to the JSON field that it is loaded from; ``action`` is not among them.
     """
 
     ACTION: ClassVar[str]
-    MEANING: ClassVar[str]
-    FIELDS: ClassVar[Mapping[str, fields.Field[Any]]]
+    FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
 
+    @abstractmethod
     def apply(self, resource: Resource) -> Resource:
         """Return the resource after the action."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
-class DoSomeThing:
+class DoSomeThing(UpdateAction):
     """Changes no field, but raises the version."""
 
-    ACTION: ClassVar[str] = "doSomeThing"
-    MEANING: ClassVar[str] = "Changes no field, but raises the version."
-    FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
+    ACTION = "doSomeThing"
 
     def apply(self, resource: Resource) -> Resource:
         return replace(resource, version=resource.version + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeSomeProperty:
-    """Sets someProperty in both projections, or only in the staged one."""
+class ChangeSomeProperty(UpdateAction):
+    """Sets someProperty, with `staged: true` in the staged projection only."""
 
-    ACTION: ClassVar[str] = "changeSomeProperty"
-    MEANING: ClassVar[str] = "Sets someProperty, with `staged: true` in the staged projection only."
+    ACTION = "changeSomeProperty"
     FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {
         "some_property": Text(required=True, data_key="someProperty"),
         "staged": Boolean(),
@@ -62,24 +59,20 @@ class ChangeSomeProperty:
 
 
 @dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(UpdateAction):
     """Copies the staged projection over the current one."""
 
-    ACTION: ClassVar[str] = "publish"
-    MEANING: ClassVar[str] = "Copies the staged projection over the current one."
-    FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
+    ACTION = "publish"
 
     def apply(self, resource: Resource) -> Resource:
         return replace(resource, current=resource.staged)
 
 
 @dataclass(frozen=True, slots=True)
-class RevertStagedChanges:
+class RevertStagedChanges(UpdateAction):
     """Copies the current projection over the staged one."""
 
-    ACTION: ClassVar[str] = "revertStagedChanges"
-    MEANING: ClassVar[str] = "Copies the current projection over the staged one."
-    FIELDS: ClassVar[Mapping[str, fields.Field[Any]]] = {}
+    ACTION = "revertStagedChanges"
 
     def apply(self, resource: Resource) -> Resource:
         return replace(resource, staged=resource.current)

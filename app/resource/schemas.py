@@ -14,10 +14,10 @@ from app.values.json_fields import (
     MISSING,
     OBJECT_EXPECTED,
     STRING_EXPECTED,
-    Check,
     NestedObject,
     Number,
     ReadOnly,
+    RefusedValue,
     StrictField,
     StrictSchema,
     Text,
@@ -36,32 +36,32 @@ KEY_REASON = (
 )
 
 
-class JsonArray(StrictField):
-    """A field of a body whose value is an array, with one check for all items.
+def _array(row: ArrayField) -> StrictField:
+    """The schema of a field of ObjectType."""
+    if row.type is not None:
+        check_item, schema = row.type.check, dict(row.type.json_schema)
+    else:
+        check_item = object_check({member.name: member.type.check for member in row.members})
+        schema = {
+            "type": "object",
+            "properties": {member.name: dict(member.type.json_schema) for member in row.members},
+            "additionalProperties": False,
+        }
 
-    :param item: the check of each item.
-    :param json_schema: the JSON Schema of an item, for the OpenAPI document.
-    :param unique: whether repeated items are refused.
-    :param length: the number of items that is accepted; None for any number.
-    """
+    def check(value: Any) -> list[Any]:
+        items = check_items(value, check_item)
+        if row.length is not None and len(items) != row.length:
+            refuse_value(value, f"An array of {row.length} items is expected, not of {len(items)}.")
+        if row.unique:
+            _refuse_repeats(items)
+        return items
 
-    def __init__(
-        self, item: Check, json_schema: dict[str, Any], *, unique: bool = False, length: int | None = None
-    ) -> None:
-        def check(value: Any) -> list[Any]:
-            items = check_items(value, item)
-            if length is not None and len(items) != length:
-                refuse_value(value, f"An array of {length} items is expected, not of {len(items)}.")
-            if unique:
-                _refuse_repeats(items)
-            return items
-
-        metadata: dict[str, Any] = {"type": "array", "items": json_schema}
-        if unique:
-            metadata["uniqueItems"] = True
-        if length is not None:
-            metadata |= {"minItems": length, "maxItems": length}
-        super().__init__(check, ARRAY_EXPECTED, metadata=metadata)
+    metadata: dict[str, Any] = {"type": "array", "items": schema}
+    if row.unique:
+        metadata["uniqueItems"] = True
+    if row.length is not None:
+        metadata |= {"minItems": row.length, "maxItems": row.length}
+    return StrictField(check, ARRAY_EXPECTED, metadata=metadata)
 
 
 def _refuse_repeats(items: list[Any]) -> None:
@@ -70,25 +70,9 @@ def _refuse_repeats(items: list[Any]) -> None:
     seen: set[Any] = set()
     for position, item in enumerate(items):
         if item in seen:
-            try:
-                refuse_value(item, "The items of this array are unique, and this one stands in it already.")
-            except ValidationError as error:
-                raise ValidationError(cast(Any, {position: error.messages})) from None
+            refused = RefusedValue(item, "The items of this array are unique, and this one stands in it already.")
+            raise ValidationError(cast(Any, {position: [refused]}))
         seen.add(item)
-
-
-def _array(row: ArrayField) -> JsonArray:
-    """The schema of a field of ObjectType."""
-    if row.type is not None:
-        return JsonArray(row.type.check, dict(row.type.json_schema), unique=row.unique, length=row.length)
-    return JsonArray(
-        object_check({member.name: member.type.check for member in row.members}),
-        {
-            "type": "object",
-            "properties": {member.name: dict(member.type.json_schema) for member in row.members},
-            "additionalProperties": False,
-        },
-    )
 
 
 WRAPPER = "objectTypeProperty"
