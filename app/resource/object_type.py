@@ -53,13 +53,6 @@ class ObjectType:
         """The items of an array; an empty list if the field is absent. Each call decodes them again."""
         return _decode(self.arrays[name]) if name in self.arrays else []
 
-    def with_items(self, name: str, items: Sequence[Any]) -> "ObjectType":
-        """This ObjectType with the items of one array replaced.
-
-        :param items: must have been checked.
-        """
-        return self.merged_with(ObjectType.of({name: list(items)}))
-
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
         arrays = {**self.arrays, **sent.arrays}
