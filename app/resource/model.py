@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import Enum
+from typing import Literal
 from uuid import UUID
 
 from app import errors
@@ -13,7 +13,6 @@ from app.query.fields import Field, Projection
 from app.query.filters.ast import Facet, Filter
 from app.resource.object_type import ObjectType
 from app.values.patterns import UUID_PATTERN
-from app.values.strict_json import INT64_MAX
 
 RESOURCE_BYTES_AT_MOST = 16 * 1024 * 1024
 """The most bytes of a resource: those of both projections together, as JSON in UTF-8."""
@@ -94,46 +93,25 @@ class NewResource:
 # Versions and preconditions
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedVersion:
-    """The version that a client expects: any JSON number as it was sent, even one that no resource can have."""
-
-    sent: int | float
-
-    @property
-    def comparable(self) -> int:
-        """The expected version as an integer; -1, which no resource has, for a number that cannot be a version."""
-        if self.sent == int(self.sent) and 1 <= self.sent <= INT64_MAX:
-            return int(self.sent)
-        return -1
-
-
-class AnyVersion(Enum):
-    """The ``*`` of If-Match and If-None-Match."""
-
-    ANY = "*"
-
-
-EntityTags = frozenset[int] | AnyVersion
-"""The versions that If-Match or If-None-Match lists. Entity tags without the form of a version are left out."""
+EntityTags = frozenset[int] | Literal["*"]
+"""The versions that If-Match or If-None-Match lists, or ``*`` for every version. Entity tags without the form of a
+version are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all three hold."""
+    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all three hold.
+
+    :param expected: the version that the client expects: any number, even one that no resource can have.
+    """
 
     if_match: EntityTags | None = None
     if_none_match: EntityTags | None = None
-    expected: ExpectedVersion | None = None
+    expected: int | float | None = None
 
-    def expecting(self, version: ExpectedVersion | None) -> "Preconditions":
+    def expecting(self, version: int | float | None) -> "Preconditions":
         """These preconditions with an expected version; unchanged if ``version`` is None."""
         return self if version is None else replace(self, expected=version)
-
-    @property
-    def allows_creation(self) -> bool:
-        """Whether the write may create a resource. If-Match forbids it, because it demands an existing resource."""
-        return self.if_match is None
 
 
 # Targets of a write

@@ -20,7 +20,6 @@ from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
 from app.resource.model import (
     DEFAULT_LIMIT,
-    ExpectedVersion,
     Paging,
     SortTerm,
 )
@@ -351,5 +350,5 @@ class VersionSchema(QuerySchema):
         meaning="the expected version; if it is not the actual version, the answer is 409",
     )
 
-    def make(self, values: dict[str, Any]) -> ExpectedVersion | None:
-        return ExpectedVersion(values["version"]) if "version" in values else None
+    def make(self, values: dict[str, Any]) -> int | float | None:
+        return values.get("version")

@@ -6,7 +6,7 @@ The entity tag of a resource is its version in quotes.
 import re
 
 from app import errors
-from app.resource.model import AnyVersion, EntityTags, Preconditions
+from app.resource.model import EntityTags, Preconditions
 from app.values.strict_json import INT64_MAX
 
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
@@ -38,7 +38,7 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
         section 8.8.3.2).
     """
     if text.strip() == "*":
-        return AnyVersion.ANY
+        return "*"
     versions: set[int] = set()
     position = 0
     while position < len(text):
@@ -56,7 +56,7 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
 
 def matches(tags: EntityTags, version: int) -> bool:
     """Whether a list of entity tags contains a version; ``*`` contains every version."""
-    return tags is AnyVersion.ANY or version in tags
+    return tags == "*" or version in tags
 
 
 def failed_precondition(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
@@ -68,6 +68,6 @@ def failed_precondition(preconditions: Preconditions, resource_id: str, version:
         return errors.precondition_failed("If-Match")
     if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
         return errors.precondition_failed("If-None-Match")
-    if preconditions.expected is not None and preconditions.expected.comparable != version:
-        return errors.concurrent_modification(resource_id, preconditions.expected.sent, version)
+    if preconditions.expected is not None and preconditions.expected != version:
+        return errors.concurrent_modification(resource_id, preconditions.expected, version)
     return None

@@ -7,7 +7,7 @@ from marshmallow import ValidationError
 
 from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
-from app.resource.model import KEY_PATTERN, ExpectedVersion
+from app.resource.model import KEY_PATTERN
 from app.resource.object_type import ObjectType
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -93,7 +93,7 @@ class ResourceDraft:
     object_type: ObjectType
     id: str | None = None
     key: str | None = None
-    version: ExpectedVersion | None = None
+    version: int | float | None = None
 
 
 EXPECTED_VERSION = {
@@ -118,20 +118,14 @@ class ResourceDraftSchema(StrictSchema):
     some_property = ReadOnly(data_key="someProperty")
 
     def make(self, data: dict[str, Any]) -> ResourceDraft:
-        version = data.get("version")
-        return ResourceDraft(
-            object_type=data["object_type"],
-            id=data.get("id"),
-            key=data.get("key"),
-            version=None if version is None else ExpectedVersion(version),
-        )
+        return ResourceDraft(data["object_type"], data.get("id"), data.get("key"), data.get("version"))
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
     """The body of update by id (interface 4.10)."""
 
-    version: ExpectedVersion
+    version: int | float
     actions: tuple[UpdateAction, ...]
 
 
@@ -176,4 +170,4 @@ class UpdateSchema(StrictSchema):
     actions = StrictField(_check_actions, ARRAY_EXPECTED, required=True)
 
     def make(self, data: dict[str, Any]) -> Update:
-        return Update(ExpectedVersion(data["version"]), data["actions"])
+        return Update(data["version"], data["actions"])

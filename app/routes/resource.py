@@ -11,7 +11,7 @@ from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
-from app.resource.model import Caller, ExpectedVersion, Preconditions
+from app.resource.model import Caller, Preconditions
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
@@ -234,7 +234,7 @@ class Item(Endpoint):
     @blueprint.arguments(VersionSchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def delete(
-        self, expected: ExpectedVersion | None, conditions: Preconditions, project_key: str, resource_id: str
+        self, expected: int | float | None, conditions: Preconditions, project_key: str, resource_id: str
     ) -> Response:
         """Delete a resource (4.11).
 

@@ -11,12 +11,10 @@ from app.errors import ApiError
 from app.resource import model
 from app.resource.actions import ChangeSomeProperty, DoSomeThing, Publish, RevertStagedChanges, UpdateAction
 from app.resource.model import (
-    AnyVersion,
     ById,
     ByKey,
     Caller,
     Content,
-    ExpectedVersion,
     NewResource,
     Preconditions,
     Resource,
@@ -79,15 +77,15 @@ def test_actions_see_what_those_before_them_have_made() -> None:
 @pytest.mark.parametrize(
     ("conditions", "refusal"),
     [
-        (Preconditions(expected=ExpectedVersion(3)), None),
-        (Preconditions(expected=ExpectedVersion(3.0)), None),
-        (Preconditions(expected=ExpectedVersion(2)), (409, "ConcurrentModification")),
-        (Preconditions(expected=ExpectedVersion(3.5)), (409, "ConcurrentModification")),
-        (Preconditions(expected=ExpectedVersion(10**30)), (409, "ConcurrentModification")),
-        (Preconditions(expected=ExpectedVersion(1e300)), (409, "ConcurrentModification")),
-        (Preconditions(if_match=frozenset((1, 2)), expected=ExpectedVersion(2)), (412, "PreconditionFailed")),
+        (Preconditions(expected=3), None),
+        (Preconditions(expected=3.0), None),
+        (Preconditions(expected=2), (409, "ConcurrentModification")),
+        (Preconditions(expected=3.5), (409, "ConcurrentModification")),
+        (Preconditions(expected=10**30), (409, "ConcurrentModification")),
+        (Preconditions(expected=1e300), (409, "ConcurrentModification")),
+        (Preconditions(if_match=frozenset((1, 2)), expected=2), (412, "PreconditionFailed")),
         (Preconditions(if_match=frozenset((2, 3))), None),
-        (Preconditions(if_none_match=AnyVersion.ANY), (412, "PreconditionFailed")),
+        (Preconditions(if_none_match="*"), (412, "PreconditionFailed")),
     ],
 )
 def test_preconditions_are_those_of_the_resource_that_was_read(
@@ -107,12 +105,12 @@ def test_preconditions_are_those_of_the_resource_that_was_read(
         (ByKey("a-key"), NEW, NONE, None),
         (YoungestWithoutKey(), NEW, NONE, None),
         (YoungestWithoutKey(), None, NONE, (404, "ResourceNotFound")),
-        (YoungestWithoutKey(), NEW, Preconditions(if_match=AnyVersion.ANY), (412, "PreconditionFailed")),
+        (YoungestWithoutKey(), NEW, Preconditions(if_match="*"), (412, "PreconditionFailed")),
         (ByKey("a-key"), None, NONE, (404, "ResourceNotFound")),
-        (ById("x"), NEW, Preconditions(if_match=AnyVersion.ANY), (404, "ResourceNotFound")),
-        (ByKey("a-key"), NEW, Preconditions(if_match=AnyVersion.ANY), (412, "PreconditionFailed")),
-        (ByKey("a-key"), NEW, Preconditions(expected=ExpectedVersion(9)), None),
-        (ByKey("a-key"), NEW, Preconditions(if_none_match=AnyVersion.ANY), None),
+        (ById("x"), NEW, Preconditions(if_match="*"), (404, "ResourceNotFound")),
+        (ByKey("a-key"), NEW, Preconditions(if_match="*"), (412, "PreconditionFailed")),
+        (ByKey("a-key"), NEW, Preconditions(expected=9), None),
+        (ByKey("a-key"), NEW, Preconditions(if_none_match="*"), None),
     ],
 )
 def test_what_is_created_if_there_is_no_resource(

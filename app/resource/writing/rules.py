@@ -82,7 +82,7 @@ def _creation(write: Write) -> NewResource:
     """
     if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
         _raise_not_found(write.target, write.caller)
-    if not write.conditions.allows_creation:
+    if write.conditions.if_match is not None:
         raise errors.precondition_failed("If-Match")
     raise_if_too_large(write.creates.current, write.creates.staged)
     return write.creates
