@@ -59,15 +59,14 @@ def matches(tags: EntityTags, version: int) -> bool:
     return tags == "*" or version in tags
 
 
-def failed_precondition(preconditions: Preconditions, resource_id: str, version: int) -> errors.ApiError | None:
-    """The error of the first precondition that does not hold for a version of a resource; None if all hold.
+def raise_if_refused(preconditions: Preconditions, resource_id: str, version: int) -> None:
+    """Check the preconditions against a version of a resource.
 
-    The order is If-Match (412), If-None-Match (412), expected version (409).
+    :raises ApiError: for the first that does not hold: If-Match (412), If-None-Match (412), expected version (409).
     """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
-        return errors.precondition_failed("If-Match")
+        raise errors.precondition_failed("If-Match")
     if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
-        return errors.precondition_failed("If-None-Match")
+        raise errors.precondition_failed("If-None-Match")
     if preconditions.expected is not None and preconditions.expected != version:
-        return errors.concurrent_modification(resource_id, preconditions.expected, version)
-    return None
+        raise errors.concurrent_modification(resource_id, preconditions.expected, version)

@@ -6,7 +6,7 @@ from flask import Response, request
 
 from app.http.answers import json_answer
 from app.resource.model import Preconditions, Representation, Written
-from app.resource.preconditions import failed_precondition, matches
+from app.resource.preconditions import matches, raise_if_refused
 from app.resource.resource_json import representation_of
 
 
@@ -24,9 +24,7 @@ def read_answer(resource: Representation, conditions: Preconditions) -> Response
     """
     if conditions.if_match is None and conditions.if_none_match is None:
         return resource_answer(resource)
-    failed = failed_precondition(replace(conditions, if_none_match=None), resource.id, resource.version)
-    if failed is not None:
-        raise failed
+    raise_if_refused(replace(conditions, if_none_match=None), resource.id, resource.version)
     if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
         return Response(status=304, headers={"ETag": _entity_tag(resource)})
     return resource_answer(resource)

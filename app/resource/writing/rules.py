@@ -20,7 +20,7 @@ from app.resource.model import (
     YoungestWithoutKey,
     raise_if_too_large,
 )
-from app.resource.preconditions import failed_precondition
+from app.resource.preconditions import raise_if_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,12 @@ def _change(stored: Resource, write: Write) -> Resource:
 
     :raises ApiError: 412 or 409, in this order; 400 if the resource would be too large.
     """
-    raise_if_refused(stored, write.conditions)
+    raise_if_refused(write.conditions, str(stored.id), stored.version)
     after = write.change(stored)
     if after == stored:
         return after
     raise_if_too_large(after.current, after.staged)
     return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
-
-
-def raise_if_refused(stored: Resource, conditions: Preconditions) -> None:
-    """Check the preconditions of a write against the stored resource.
-
-    :raises ApiError: 412 or 409.
-    """
-    refusal = failed_precondition(conditions, str(stored.id), stored.version)
-    if refusal is not None:
-        raise refusal
 
 
 def _creation(write: Write) -> NewResource:

@@ -98,7 +98,7 @@ def delete(database: Database, caller: Caller, resource_id: str, conditions: Pre
         stored = store.find(connection, caller.project_key, target, locks=locks)
         if stored is None:
             raise errors.not_found_by_id(target.id)
-        rules.raise_if_refused(stored, conditions)
+        rules.raise_if_refused(conditions, target.id, stored.version)
         return stored if store.delete(connection, caller.project_key, stored) else None
 
     return representation_of(_until_done(database, caller.project_key, attempt))

@@ -52,10 +52,11 @@ def only_the_first_tag_counts(request: Request) -> Request:
 
 @inside("H-7")
 def the_version_comes_before_if_match(planted: Planted) -> None:
-    def failed(method: Any, given: Preconditions, *rest: Any) -> Any:
-        return method(Preconditions(expected=given.expected), *rest) or method(given, *rest)
+    def refused(method: Any, given: Preconditions, *rest: Any) -> None:
+        method(Preconditions(expected=given.expected), *rest)
+        method(given, *rest)
 
-    planted.wrap(rules, "failed_precondition", failed)
+    planted.wrap(rules, "raise_if_refused", refused)
 
 
 @around("H-15", "H-25")

@@ -37,10 +37,10 @@ def change_requests(planted: Planted, change: Any) -> None:
 def concurrent_updates_all_win(planted: Planted) -> None:
     crowd = Crowd()
 
-    def failed(method: Any, given: Any, *rest: Any) -> Any:
-        return method(replace(given, expected=None) if crowd else given, *rest)
+    def refused(method: Any, given: Any, *rest: Any) -> None:
+        method(replace(given, expected=None) if crowd else given, *rest)
 
-    planted.wrap(rules, "failed_precondition", failed)
+    planted.wrap(rules, "raise_if_refused", refused)
 
 
 @inside("9-15")
