@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from app.values.json_fields import NestedObject, StrictField, StrictSchema, Text, Timestamp, check_json
-from app.values.parameters import NUMBER_SCHEMA, Parameter, QuerySchema, read_number
+from app.values.parameters import NumberParameter, Parameter, QuerySchema
 
 UNTYPED = (
     "id",
@@ -82,15 +82,9 @@ class EchoQuery:
 class EchoQuerySchema(QuerySchema):
     """The schema of the query parameters ``queryParameterOne`` and ``queryParameterTwo``."""
 
-    one = Parameter(read_number, NUMBER_SCHEMA, data_key="queryParameterOne", meaning="any number", example=0.5)
-    two = Parameter(
-        str,  # any text: the query string is UTF-8, and the text is not stored
-        {"type": "string"},
-        may_be_empty=True,
-        data_key="queryParameterTwo",
-        meaning="any text",
-        example="any text",
-    )
+    one = NumberParameter(data_key="queryParameterOne", meaning="any number", example=0.5)
+    # Any text: the query string is UTF-8, and the text is not stored.
+    two = Parameter(str, {"type": "string"}, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     def make(self, values: dict[str, Any]) -> EchoQuery:
         return EchoQuery(**values)

@@ -63,7 +63,6 @@ class Field:
     :param looked_up: returns whether the index serves a comparison with a value.
     :param beginning: SQL of the beginning of a text of unlimited length. ``sort`` and the index use it in place of the
         value; only the current projection has such an index.
-    :param expandable: whether ``expand`` accepts it.
     :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements.
     """
 
@@ -75,7 +74,6 @@ class Field:
     indexed: Index = Index(0)
     looked_up: Callable[[Value], bool] = lambda _: True
     beginning: Column | None = None
-    expandable: bool = False
     counted_as: LiteralString = ""
     is_array: bool = False
 
@@ -184,7 +182,7 @@ def _reference(name: LiteralString, column: LiteralString) -> Field:
         Field("typeId", kinds.TEXT, _both("'api-client'::text")),
         Field("id", kinds.TEXT, _both(column)),
     )
-    return Field(name, kinds.OBJECT, _both(column), members, expandable=True)
+    return Field(name, kinds.OBJECT, _both(column), members)
 
 
 def _by_name(*rows: Field) -> Mapping[str, Field]:
@@ -236,6 +234,3 @@ ObjectType."""
 
 SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if Index.ORDER in row.indexed}
 """The fields that ``sort`` accepts."""
-
-EXPANDABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if row.expandable}
-"""The references that ``expand`` accepts: an answer can contain the referenced API client."""

@@ -134,7 +134,7 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ArrayField(
         SEARCHED,
         type=TEXT,
-        parameters=("stringParameter",),
+        parameters=("stringParameter", "arrayOfString", "arrayOfStringWithDescription"),
         example=["dog", "cat", "bird"],
         made=lambda chance: [chance.word(chance.random) for _ in range(chance.random.randrange(1, 5))],
     ),

@@ -11,29 +11,26 @@ from typing import Any, cast
 from marshmallow import ValidationError
 
 from app import errors
-from app.query.fields import EXPANDABLE, OBJECT_TYPE, SORTABLE
-from app.query.kinds import Value
+from app.query.fields import OBJECT_TYPE, SORTABLE
 from app.query.language import InvalidExpressions, Reason
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
-from app.resource.model import (
-    DEFAULT_LIMIT,
-    Paging,
-    SortTerm,
-)
+from app.resource.model import DEFAULT_LIMIT, Paging, SortTerm
+from app.resource.resource_json import EXPANDABLE
 from app.resource.schemas import WRAPPER
 from app.values.json_fields import check_json, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
-    INT64_SCHEMA,
     NUMBER_SCHEMA,
-    TEXT_SCHEMA,
+    BooleanParameter,
+    NumberParameter,
     Parameter,
     ParameterFamily,
     QuerySchema,
+    TextParameter,
     read_boolean,
     read_integer,
     read_number,
@@ -62,11 +59,6 @@ def read_sort_term(text: str) -> SortTerm:
         known = ", ".join(f"`{known}`" for known in SORTABLE)
         raise ValidationError(f"Invalid query field '{name[:100]}' in sort path. Sortable fields are: {known}.")
     return SortTerm(SORTABLE[name], descending=direction == "desc")
-
-
-def read_expansion(text: str) -> str | None:
-    """The name of an expandable reference; None for any other path, because the platform ignores other paths."""
-    return text if read_text(text) in EXPANDABLE else None
 
 
 def read_contained_object(text: str) -> str:
@@ -114,7 +106,7 @@ class Where(Parameter):
         reasons: list[Reason] = []
         for text in value:
             try:
-                texts.append(self.read_one(text))
+                texts.append(self.read(text))
             except ValidationError as error:
                 reasons += cast("list[str]", error.messages)
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
@@ -130,11 +122,17 @@ class Where(Parameter):
 
 _SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
 
-_read_limit = partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST)
-_read_offset = partial(read_integer, minimum=0, maximum=OFFSET_AT_MOST)
 
-
-_WHOLE_NUMBERS = "The interface declares a float: whole numbers such as 20.0 are accepted, and a fraction is a 400."
+def _whole_number(maximum: int, meaning: str, example: int) -> Parameter:
+    """A parameter of a page, from 0 to ``maximum``."""
+    # No default is published, because the type is float, and generated clients would send 20.0.
+    return Parameter(
+        partial(read_integer, minimum=0, maximum=maximum),
+        {"type": "integer", "minimum": 0, "maximum": maximum},
+        meaning=f"{meaning} if not given. The interface declares a float: whole numbers such as 20.0 are accepted, and"
+        " a fraction is a 400.",
+        example=example,
+    )
 
 
 class PagingSchema(QuerySchema):
@@ -147,22 +145,9 @@ class PagingSchema(QuerySchema):
         meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
-    # No default is published, because the type of limit and offset is float, and generated clients would send 20.0.
-    limit = Parameter(
-        _read_limit,
-        {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST},
-        meaning=f"most results in the page; {DEFAULT_LIMIT} if not given. {_WHOLE_NUMBERS}",
-        example=5,
-    )
-    offset = Parameter(
-        _read_offset,
-        {"type": "integer", "minimum": 0, "maximum": OFFSET_AT_MOST},
-        meaning=f"results to skip; 0 if not given. {_WHOLE_NUMBERS}",
-        example=0,
-    )
-    with_total = Parameter(
-        read_boolean, BOOLEAN_SCHEMA, data_key="withTotal", meaning="false leaves total out", example=True
-    )
+    limit = _whole_number(LIMIT_AT_MOST, f"most results in the page; {DEFAULT_LIMIT}", 5)
+    offset = _whole_number(OFFSET_AT_MOST, "results to skip; 0", 0)
+    with_total = BooleanParameter(data_key="withTotal", meaning="false leaves total out", example=True)
 
 
 class ConditionsSchema(PagingSchema):
@@ -194,7 +179,7 @@ class SortedListSchema(ConditionsSchema):
     """The parameters of the list with sorted query parameters (interface 4.12)."""
 
     expand = Parameter(
-        read_expansion,
+        read_text,
         {"type": "string", "minLength": 1},
         repeatable=True,
         meaning=f"references whose API client is added as `obj`: {' or '.join(EXPANDABLE)}; other paths are ignored",
@@ -202,11 +187,15 @@ class SortedListSchema(ConditionsSchema):
     )
 
     def make(self, values: dict[str, Any]) -> ListQuery:
-        return ListQuery(values.get("where"), paging_of(values), frozenset(values.get("expand", ())) - {None})
+        expanded = frozenset(EXPANDABLE).intersection(values.get("expand", ()))
+        return ListQuery(values.get("where"), paging_of(values), expanded)
 
 
 def _has_it(parameter: str) -> str:
     return f"{' or '.join(looked_at_by(parameter))} has this value"
+
+
+_HAS_ONE = f"{SEARCHED} has at least one of these texts"
 
 
 class FilteredListSchema(ConditionsSchema):
@@ -215,91 +204,44 @@ class FilteredListSchema(ConditionsSchema):
     Each parameter is a condition on the arrays of its type.
     """
 
-    string = Parameter(
-        read_text,
-        TEXT_SCHEMA,
-        may_be_empty=True,
-        data_key="stringParameter",
-        meaning=_has_it("stringParameter"),
-        example="dog",
-    )
-    float = Parameter(
-        read_number,
-        NUMBER_SCHEMA,
-        data_key="floatParameter",
-        meaning=_has_it("floatParameter"),
-        example=0.82,
-    )
-    integer = Parameter(
+    stringParameter = TextParameter(meaning=_has_it("stringParameter"), example="dog")
+    floatParameter = NumberParameter(meaning=_has_it("floatParameter"), example=0.82)
+    integerParameter = Parameter(
         read_integer,
-        INT64_SCHEMA,
-        data_key="integerParameter",
+        {"type": "integer", "format": "int64"},
         meaning=_has_it("integerParameter"),
         example=3,
     )
-    number = Parameter(
-        read_number,
-        NUMBER_SCHEMA,
-        data_key="withMarkdownDescription",
-        meaning=_has_it("withMarkdownDescription"),
-        example=10,
-    )
-    object = Parameter(
+    withMarkdownDescription = NumberParameter(meaning=_has_it("withMarkdownDescription"), example=10)
+    objectParameter = Parameter(
         read_contained_object,
         {
             "type": "string",
             "contentMediaType": "application/json",
             "contentSchema": {"type": "object"},
         },
-        data_key="objectParameter",
         meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it; a"
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
-    strings = Parameter(
-        read_text,
-        TEXT_SCHEMA,
-        repeatable=True,
-        may_be_empty=True,
-        data_key="arrayOfString",
-        meaning=f"{SEARCHED} has at least one of these texts",
-        example=["dog", "cat"],
-    )
-    more_strings = Parameter(
-        read_text,
-        TEXT_SCHEMA,
-        repeatable=True,
-        may_be_empty=True,
-        data_key="arrayOfStringWithDescription",
-        meaning=f"{SEARCHED} has at least one of these texts",
-        example=["bird", "fish"],
-    )
+    arrayOfString = TextParameter(repeatable=True, meaning=_HAS_ONE, example=["dog", "cat"])
+    arrayOfStringWithDescription = TextParameter(repeatable=True, meaning=_HAS_ONE, example=["bird", "fish"])
 
     def make(self, values: dict[str, Any]) -> ListQuery:
-        conditions: list[Condition] = []
-        for name, parameter in _ONE_ITEM.items():
-            if name in values:
-                has_it = [_contains_any(array, (values[name],)) for array in looked_at_by(parameter)]
-                conditions.append(AnyOf(tuple(has_it)) if len(has_it) > 1 else has_it[0])
-        if "object" in values:
-            conditions.append(Contains(values["object"]))
-        conditions += [_contains_any(SEARCHED, values[name]) for name in ("strings", "more_strings") if name in values]
+        conditions = [_has_one(name, value) for name, value in values.items() if looked_at_by(name)]
+        if "objectParameter" in values:
+            conditions.append(Contains(values["objectParameter"]))
         if "where" in values:
             conditions.append(values["where"])
         return ListQuery(AllOf(tuple(conditions)) if conditions else None, paging_of(values))
 
 
-def _contains_any(array: str, values: tuple[Value, ...]) -> Condition:
-    return Holds(OBJECT_TYPE[array], OPERATORS["contains any"], values, negated=False)
-
-
-_ONE_ITEM = {
-    "string": "stringParameter",
-    "float": "floatParameter",
-    "integer": "integerParameter",
-    "number": "withMarkdownDescription",
-}
-"""The parameters whose array has to contain one item, by the name of their loaded value."""
+def _has_one(parameter: str, value: Any) -> Condition:
+    """The condition that one of a parameter's arrays has its value, or one of its values."""
+    items = value if isinstance(value, tuple) else (value,)
+    contains_any = OPERATORS["contains any"]
+    arrays = [OBJECT_TYPE[name] for name in looked_at_by(parameter)]
+    return AnyOf(tuple(Holds(array, contains_any, items, negated=False) for array in arrays))
 
 
 # Reads and writes of one resource, and the echo endpoints
@@ -308,22 +250,8 @@ _ONE_ITEM = {
 class OptionalTextsSchema(QuerySchema):
     """The two optional parameters of get by id (interface 4.2), which are checked and have no effect."""
 
-    first = Parameter(
-        read_text,
-        TEXT_SCHEMA,
-        may_be_empty=True,
-        data_key="optionalQueryParameter",
-        meaning="any text",
-        example="any text",
-    )
-    second = Parameter(
-        read_text,
-        TEXT_SCHEMA,
-        may_be_empty=True,
-        data_key="secondOptionalQueryParameter",
-        meaning="any text",
-        example="another",
-    )
+    optionalQueryParameter = TextParameter(meaning="any text", example="any text")
+    secondOptionalQueryParameter = TextParameter(meaning="any text", example="another")
 
 
 class StagedSchema(QuerySchema):

@@ -160,11 +160,11 @@ def _client(column: LiteralString) -> LiteralString:
     return f"coalesce((SELECT {member('obj', client)} FROM api_client c WHERE c.id = {column}), '')"
 
 
+EXPANDABLE: tuple[LiteralString, LiteralString] = ("createdBy", "lastModifiedBy")
+"""The references that ``expand`` accepts: an answer can contain the referenced API client."""
+
 RESULT_JSON: dict[frozenset[str], ResultJson] = {
-    frozenset(): _resource(),
-    frozenset(("createdBy",)): _resource("createdBy"),
-    frozenset(("lastModifiedBy",)): _resource("lastModifiedBy"),
-    frozenset(("createdBy", "lastModifiedBy")): _resource("createdBy", "lastModifiedBy"),
+    frozenset(names): _resource(*names) for names in ((), EXPANDABLE[:1], EXPANDABLE[1:], EXPANDABLE)
 }
 """A result of the sorted list (interface 4.12), by the names of the expanded references."""
 

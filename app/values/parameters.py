@@ -8,7 +8,7 @@ with the reason.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 from marshmallow import ValidationError, fields
@@ -29,12 +29,19 @@ thread does it.
 """
 
 
-def read_text(text: str) -> str:
-    """Load a text that PostgreSQL can store."""
+def read_any_text(text: str) -> str:
+    """Load a text that PostgreSQL can store, which may be empty."""
     unstorable = unstorable_character(text)
     if unstorable is not None:
         raise ValidationError(f"A text cannot hold {unstorable}.")
     return text
+
+
+def read_text(text: str) -> str:
+    """Load a text that PostgreSQL can store and that is not empty."""
+    if not text:
+        raise ValidationError("The value is empty.")
+    return read_any_text(text)
 
 
 def read_number(text: str) -> int | float:
@@ -87,10 +94,8 @@ def _read_each(read: Callable[[str], Any], texts: Sequence[str]) -> tuple[Any, .
     return tuple(values)
 
 
-TEXT_SCHEMA: JsonSchema = dict(STORABLE_TEXT)
 FILLED_TEXT_SCHEMA: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 NUMBER_SCHEMA: JsonSchema = {"type": "number"}
-INT64_SCHEMA: JsonSchema = {"type": "integer", "format": "int64"}
 BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
@@ -99,7 +104,6 @@ class Parameter(fields.Field[Any]):
 
     :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value, for the OpenAPI document.
-    :param may_be_empty: whether the empty text is accepted as a value.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
     """
@@ -110,7 +114,6 @@ class Parameter(fields.Field[Any]):
         schema: JsonSchema,
         *,
         repeatable: bool = False,
-        may_be_empty: bool = False,
         meaning: str = "",
         example: Any = None,
         data_key: str | None = None,
@@ -118,26 +121,26 @@ class Parameter(fields.Field[Any]):
         super().__init__(data_key=data_key)
         self.read = read
         self.repeatable = repeatable
-        self.may_be_empty = may_be_empty
         self.meaning = meaning
         self.example = example
         self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
         if self.repeatable:
-            return _read_each(self.read_one, value)
+            return _read_each(self.read, value)
         if len(value) > 1:
             raise ValidationError("The parameter can be given only once.")
-        return self.read_one(value[0])
+        return self.read(value[0])
 
-    def read_one(self, text: str) -> Any:
-        """Convert one text to its value.
 
-        :raises ValidationError: for a text of another form.
-        """
-        if not text and not self.may_be_empty:
-            raise ValidationError("The value is empty.")
-        return self.read(text)
+TextParameter = partial(Parameter, read_any_text, dict(STORABLE_TEXT))
+"""A parameter that is any text that PostgreSQL can store, which may be empty."""
+
+NumberParameter = partial(Parameter, read_number, NUMBER_SCHEMA)
+"""A parameter that is a number."""
+
+BooleanParameter = partial(Parameter, read_boolean, BOOLEAN_SCHEMA)
+"""A parameter that is ``true`` or ``false``."""
 
 
 class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
@@ -155,7 +158,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         meaning: str,
         example: dict[str, str],
         data_key: str,
-        read: Callable[[str], str] = read_text,
+        read: Callable[[str], str] = read_any_text,
         schema: JsonSchema | None = None,
     ) -> None:
         super().__init__(data_key=data_key)

@@ -81,8 +81,9 @@ def test_a_clause_names_each_path() -> None:
 
 @pytest.mark.parametrize("parameter", sorted({name for row in OBJECT_FIELDS for name in row.parameters}))
 def test_the_clause_of_a_parameter_names_the_arrays_that_it_looks_in(parameter: str) -> None:
-    (sentence,) = [clause.text for clause in CLAUSES if clause.text.startswith(f"`{parameter}` holds for ")]
-    assert re.findall("`(array[A-Za-z]+)`", sentence) == looked_at_by(parameter)
+    beginning = f"`{parameter}` holds for "
+    (sentence,) = [clause.text for clause in CLAUSES if clause.text.startswith(beginning)]
+    assert re.findall("`(array[A-Za-z]+)`", sentence.removeprefix(beginning)) == looked_at_by(parameter)
 
 
 def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:

@@ -15,11 +15,10 @@ from app.query.language import TERMS_AT_MOST, InvalidExpressions
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
 from app.resource.params import PagingSchema, paging_of
 from app.values.parameters import (
-    BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
+    BooleanParameter,
     Parameter,
     ParameterFamily,
-    read_boolean,
     read_number,
     read_text,
 )
@@ -47,8 +46,8 @@ class Expressions(Parameter):
 
 def read_words(text: str) -> str:
     """Load a text to search for. It must not be blank."""
-    if not text.strip():
-        raise ValidationError("The value is empty." if not text else "The value is blank.")
+    if text.isspace():
+        raise ValidationError("The value is blank.")
     return read_text(text)
 
 
@@ -116,11 +115,8 @@ class SearchSchema(PagingSchema):
         schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
         example={"text.en": "dogs"},
     )
-    fuzzy = Parameter(
-        read_boolean,
-        BOOLEAN_SCHEMA,
-        meaning="true: a word also matches similar words; a longer word allows more edits",
-        example=True,
+    fuzzy = BooleanParameter(
+        meaning="true: a word also matches similar words; a longer word allows more edits", example=True
     )
     fuzzy_level = Parameter(
         read_level,
@@ -130,12 +126,7 @@ class SearchSchema(PagingSchema):
         "allows: 0 up to 2 characters, 1 up to 5, 2 above",
         example=1,
     )
-    staged = Parameter(
-        read_boolean,
-        BOOLEAN_SCHEMA,
-        meaning="true searches the staged projection instead of the current one",
-        example=False,
-    )
+    staged = BooleanParameter(meaning="true searches the staged projection instead of the current one", example=False)
     filter = Expressions(
         read_filters,
         data_key="filter",
