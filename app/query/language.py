@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
+from marshmallow import ValidationError
 
 from app import errors
 from app.errors import FAULTS_AT_MOST
 from app.values import strict_json
+from app.values.parameters import read_text
 from app.values.strict_json import INT64_MAX
 
 TERMS_AT_MOST = 500
@@ -32,92 +34,63 @@ _CACHED_LENGTH = 2_048
 """The most characters of a text whose tree is cached. Longer texts are rarely sent again, and their trees are large."""
 
 
-class InvalidExpression(ValueError):
-    """The error for a text that is no expression of its language. ``str()`` of it is the message."""
-
-
-Reason = str | errors.Fault
-"""The reason why an expression is invalid: a message, or a ``Fault`` if the reason has its own error code."""
-
-
-class InvalidExpressions(ValueError):
-    """The error for invalid expressions of one parameter, with a reason for each fault."""
-
-    def __init__(self, reasons: Sequence[Reason]) -> None:
-        super().__init__("; ".join(map(str, reasons)))
-        self.reasons = tuple(reasons)
-
-
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of all expressions of one parameter. Faults beyond :data:`FAULTS_AT_MOST` are dropped."""
+    """Collects the faults of all expressions of one parameter, and counts their terms.
 
-    reasons: list[Reason] = field(default_factory=list[Reason])
+    :param too_many: the fault of more than :data:`TERMS_AT_MOST` terms.
+    """
 
-    @property
-    def are_enough(self) -> bool:
-        """Whether a further fault would be dropped."""
-        return len(self.reasons) >= FAULTS_AT_MOST
+    too_many: str
+    reasons: list[str | errors.Fault] = field(default_factory=list[str | errors.Fault])
+    terms: int = 0
 
-    def add(self, reason: Reason) -> None:
-        """Add a fault, unless there are enough."""
-        if not self.are_enough:
-            self.reasons.append(reason)
+    def add(self, reason: str | errors.Fault) -> None:
+        """Add a fault: a message, or a ``Fault`` if the reason has its own error code.
+
+        :raises ValidationError: with all faults, if an answer lists no more.
+        """
+        self.reasons.append(reason)
+        if len(self.reasons) >= FAULTS_AT_MOST:
+            self.raise_if_any()
+
+    def count(self, terms: int) -> None:
+        """Count terms.
+
+        :raises ValidationError: with all faults, if there are too many terms.
+        """
+        self.terms += terms
+        if self.terms > TERMS_AT_MOST:
+            self.add(self.too_many)
+            self.raise_if_any()
 
     def raise_if_any(self) -> None:
         """Refuse the expressions if a fault has been added.
 
-        :raises InvalidExpressions: with all faults.
+        :raises ValidationError: with all faults.
         """
         if self.reasons:
-            raise InvalidExpressions(self.reasons)
+            raise ValidationError(cast(Any, self.reasons))
 
 
 Parsed = TypeVar("Parsed")
 
 
-def trees_of(
-    texts: Sequence[str],
-    parse: Callable[[str], Parsed],
-    terms_of: Callable[[Parsed], int],
-    too_many: str,
-    faults: Faults,
-) -> Generator[tuple[str, Parsed]]:
-    """Parse texts, and yield each valid one with its tree. Stop if there are too many terms or enough faults.
-
-    :param terms_of: returns the number of terms of a tree.
-    :param too_many: the fault that is added if the texts have more than :data:`TERMS_AT_MOST` terms together.
-    """
-    terms = 0
+def trees_of(texts: Sequence[str], parse: Callable[[str], Parsed], faults: Faults) -> Generator[tuple[str, Parsed]]:
+    """Parse texts, and yield each valid one with its tree."""
     for text in texts:
-        if faults.are_enough:
-            return
         try:
-            tree = parse(text)
-        except InvalidExpression as error:
-            faults.add(str(error))
-            continue
-        terms += terms_of(tree)
-        if terms > TERMS_AT_MOST:
-            faults.add(too_many)
-            return
-        yield text, tree
+            tree = parse(read_text(text))
+        except ValidationError as error:
+            faults.add(str(error.messages[0]))
+        else:
+            yield text, tree
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The position of a character: line and column, both counted from 1."""
-
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"(line {self.line}, column {self.column})"
-
-
-def place(text: str, position: int) -> Place:
-    """The line and column of the character at an offset."""
-    return Place(text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position))
+def place(text: str, position: int) -> str:
+    """The line and column of the character at an offset, both counted from 1, for a message."""
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    return f"(line {line}, column {column})"
 
 
 # The values of tokens
@@ -248,7 +221,7 @@ class Language:
         """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
 
         :param quoted: the name of the text in messages; None: messages quote the text.
-        :raises InvalidExpression: for a text that is no expression of the language, or whose parentheses are nested too
+        :raises ValidationError: for a text that is no expression of the language, or whose parentheses are nested too
             deep.
         """
         if len(text) > _CACHED_LENGTH:
@@ -263,11 +236,11 @@ class Language:
                 depth += _DEEPER.get(token.type, 0)
                 if depth > DEPTH_AT_MOST:
                     where = place(text, position_of(token))
-                    raise InvalidExpression(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
+                    raise ValidationError(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
                 _feed(parser, token)
             return _feed(parser, Token("$END", ""))
         except UnexpectedInput as error:
-            raise InvalidExpression(self._message(text, quoted, error, parser.accepts())) from None
+            raise ValidationError(self._message(text, quoted, error, parser.accepts())) from None
 
     # Messages
 

@@ -4,15 +4,15 @@ The parameters of the search are in :mod:`app.resource.searching.search_params`.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import OBJECT_TYPE, SORTABLE
-from app.query.language import InvalidExpressions, Reason
 from app.query.object_fields import SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
@@ -88,36 +88,25 @@ def read_contained_object(text: str) -> str:
 _VARIABLES = "var.<name>"
 
 
-class Where(Parameter):
-    """The predicates of ``where``, with the values of their variables. They load to one condition: all of them joined
-    by and."""
+class Expressions(Parameter):
+    """A repeatable parameter whose expressions are read together, so that one answer lists the faults of all of them.
 
-    def __init__(self) -> None:
-        super().__init__(
-            read_text,
-            FILLED_TEXT_SCHEMA,
-            repeatable=True,
-            meaning="a predicate of the query language; several predicates are joined by and",
-            example=['arrayOfStringExample contains any ("dog", "bird")'],
-        )
+    :param read: reads the texts of all expressions, or raises a ValidationError.
+    """
+
+    def __init__(self, read: Callable[..., Any], **described: Any) -> None:
+        super().__init__(read, FILLED_TEXT_SCHEMA, repeatable=True, **described)
+
+    def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
+        return self.read(value)
+
+
+class Where(Expressions):
+    """The predicates of ``where``, which are read with the values of their variables."""
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
-        texts: list[str] = []
-        reasons: list[Reason] = []
-        for text in value:
-            try:
-                texts.append(self.read(text))
-            except ValidationError as error:
-                reasons += cast("list[str]", error.messages)
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
-        try:
-            condition = resolver.read(texts, {name.removeprefix("var."): values for name, values in given.items()})
-        except InvalidExpressions as error:
-            reasons += error.reasons
-        else:
-            if not reasons:
-                return condition
-        raise ValidationError(cast(Any, reasons))
+        return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
 
 
 _SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
@@ -153,7 +142,11 @@ class PagingSchema(QuerySchema):
 class ConditionsSchema(PagingSchema):
     """The parameters of lists with predicates."""
 
-    where = Where()
+    where = Where(
+        resolver.read,
+        meaning="a predicate of the query language; several predicates are joined by and",
+        example=['arrayOfStringExample contains any ("dog", "bird")'],
+    )
     variables = ParameterFamily(
         r"var[.][a-zA-Z0-9]+",
         data_key=_VARIABLES,

@@ -7,17 +7,9 @@ from dataclasses import dataclass, field
 
 from app.query.fields import Field
 from app.query.kinds import Value
-from app.query.predicate.ast import Condition, Literal
+from app.query.predicate.ast import Condition, Literal, Name
 
 # Parsed
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A path: the names of fields, separated by dots."""
-
-    text: str
-    position: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class Presence:
 class ParsedFilter:
     """A parsed filter, ``path: expression``."""
 
-    path: Path
+    path: Name
     expression: Values | Ranges | Presence
 
 
@@ -69,7 +61,7 @@ class ParsedFilter:
 class ParsedFacet:
     """A parsed facet, ``path[: expression] [as alias] [counting products]``."""
 
-    path: Path
+    path: Name
     expression: Values | Ranges | None
     alias: str | None
     counting_products: bool

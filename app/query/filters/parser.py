@@ -4,15 +4,15 @@ from typing import cast
 
 from lark import Token, v_args
 
-from app.query.filters.ast import ParsedFacet, ParsedFilter, Path, Presence, Range, Ranges, Subtree, Values
+from app.query.filters.ast import ParsedFacet, ParsedFilter, Presence, Range, Ranges, Subtree, Values
 from app.query.language import Language, TreeMaker, number_of, position_of, text_of
-from app.query.predicate.ast import Literal
+from app.query.predicate.ast import Literal, Name
 
 
 def parse_filter(text: str) -> ParsedFilter:
     """Parse a filter; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is no filter.
+    :raises ValidationError: for a text that is no filter.
     """
     return cast("ParsedFilter", _LANGUAGE.parse(text, "filter"))
 
@@ -20,7 +20,7 @@ def parse_filter(text: str) -> ParsedFilter:
 def parse_facet(text: str) -> ParsedFacet:
     """Parse a facet; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is no facet.
+    :raises ValidationError: for a text that is no facet.
     """
     return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
 
@@ -32,13 +32,13 @@ class _Counting:
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def filter(self, path: Token, expression: Values | Ranges | Presence) -> ParsedFilter:
-        return ParsedFilter(Path(path.value, position_of(path)), expression)
+        return ParsedFilter(Name(path.value, position_of(path)), expression)
 
     def facet(self, path: Token, *parts: Values | Ranges | Token | _Counting) -> ParsedFacet:
         expression = next((part for part in parts if isinstance(part, Values | Ranges)), None)
         alias = next((part.value for part in parts if isinstance(part, Token)), None)
         counting = any(isinstance(part, _Counting) for part in parts)
-        return ParsedFacet(Path(path.value, position_of(path)), expression, alias, counting)
+        return ParsedFacet(Name(path.value, position_of(path)), expression, alias, counting)
 
     def alias(self, name: Token) -> Token:
         return name

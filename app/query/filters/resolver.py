@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from marshmallow import ValidationError
+
 from app import errors
 from app.query.fields import RESOURCE, Field
 from app.query.filters.ast import (
@@ -16,7 +18,6 @@ from app.query.filters.ast import (
     Filter,
     ParsedFacet,
     ParsedFilter,
-    Path,
     Presence,
     Range,
     Ranges,
@@ -26,7 +27,7 @@ from app.query.filters.ast import (
 from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal
+from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Literal, Name
 from app.query.predicate.operators import OPERATORS, Operator
 from app.query.predicate.values import refused_literal, unknown_field
 from app.values.suggestions import did_you_mean
@@ -37,37 +38,30 @@ FACETS_AT_MOST = 50
 RANGES_AT_MOST = 100
 """The most ranges of a facet. One scan counts all of them."""
 
+_TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
+
 
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """Parse and resolve the filters of one parameter.
 
-    :raises InvalidExpressions: with every fault of every filter.
+    :raises ValidationError: with every fault of every filter.
     """
-    faults = Faults()
-    filters: list[Filter] = []
-    for text, parsed in trees_of(texts, parse_filter, _terms_of, _TOO_MANY_TERMS, faults):
-        resolver = _Resolver(text, faults)
-        target = resolver.path(parsed.path)
-        if isinstance(target, FieldPath):
-            condition = resolver.condition(target, parsed.path, parsed.expression)
-            filters.append(Filter(target, condition, _terms_of(parsed)))
-        else:
-            faults.add(f"{unknown_field(target.name, target.known)} {place(text, parsed.path.position)}")
+    faults = Faults(_TOO_MANY_TERMS)
+    filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
     faults.raise_if_any()
-    return tuple(filters)
+    return tuple([each for each in filters if each is not None])
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
     """Parse and resolve the facets.
 
-    :raises InvalidExpressions: with every fault of every facet; an unknown path is ``SearchFacetPathNotFound``.
+    :raises ValidationError: with every fault of every facet; an unknown path is ``SearchFacetPathNotFound``.
     """
-    faults = Faults()
+    faults = Faults(_TOO_MANY_TERMS)
     if len(texts) > FACETS_AT_MOST:
-        faults.add(f"There are {len(texts)} facets, {FACETS_AT_MOST} are accepted.")
-        faults.raise_if_any()
+        raise ValidationError(f"There are {len(texts)} facets, {FACETS_AT_MOST} are accepted.")
     facets: dict[str, Facet] = {}
-    for text, parsed in trees_of(texts, parse_facet, _terms_of, _TOO_MANY_TERMS, faults):
+    for text, parsed in trees_of(texts, parse_facet, faults):
         facet = _Resolver(text, faults).facet(parsed)
         if facet is None:
             continue
@@ -78,29 +72,20 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
     return tuple(facets.values())
 
 
-_TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
+def _paths_of(fields: Mapping[str, Field], before: str = "", element_of: Field | None = None) -> dict[str, FieldPath]:
+    """The paths of fields and of their members.
+
+    :param before: the path of the object whose members the fields are, with a dot.
+    :param element_of: the array whose elements have the fields.
+    """
+    paths: dict[str, FieldPath] = {}
+    for name, row in fields.items():
+        paths[f"{before}{name}"] = FieldPath(row, element_of)
+        paths |= _paths_of(row.members, f"{before}{name}.", row if row.is_array else element_of)
+    return paths
 
 
-def _terms_of(parsed: ParsedFilter | ParsedFacet) -> int:
-    """The number of values and ranges of a filter or facet; ``exists`` and ``missing`` count as one."""
-    match parsed.expression:
-        case Values(items) | Ranges(items):
-            return len(items)
-        case Presence():
-            return 1
-        case None:
-            return 0
-        case _:
-            assert_never(parsed.expression)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unknown:
-    """A path with an unknown name, and the known paths for the suggestion in the message."""
-
-    name: str
-    known: tuple[str, ...]
-
+_PATHS = _paths_of(RESOURCE)
 
 _NOTHING = AllOf(())
 """Replaces a condition that has a fault. It is never compiled, because the request is refused."""
@@ -113,27 +98,20 @@ class _Resolver:
     text: str
     faults: Faults
 
-    def path(self, path: Path) -> FieldPath | _Unknown:
-        known: Mapping[str, Field] = RESOURCE
-        element_of: Field | None = None
-        row: Field | None = None
-        beginning = ""
-        for name in path.text.split("."):
-            if row is not None:
-                beginning += f"{row.name}."
-                if row.is_array:
-                    element_of = row
-            row_here = known.get(name)
-            if row_here is None:
-                return _Unknown(path.text, tuple(f"{beginning}{other}" for other in known))
-            row, known = row_here, row_here.members
-        if row is None:
-            errors.unreachable("a path has a name")
-        return FieldPath(row, element_of)
-
     # Filters
 
-    def condition(self, target: FieldPath, path: Path, expression: Values | Ranges | Presence) -> Condition:
+    def filter(self, parsed: ParsedFilter) -> Filter | None:
+        """Resolve a filter; None if its path is unknown."""
+        path, expression = parsed.path, parsed.expression
+        terms = 1 if isinstance(expression, Presence) else len(expression.items)
+        self.faults.count(terms)
+        target = _PATHS.get(path.text)
+        if target is None:
+            self._fault(unknown_field(path.text, _PATHS), path.position)
+            return None
+        return Filter(target, self.condition(target, path, expression), terms)
+
+    def condition(self, target: FieldPath, path: Name, expression: Values | Ranges | Presence) -> Condition:
         """The condition that the field of a path fulfils an expression."""
         match expression:
             case Presence(exists):
@@ -162,26 +140,23 @@ class _Resolver:
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
     def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
-        low, high = bounds.low, bounds.high
-        if low is None and high is None:
+        compared = [(">=", bounds.low), ("<=", bounds.high)]
+        both = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
+        if not both:
             return self._presence(target, exists=True)
-        if low is None or high is None:
-            operator, value = (">=", low) if high is None else ("<=", high)
-            return _within_element(target, _holds(target.field, operator, *([] if value is None else [value])))
-        both = AllOf((_holds(target.field, ">=", low), _holds(target.field, "<=", high)))
-        if target.field.is_array:
-            return HasElement(target.field, both, negated=False)  # one element within both bounds
-        return _within_element(target, both)
+        if target.field.is_array and len(both) == 2:
+            return HasElement(target.field, AllOf(tuple(both)), negated=False)  # one element within both bounds
+        return _within_element(target, AllOf(tuple(both)))
 
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
         """Resolve a facet; None if it has a fault."""
         path = parsed.path
-        target = self.path(path)
-        if isinstance(target, _Unknown):
-            hint = did_you_mean(target.name, target.known)
-            self.faults.add(errors.facet_path_not_found(path.text[:100], hint))
+        self.faults.count(0 if parsed.expression is None else len(parsed.expression.items))
+        target = _PATHS.get(path.text)
+        if target is None:
+            self.faults.add(errors.facet_path_not_found(path.text[:100], did_you_mean(path.text, _PATHS)))
             return None
         if target.field.members:
             self._refuse_object(target, path, "no facet")
@@ -206,7 +181,7 @@ class _Resolver:
 
     # Both
 
-    def _values(self, target: FieldPath, path: Path, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
+    def _values(self, target: FieldPath, path: Name, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
         found: list[Value] = []
         for item in items:
             if isinstance(item, Subtree):
@@ -217,18 +192,18 @@ class _Resolver:
                     found.append(value)
         return tuple(found)
 
-    def _bounds(self, target: FieldPath, path: Path, item: Range) -> Bounds:
+    def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
         low = None if item.low is None else self._value(target, path, item.low)
         high = None if item.high is None else self._value(target, path, item.high)
         return Bounds(low, high)
 
-    def _value(self, target: FieldPath, path: Path, literal: Literal) -> Value | None:
+    def _value(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
         value = target.field.kind.value_of(literal.value)
         if value is None:
             self._fault(refused_literal(path.text, target.field, literal), literal.position)
         return value
 
-    def _refuse_object(self, target: FieldPath, path: Path, takes: str) -> None:
+    def _refuse_object(self, target: FieldPath, path: Name, takes: str) -> None:
         members = ", ".join(f"'{path.text}.{name}'" for name in target.field.members)
         self._fault(
             f"The field '{path.text}' does not support this expression. It takes {takes}; its members are {members}.",

@@ -15,7 +15,7 @@ from app.query.predicate.operators import Operator
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of a field, without backticks."""
+    """The name of a field, without backticks; in a filter or facet, the path to a field."""
 
     text: str
     position: int = field(compare=False)

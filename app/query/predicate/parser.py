@@ -12,7 +12,7 @@ from app.query.predicate.operators import NEGATIONS, OPERATORS
 def parse(text: str) -> Parsed:
     """Parse a predicate; the trees of short texts are cached.
 
-    :raises InvalidExpression: for a text that is nested too deep or is no predicate.
+    :raises ValidationError: for a text that is nested too deep or is no predicate.
     """
     return cast("Parsed", _LANGUAGE.parse(text, quoted="where"))
 

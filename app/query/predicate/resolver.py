@@ -5,7 +5,6 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import assert_never
 
 from app.query.fields import RESOURCE, Field
@@ -38,35 +37,16 @@ Variables = Mapping[str, Sequence[str]]
 def read(texts: Sequence[str], variables: Variables) -> Condition:
     """Parse and resolve predicates to the condition that all of them hold.
 
-    :raises InvalidExpressions: with every fault of every predicate.
+    :raises ValidationError: with every fault of every predicate.
     """
-    faults = Faults()
-    terms_of = partial(_terms_of, variables=variables)
+    faults = Faults(
+        f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
+    )
     conditions = [
-        _Resolver(text, variables, faults).condition(tree, RESOURCE)
-        for text, tree in trees_of(texts, parse, terms_of, _TOO_MANY_TERMS, faults)
+        _Resolver(text, variables, faults).condition(tree, RESOURCE) for text, tree in trees_of(texts, parse, faults)
     ]
     faults.raise_if_any()
     return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
-
-
-_TOO_MANY_TERMS = (
-    f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
-)
-
-
-def _terms_of(term: Parsed, variables: Variables) -> int:
-    """The number of comparisons of a term. A comparison with several values counts once for each value."""
-    match term:
-        case And(terms) | Or(terms):
-            return sum(_terms_of(inner, variables) for inner in terms)
-        case Not(inner) | Nested(_, inner):
-            return _terms_of(inner, variables)
-        case Atom(_, _, operands):
-            values = (len(variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in operands)
-            return max(1, sum(values))
-        case _:
-            assert_never(term)
 
 
 _NOTHING = AllOf(())
@@ -109,6 +89,9 @@ class _Resolver:
         return _NOTHING
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        # Each value of a list is a term, and a comparison without values too.
+        counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
+        self.faults.count(max(1, sum(counts)))
         row = self._field(atom.name, known)
         if row is None:
             return _NOTHING
@@ -124,7 +107,7 @@ class _Resolver:
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)
-        if row is None and not self.faults.are_enough:
+        if row is None:
             self._fault(unknown_field(name.text, known), name.position)
         return row
 
@@ -175,5 +158,4 @@ class _Resolver:
                     found.append(value)
 
     def _fault(self, reason: str, position: int) -> None:
-        if not self.faults.are_enough:
-            self.faults.add(f"{reason} {place(self.text, position)}")
+        self.faults.add(f"{reason} {place(self.text, position)}")

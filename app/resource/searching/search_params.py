@@ -1,9 +1,9 @@
 """The parameters of the search (interface 4.4 and 4.14): texts, fuzziness, filters and facets."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 from math import floor
-from typing import Any, cast
+from typing import Any
 
 from marshmallow import ValidationError
 
@@ -11,9 +11,9 @@ from app import errors
 from app.query.fields import Projection
 from app.query.filters.ast import Filter
 from app.query.filters.resolver import read_facets, read_filters
-from app.query.language import TERMS_AT_MOST, InvalidExpressions
+from app.query.language import TERMS_AT_MOST
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
-from app.resource.params import PagingSchema, paging_of
+from app.resource.params import Expressions, PagingSchema, paging_of
 from app.values.parameters import (
     FILLED_TEXT_SCHEMA,
     BooleanParameter,
@@ -22,26 +22,6 @@ from app.values.parameters import (
     read_number,
     read_text,
 )
-
-
-class Expressions(Parameter):
-    """A repeatable parameter whose expressions are read together, so that one answer lists the faults of all of them.
-
-    :param read_all: reads the texts of all expressions, or raises :class:`InvalidExpressions`.
-    """
-
-    def __init__(self, read_all: Callable[[Sequence[str]], Any], *, meaning: str, example: Any, data_key: str) -> None:
-        super().__init__(
-            read_text, FILLED_TEXT_SCHEMA, repeatable=True, meaning=meaning, example=example, data_key=data_key
-        )
-        self._read_all = read_all
-
-    def _deserialize(self, value: list[str], *arguments: Any, **options: Any) -> Any:
-        texts = super()._deserialize(value, *arguments, **options)
-        try:
-            return self._read_all(texts)
-        except InvalidExpressions as error:
-            raise ValidationError(cast("Any", list(error.reasons))) from None
 
 
 def read_words(text: str) -> str:
