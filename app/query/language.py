@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, TypeVar, cast
 
-from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken, v_args
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from marshmallow import ValidationError
 
@@ -155,8 +155,31 @@ _NAMES = (
 """Terminals and their names in messages."""
 
 
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, a number or a boolean that an expression contains.
+
+    :param position: the offset of its first character, which comparisons ignore.
+    """
+
+    value: str | int | float | bool
+    position: int = field(compare=False)
+
+
 class TreeMaker(Transformer[Token, Any]):
     """Makes the nodes of a tree, by a method for each rule of the grammar and for each named alternative."""
+
+    @v_args(inline=True)
+    def text(self, token: Token) -> Literal:
+        return Literal(text_of(token.value), position_of(token))
+
+    @v_args(inline=True)
+    def number(self, token: Token) -> Literal:
+        return Literal(number_of(token.value), position_of(token))
+
+    @v_args(inline=True)
+    def boolean(self, token: Token) -> Literal:
+        return Literal(token.value.lower() == "true", position_of(token))
 
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
         """Return Lark's tree of a rule without a method, if Lark inlines the rule into the rule around it.
@@ -172,25 +195,31 @@ class TreeMaker(Transformer[Token, Any]):
 _KEYWORD = re.compile(r"^_([A-Z]+)\.2: ", re.MULTILINE)
 """The definition of a keyword's terminal in a grammar. Its name is an underscore and the keyword in capitals."""
 
+_SIGNS: Mapping[str, tuple[str, ...]] = {
+    "COLON": (":",),
+    "LPAR": ("(",),
+    "RPAR": (")",),
+    "COMMA": (",",),
+    "STAR": ("*",),
+    "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">="),
+}
+"""The spellings of the terminals that are no keywords. Messages list keywords before them, in the order of the
+grammar."""
+
 
 class Language:
     """A language with its parser and its messages for syntax errors.
 
     :param package: the package that contains ``grammar.lark``.
     :param maker: makes the nodes during parsing, so that Lark does not build its own tree.
-    :param signs: the spellings of the terminals that are no keywords. Messages list keywords before them, in the order
-        of the grammar.
     :param starts: the rules with which parsing of a text can start.
+    :param called: the name of a text in messages; None: messages quote the text.
     """
 
     def __init__(
-        self,
-        package: str,
-        maker: TreeMaker,
-        signs: Mapping[str, tuple[str, ...]],
-        starts: Sequence[str] = ("start",),
+        self, package: str, maker: TreeMaker, starts: Sequence[str] = ("start",), called: str | None = None
     ) -> None:
-        self._signs = signs
+        self._called = called
         self._package = package
         self._maker = maker
         self._starts = list(starts)
@@ -202,7 +231,7 @@ class Language:
 
     @cached_property
     def _spellings(self) -> Mapping[str, tuple[str, ...]]:
-        return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(self._signs)
+        return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(_SIGNS)
 
     @cached_property
     def _lark(self) -> Lark:
@@ -214,21 +243,19 @@ class Language:
             lexer="contextual",
             start=self._starts,
             transformer=self._maker,
-            maybe_placeholders=False,
         )
 
-    def parse(self, text: str, start: str = "start", *, quoted: str | None = None) -> Any:
+    def parse(self, text: str, start: str = "start") -> Any:
         """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
 
-        :param quoted: the name of the text in messages; None: messages quote the text.
         :raises ValidationError: for a text that is no expression of the language, or whose parentheses are nested too
             deep.
         """
         if len(text) > _CACHED_LENGTH:
-            return self._parse(text, start, quoted)
-        return self._cached(text, start, quoted)
+            return self._parse(text, start)
+        return self._cached(text, start)
 
-    def _parse(self, text: str, start: str, quoted: str | None) -> Any:
+    def _parse(self, text: str, start: str) -> Any:
         parser = self._lark.parse_interactive(text, start)
         depth = 0
         try:
@@ -240,18 +267,18 @@ class Language:
                 _feed(parser, token)
             return _feed(parser, Token("$END", ""))
         except UnexpectedInput as error:
-            raise ValidationError(self._message(text, quoted, error, parser.accepts())) from None
+            raise ValidationError(self._message(text, error, parser.accepts())) from None
 
     # Messages
 
-    def _message(self, text: str, quoted: str | None, error: UnexpectedInput, accepted: set[str]) -> str:
+    def _message(self, text: str, error: UnexpectedInput, accepted: set[str]) -> str:
         position = error.pos_in_stream or 0
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
             position = len(text)
         position, expected = self._deepest(text, position, accepted)
         found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
         where = place(text, position)
-        called = errors.shortened(text) if quoted is None else quoted
+        called = self._called or errors.shortened(text)
         shown = _shown(text, position)
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 

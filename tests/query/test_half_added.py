@@ -22,7 +22,7 @@ LANGUAGES = [("app.query.predicate", "start", "key is empty"), ("app.query.filte
 
 @pytest.mark.parametrize(("package", "start", "text"), LANGUAGES)
 def test_a_rule_of_the_grammar_without_a_method_is_an_error(package: str, start: str, text: str) -> None:
-    language = Language(package, TreeMaker(), signs={}, starts=(start,))
+    language = Language(package, TreeMaker(), starts=(start,))
     with pytest.raises(LookupError, match="TreeMaker has no method for the rule '"):
         language.parse(text, start)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from app.query.fields import Field
 from app.query.kinds import Value
-from app.query.predicate.ast import Condition, Literal, Name
+from app.query.language import Literal
+from app.query.predicate.ast import Condition, Name
 
 # Parsed
 

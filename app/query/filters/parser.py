@@ -5,8 +5,8 @@ from typing import cast
 from lark import Token, v_args
 
 from app.query.filters.ast import ParsedFacet, ParsedFilter, Presence, Range, Ranges, Subtree, Values
-from app.query.language import Language, TreeMaker, number_of, position_of, text_of
-from app.query.predicate.ast import Literal, Name
+from app.query.language import Language, Literal, TreeMaker, position_of, text_of
+from app.query.predicate.ast import Name
 
 
 def parse_filter(text: str) -> ParsedFilter:
@@ -25,26 +25,21 @@ def parse_facet(text: str) -> ParsedFacet:
     return cast("ParsedFacet", _LANGUAGE.parse(text, "facet"))
 
 
-class _Counting:
-    """Marks ``counting products`` among the parts of a facet during parsing."""
-
-
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def filter(self, path: Token, expression: Values | Ranges | Presence) -> ParsedFilter:
         return ParsedFilter(Name(path.value, position_of(path)), expression)
 
-    def facet(self, path: Token, *parts: Values | Ranges | Token | _Counting) -> ParsedFacet:
-        expression = next((part for part in parts if isinstance(part, Values | Ranges)), None)
-        alias = next((part.value for part in parts if isinstance(part, Token)), None)
-        counting = any(isinstance(part, _Counting) for part in parts)
-        return ParsedFacet(Name(path.value, position_of(path)), expression, alias, counting)
+    def facet(
+        self, path: Token, expression: Values | Ranges | None, alias: str | None, counting: bool | None
+    ) -> ParsedFacet:
+        return ParsedFacet(Name(path.value, position_of(path)), expression, alias, counting_products=bool(counting))
 
-    def alias(self, name: Token) -> Token:
-        return name
+    def alias(self, name: Token) -> str:
+        return name.value
 
-    def counting(self) -> _Counting:
-        return _Counting()
+    def counting(self) -> bool:
+        return True
 
     def values(self, *items: Literal | Subtree) -> Values:
         return Values(items)
@@ -67,19 +62,5 @@ class _TreeMaker(TreeMaker):
     def missing(self) -> Presence:
         return Presence(exists=False)
 
-    def text(self, token: Token) -> Literal:
-        return Literal(text_of(token.value), position_of(token))
 
-    def number(self, token: Token) -> Literal:
-        return Literal(number_of(token.value), position_of(token))
-
-    def boolean(self, token: Token) -> Literal:
-        return Literal(token.value.lower() == "true", position_of(token))
-
-
-_LANGUAGE = Language(
-    "app.query.filters",
-    _TreeMaker(),
-    signs={"COLON": (":",), "LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "STAR": ("*",)},
-    starts=("filter", "facet"),
-)
+_LANGUAGE = Language("app.query.filters", _TreeMaker(), starts=("filter", "facet"))

@@ -7,7 +7,8 @@ only in white space have equal trees.
 from dataclasses import dataclass, field
 
 from app.query.fields import Field
-from app.query.kinds import Number, Value
+from app.query.kinds import Value
+from app.query.language import Literal
 from app.query.predicate.operators import Operator
 
 # Parsed
@@ -18,14 +19,6 @@ class Name:
     """The name of a field, without backticks; in a filter or facet, the path to a field."""
 
     text: str
-    position: int = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A text, a number or a boolean that the predicate contains."""
-
-    value: str | Number | bool
     position: int = field(compare=False)
 
 

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 from lark import Token, v_args
 
-from app.query.language import Language, TreeMaker, number_of, position_of, text_of
-from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
+from app.query.language import Language, TreeMaker, position_of
+from app.query.predicate.ast import And, Atom, Name, Nested, Not, Operand, Or, Parsed, Variable
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 
 
@@ -14,7 +14,7 @@ def parse(text: str) -> Parsed:
 
     :raises ValidationError: for a text that is nested too deep or is no predicate.
     """
-    return cast("Parsed", _LANGUAGE.parse(text, quoted="where"))
+    return cast("Parsed", _LANGUAGE.parse(text))
 
 
 @v_args(inline=True)
@@ -45,21 +45,8 @@ class _TreeMaker(TreeMaker):
         text = token.value.strip("`") if token.type == "QUOTED_NAME" else token.value
         return Name(text, position_of(token))
 
-    def text(self, token: Token) -> Literal:
-        return Literal(text_of(token.value), position_of(token))
-
-    def number(self, token: Token) -> Literal:
-        return Literal(number_of(token.value), position_of(token))
-
-    def boolean(self, token: Token) -> Literal:
-        return Literal(token.value.lower() == "true", position_of(token))
-
     def variable(self, token: Token) -> Variable:
         return Variable(token.value[1:], position_of(token))
 
 
-_LANGUAGE = Language(
-    "app.query.predicate",
-    _TreeMaker(),
-    signs={"LPAR": ("(",), "RPAR": (")",), "COMMA": (",",), "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">=")},
-)
+_LANGUAGE = Language("app.query.predicate", _TreeMaker(), called="where")

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
-from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
+from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -18,7 +18,6 @@ from app.query.predicate.ast import (
     Condition,
     HasElement,
     Holds,
-    Literal,
     Name,
     Nested,
     Not,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from app.query.fields import Field
-from app.query.predicate.ast import Literal
+from app.query.language import Literal
 from app.values.strict_json import HugeNumber, encode
 from app.values.suggestions import did_you_mean
 
