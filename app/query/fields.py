@@ -82,12 +82,6 @@ class Field:
         return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property
-    def type_name(self) -> str:
-        """The name of the field's type in the documentation."""
-        one, many = self.kind.name
-        return f"array of {many}" if self.is_array else one
-
-    @property
     def takes(self) -> str:
         """The values that the field can be compared with, for messages."""
         return self.kind.takes[self.is_array]

@@ -23,7 +23,6 @@ Value = str | Number | datetime | UUID
 class Kind:
     """A kind of values.
 
-    :param name: the name of one value, and of several.
     :param takes: for messages, what a single value can be compared with, and what an array can be compared with.
     :param cast: the SQL type as which values are compared.
     :param literals: the types of literals that can be values; none for objects, which no operator compares.
@@ -34,7 +33,6 @@ class Kind:
         ranges.
     """
 
-    name: tuple[str, str]
     takes: tuple[str, str] = ("", "")
     cast: LiteralString = "text"
     literals: tuple[type, ...] = ()
@@ -85,10 +83,9 @@ _DECIMAL_JSON: LiteralString = (
 
 _IN_QUOTES = ("a text in double quotes", "texts in double quotes")
 
-ID = Kind(("id", "ids"), _IN_QUOTES, literals=(str,), read=_id)
-TEXT = Kind(("text", "texts"), _IN_QUOTES, literals=(str,))
+ID = Kind(_IN_QUOTES, literals=(str,), read=_id)
+TEXT = Kind(_IN_QUOTES, literals=(str,))
 NUMBER = Kind(
-    ("number", "numbers"),
     ("a number", "numbers"),
     cast="numeric",
     literals=(int, float, HugeNumber),
@@ -98,7 +95,6 @@ NUMBER = Kind(
     amount="{}",
 )
 TIME = Kind(
-    ("time", "times"),
     ('a date-time in double quotes, as "2016-02-28T16:41:41.090Z", or a date', "date-times in double quotes"),
     cast="timestamptz",
     literals=(str,),
@@ -107,4 +103,4 @@ TIME = Kind(
     json=f"to_json({utc_time('{}')})::text",
     amount="(extract(epoch FROM {}) * 1000)",
 )
-OBJECT = Kind(("object", "objects"))
+OBJECT = Kind()

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from flask import Flask
 
+from app.query import kinds
 from app.query.fields import BEGINNING_LENGTH, RESOURCE
 from app.query.language import DEPTH_AT_MOST, TERMS_AT_MOST
 from app.query.predicate.operators import NEGATIONS, OPERATORS
@@ -17,6 +18,8 @@ from tests.support.pages import Page, keys
 from tests.support.predicates import SORTED, found, refusals
 
 PAGE = Page("docs/query-language.md")
+
+_NAMES = {kinds.ID: "id", kinds.TEXT: "text", kinds.NUMBER: "number", kinds.TIME: "time", kinds.OBJECT: "object"}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +36,9 @@ def library(app: Flask, token_for: TokenFor) -> Api:
 
 
 def test_every_queryable_field_is_documented_with_its_type() -> None:
-    known = [[row.name, row.type_name] for row in RESOURCE.values()]
+    known = [
+        [row.name, f"array of {_NAMES[row.kind]}s" if row.is_array else _NAMES[row.kind]] for row in RESOURCE.values()
+    ]
     assert PAGE.rows("Fields") == known, "the rows of Fields in docs/query-language.md"
 
 
