@@ -14,7 +14,8 @@ from app.resource.reading.lanes import lane_of_page, read_page
 from app.resource.reading.listing import Page
 from app.resource.searching.dictionary import index_texts
 from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
-from app.resource.searching.searches import page_of_search, search
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
 from app.routes.services import database, reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -29,11 +30,11 @@ def _found(project_key: str, query: Search) -> bytes:
         return read_page(reading_database(), project_key, lane_of_page(page), lambda _: page)
 
     def compose(reader: Connection) -> Page:
-        found = search(reader, project_key, query)
-        if found.has_unindexed:
+        texts = expand(reader, project_key, query.texts, query.fuzzy_level)
+        if texts.has_unindexed:
             # The process that noted a text may have ended before the text was indexed.
             database().leisure.add(project_key, index_texts)
-        return found.page
+        return page_of_search(project_key, query, texts)
 
     return read_page(reading_database(), project_key, Lane.SLOW, compose)
 

@@ -19,7 +19,8 @@ from app.query.predicate.ast import Condition
 from app.resource.model import Paging, Search, SearchText, SortTerm
 from app.resource.reading import reads
 from app.resource.reading.listing import Selected
-from app.resource.searching.searches import search
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 
@@ -82,7 +83,8 @@ PLANS = ["force_custom_plan", "force_generic_plan"]
 
 
 def searched(connection: psycopg.Connection[Any], project_key: str, query: Search) -> bytes | None:
-    return search(connection, project_key, query).page.read(connection)
+    texts = expand(connection, project_key, query.texts, query.fuzzy_level) if query.texts else None
+    return page_of_search(project_key, query, texts).read(connection)
 
 
 READS: dict[str, Callable[[Any], object]] = {
