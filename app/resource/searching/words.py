@@ -73,13 +73,13 @@ class AskedWord:
 
     :param exact: the word as it is written, in lower case.
     :param stemmed: all words of the project with the same stem; None if there is none.
-    :param similar: all words of the project with the same stem or, in a fuzzy search, with a similar spelling; None if
+    :param matching: all words of the project with the same stem or, in a fuzzy search, with a similar spelling; None if
         there is none.
     """
 
     exact: str
     stemmed: str | None
-    similar: str | None
+    matching: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class Expansion:
     @property
     def tsquery(self) -> str | None:
         """The text of the ``tsquery`` for the resources that match all words; None if no resource can match."""
-        return " & ".join([f"({word.similar})" for word in self.asked]) or None
+        return " & ".join([f"({word.matching})" for word in self.asked]) or None
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
         """The words that give points for relevance; none if every word matches only as it is written."""
-        return self.asked if any(word.similar != word.exact for word in self.asked) else ()
+        return self.asked if any(word.matching != word.exact for word in self.asked) else ()
 
 
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None) -> Expansion:
@@ -134,7 +134,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if not all_found:
         return Expansion((), has_unindexed)
     expansion = Expansion(
-        tuple([AskedWord(exact or "", stemmed, similar) for exact, stemmed, similar in asked]), has_unindexed
+        tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]), has_unindexed
     )
     if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
@@ -237,10 +237,10 @@ unindexed AS MATERIALIZED (
 ),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
-    SELECT {_quoted("a.word")} AS exact, m.stemmed, m.similar
+    SELECT {_quoted("a.word")} AS exact, m.stemmed, m.matching
     FROM asked a CROSS JOIN LATERAL (
         SELECT string_agg(DISTINCT {_quoted("w.word")}, ' | ') FILTER (WHERE w.has_stem) AS stemmed,
-            string_agg(DISTINCT {_quoted("w.word")}, ' | ') AS similar
+            string_agg(DISTINCT {_quoted("w.word")}, ' | ') AS matching
         FROM (
             SELECT w.word, true AS has_stem FROM word w
             WHERE w.project_key = %(project_key)s AND w.word = ANY (a.stems) AND {_HAS_STEM}
@@ -264,7 +264,7 @@ SELECT
     (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
     EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
-        AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
-    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)"""
+        AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
+    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
 """Statement of one row: the number of words of each text; whether texts wait to be indexed; whether each text has a
 stem, and each stem a word of the project; the words, each as the texts of :class:`AskedWord`."""
