@@ -238,8 +238,8 @@ PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
 result may have more."""
 
 SMALL_PAGE_BYTES = 4 * 1024 * 1024
-"""The most bytes of the documents of a page that is read in the lane of its request. A larger page is read in the slow
-lane."""
+"""Each document of a page has an equal part of these bytes, by the page's ``limit``. If a document may have more, the
+page is read in the slow lane."""
 
 
 TOTAL_AT_MOST = 10_000

@@ -30,7 +30,7 @@ from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
-from app.resource.reading import listing, reads
+from app.resource.reading import reads
 from app.resource.reading.listing import Selected
 from app.resource.searching.dictionary import index_texts, remove_unused_words
 from app.resource.writing.store import find
@@ -377,9 +377,6 @@ class _Walk:
         for step, path in (("list", ""), ("list_sorted", SORTED), ("search", "/searchApiPattern")):
             with self.step(f"{step}.large"):
                 assert api.get(f"{path}?limit=500").status_code == 200
-        with self.step("list_sorted.large_in_slow_lane"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(listing, "SMALL_PAGE_BYTES", 15_000)
-            assert api.get(f"{SORTED}?limit=500").status_code == 200
 
     def without_database(self, api: Api) -> None:
         with self.step("description_with_urn_links"):

@@ -17,8 +17,8 @@ before it."""
 
 
 def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: Callable[[Connection], Page]) -> bytes:
-    """Read a page in a lane; a large page is read again in the slow lane, which limits how many large pages a process
-    reads at a time.
+    """Read a page in a lane; a page that may be large is read again in the slow lane, which limits how many large pages
+    a process reads at a time.
 
     :param compose: makes the page; it may execute statements on the connection.
     """

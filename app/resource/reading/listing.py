@@ -10,11 +10,11 @@ statistics on the contents of documents and words. Reading in the order of an in
 few of them match.
 
 A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
-so the statement makes JSON only of documents within their share of a small page. If a document has more, a second
-statement sums the bytes of all documents. It returns the page result by result or, if the sum is too large, only the
-bytes of each document. PostgreSQL then has one document in memory at a time, and the connection allocates no buffer for
-the whole page, which it would never free. The first statement does not sum the bytes, because that costs 9 % of a page
-of 20 and of a page of 500.
+so the statement makes JSON only of documents within their share of a small page. If a document has more, the page is
+read in the slow lane by another statement, which sums the bytes of all documents. It returns the page result by result
+or, if the sum is too large, only the bytes of each document. PostgreSQL then has one document in memory at a time, and
+the connection allocates no buffer for the whole page, which it would never free. The first statement does not sum the
+bytes, because that costs 9 % of a page of 20 and of a page of 500.
 """
 
 from collections.abc import Sequence
@@ -178,84 +178,67 @@ class Page:
     extras: PageExtras = PageExtras()
 
     def read(self, connection: Connection) -> bytes | None:
-        """Return the page as JSON text in UTF-8; None if its documents may have more bytes than
+        """Return the page as JSON text in UTF-8; None if a document may have more bytes than its share of
         :data:`SMALL_PAGE_BYTES`.
+
+        :raises ApiError: 400 if the terms of the facets are too large.
+        """
+        queries, rows, beginning, end = self._parts
+        with_: LiteralString = f"WITH {', '.join(queries)}" if queries else ""
+        share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
+        statement = f"""
+            {with_}
+            SELECT {beginning},
+                CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
+                CASE WHEN {_ALL_MADE} THEN {end} END
+            FROM (
+                SELECT CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END AS json
+                FROM ({rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
+        made = connection.execute(statement, self._all_parameters).pgresult
+        if made is None:
+            errors.unreachable("a query has a result")
+        first, results, last = made.get_value(0, 0), made.get_value(0, 1), made.get_value(0, 2)
+        return None if results is None else b"%b%b%b" % (first, results, _checked(last))
+
+    def read_large(self, connection: Connection) -> bytes:
+        """Return the page as JSON text in UTF-8, even if it is large. Bytes are summed before documents are read.
 
         :raises ApiError: 400 if the documents have more bytes than :data:`PAGE_BYTES_AT_MOST`, or if the terms of the
             facets are too large.
         """
-        parts = self._parts
-        with_: LiteralString = f"WITH {', '.join(parts.queries)}" if parts.queries else ""
-        share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
-        statement = f"""
-            {with_}
-            SELECT {parts.beginning},
-                CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
-                CASE WHEN {_ALL_MADE} THEN {parts.end} END
-            FROM (
-                SELECT CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END AS json
-                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
-        made = connection.execute(statement, self._all_parameters).pgresult
-        if made is None:
-            errors.unreachable("a query has a result")
-        beginning, results, end = made.get_value(0, 0), made.get_value(0, 1), made.get_value(0, 2)
-        if results is None:
-            return self._read_measured(connection, f"r.bytes_at_most <= {literal(SMALL_PAGE_BYTES)}")
-        return b"%b%b%b" % (beginning, results, _checked(end))
-
-    def read_large(self, connection: Connection) -> bytes:
-        """Return the page as JSON text in UTF-8, even if it is large.
-
-        :raises ApiError: as :meth:`read` does.
-        """
-        page = self._read_measured(connection, f"r.stored_bytes <= {literal(PAGE_BYTES_AT_MOST)}")
-        if page is None:
-            errors.unreachable("more bytes are refused")
-        return page
-
-    def _read_measured(self, connection: Connection, fits: LiteralString) -> bytes | None:
-        """Return the page, or None if the bytes of its documents do not fulfil a condition. Bytes are summed before
-        documents are read.
-
-        :param fits: SQL on ``r``, which has ``stored_bytes`` and ``bytes_at_most`` of all documents together.
-        """
-        parts, result = self._parts, self.result
+        queries, rows, beginning, end = self._parts
+        result = self.result
+        fits: LiteralString = f"r.stored_bytes <= {literal(PAGE_BYTES_AT_MOST)}"
         # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts.
-        queries: list[LiteralString] = [
-            *parts.queries,
-            f"""page AS MATERIALIZED (
-                SELECT r.*, sum({result.stored_bytes}) OVER () AS stored_bytes,
-                    sum({result.bytes_at_most}) OVER () AS bytes_at_most
-                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)})""",
-        ]
+        page: LiteralString = f"""page AS MATERIALIZED (
+                SELECT r.*, sum({result.stored_bytes}) OVER () AS stored_bytes
+                FROM ({rows}) r ORDER BY {_order_of_columns(self.terms)})"""
         statement = f"""
-            WITH {", ".join(queries)}
-            SELECT NULL::integer AS bytes, convert_to({parts.beginning}, 'UTF8') AS text FROM page r
+            WITH {", ".join([*queries, page])}
+            SELECT NULL::integer AS bytes, convert_to({beginning}, 'UTF8') AS text FROM page r
             UNION ALL
             SELECT CASE WHEN {fits} THEN {result.answered_bytes} ELSE {result.stored_bytes} END,
                 CASE WHEN {fits} THEN convert_to({result.json}, 'UTF8') END
             FROM page r
-            UNION ALL SELECT NULL, convert_to({parts.end}, 'UTF8')"""
-        page = BytesIO()
+            UNION ALL SELECT NULL, convert_to({end}, 'UTF8')"""
+        read = BytesIO()
         count = fitting = together = 0
-        is_made = True
         with connection.cursor() as cursor:
             for document_bytes, text in cursor.stream(statement, self._all_parameters, binary=True):
                 if document_bytes is None:  # a row with the beginning or the end of the page
-                    page.write(_checked(text))
+                    read.write(_checked(text))
                     continue
-                is_made = text is not None
                 count += 1
                 together += document_bytes
                 if together <= PAGE_BYTES_AT_MOST or count == 1:  # one result always fits
                     fitting = count
-                    page.write(b"" if text is None else text if count == 1 else b",%b" % text)
+                    read.write(b"" if text is None else text if count == 1 else b",%b" % text)
         if fitting < count:
             raise errors.invalid_parameter(
                 "limit",
                 f"The documents of this page have more than {PAGE_BYTES_AT_MOST} bytes. A limit of {fitting} fits.",
             )
-        return page.getvalue() if is_made else None
+        return read.getvalue()
 
     @property
     def is_one_stretch(self) -> bool:
@@ -264,32 +247,19 @@ class Page:
         return order is not None and self.selected.side_by_side_in is order
 
     @property
-    def _parts(self) -> "_Parts":
+    def _parts(self) -> tuple[Sequence[LiteralString], LiteralString, LiteralString, LiteralString]:
+        """The SQL that both statements of a page contain: the queries of its WITH; a query of the resources of the
+        page, unsorted, with the expressions that they are to be sorted by; the JSON before the results, with an
+        aggregate that counts the rows; the JSON after the results, NULL if the terms of the facets are too large."""
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
         compose = _of_stretch if is_read_in_order else _of_matches
         found, rows, total = compose(self.selected, self.paging, self.terms)
         end = concatenated("']'", self.extras.members, "'}'")
-        return _Parts([*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end)
+        return [*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end
 
     @property
     def _all_parameters(self) -> Parameters:
         return self.parameters | self.selected.parameters | {"limit": self.paging.limit, "offset": self.paging.offset}
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The SQL that both statements of a page contain.
-
-    :param queries: parts of the statement's WITH.
-    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
-    :param beginning: the JSON before the results; it contains an aggregate that counts the rows.
-    :param end: the JSON after the results; NULL if the terms of the facets are too large.
-    """
-
-    queries: Sequence[LiteralString]
-    rows: LiteralString
-    beginning: LiteralString
-    end: LiteralString
 
 
 def _checked(end: bytes | None) -> bytes:
