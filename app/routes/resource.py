@@ -23,6 +23,7 @@ from app.resource.params import (
 from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_existence, lane_of_page, read_page
 from app.resource.reading.listing import Page
+from app.resource.resource_json import FLAT_JSON, RESULT_JSON
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.resource_answers import read_answer, resource_answer, written_answer
@@ -73,7 +74,7 @@ class Collection(Endpoint):
         conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`, `version` and the two
         times.
         """
-        return _page_answer(project_key, reads.flat_page(project_key, query.condition, query.paging))
+        return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 
     @for_readers
     @operation(
@@ -181,7 +182,9 @@ class SortedList(Endpoint):
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
     """The answer of the sorted list (interface 4.12): a page of resources."""
-    return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, query.expanded))
+    return _page_answer(
+        project_key, reads.page(project_key, query.condition, query.paging, RESULT_JSON[query.expanded])
+    )
 
 
 def _page_answer(project_key: str, page: Page) -> Response:

@@ -10,6 +10,7 @@ from app.query.predicate import resolver
 from app.resource.params import FilteredListSchema, SortedListSchema
 from app.resource.reading import reads
 from app.resource.reading.lanes import FAR_OFFSET, lane_of_existence, lane_of_page
+from app.resource.resource_json import FLAT_JSON
 from app.resource.searching.search_params import SearchSchema
 from app.resource.searching.searches import page_of_search
 
@@ -114,7 +115,7 @@ def test_lane_of_a_sorted_list(query: str) -> None:
 @pytest.mark.parametrize("query", FILTERED)
 def test_lane_of_a_list_and_of_its_existence_check(query: str) -> None:
     asked = FilteredListSchema().load(parameters(query))
-    page = lane_of_page(reads.flat_page("p", asked.condition, asked.paging))
+    page = lane_of_page(reads.page("p", asked.condition, asked.paging, FLAT_JSON))
     assert (page, lane_of_existence(reads.selected_by(asked.condition))) == FILTERED[query]
 
 

@@ -17,6 +17,7 @@ from app.resource.model import (
     Paging,
 )
 from app.resource.reading import reads
+from app.resource.resource_json import FLAT_JSON, RESULT_JSON
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.fixtures import TokenFor
@@ -152,12 +153,12 @@ def test_documents_are_not_read_before_it_is_decided(api: Api, connection: Conne
     )
     with psycopg.connect(connection.info.dsn) as own:
         own.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        for read in (reads.flat_page, reads.page):
-            assert read(api.project, None, Paging(limit=16)).read(own) is None
+        for result in (FLAT_JSON, RESULT_JSON[frozenset()]):
+            assert reads.page(api.project, None, Paging(limit=16), result).read(own) is None
             with pytest.raises(ApiError, match="A limit of 16 fits"):
-                read(api.project, None, Paging(limit=17)).read_large(own)
+                reads.page(api.project, None, Paging(limit=17), result).read_large(own)
             assert _looked_up_parts(own) == 0
-        assert read(api.project, None, Paging(limit=1)).read(own) is not None
+        assert reads.page(api.project, None, Paging(limit=1)).read(own) is not None
         assert _looked_up_parts(own) > 0
 
 

@@ -19,6 +19,7 @@ from app.query.predicate.ast import Condition
 from app.resource.model import Paging, Search, SearchText, SortTerm
 from app.resource.reading import reads
 from app.resource.reading.listing import Selected
+from app.resource.resource_json import FLAT_JSON
 from app.resource.searching.searches import page_of_search
 from app.resource.searching.words import expand
 from app.serving.embedded import EmbeddedPostgres
@@ -88,10 +89,10 @@ def searched(connection: psycopg.Connection[Any], project_key: str, query: Searc
 
 
 READS: dict[str, Callable[[Any], object]] = {
-    "with a total": lambda c: reads.flat_page("p", CONTAINED, Paging()).read(c),
-    "without a total": lambda c: reads.flat_page("p", CONTAINED, Paging(with_total=False)).read(c),
-    "one of two": lambda c: reads.flat_page("p", EITHER, Paging(with_total=False)).read(c),
-    "one of 300": lambda c: reads.flat_page("p", ANY_OF_300, Paging(with_total=False)).read(c),
+    "with a total": lambda c: reads.page("p", CONTAINED, Paging(), FLAT_JSON).read(c),
+    "without a total": lambda c: reads.page("p", CONTAINED, Paging(with_total=False), FLAT_JSON).read(c),
+    "one of two": lambda c: reads.page("p", EITHER, Paging(with_total=False), FLAT_JSON).read(c),
+    "one of 300": lambda c: reads.page("p", ANY_OF_300, Paging(with_total=False), FLAT_JSON).read(c),
     "sorted by key": lambda c: reads.page("p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["key"]),))).read(c),
     "sorted by version": lambda c: reads.page("p", CONTAINED, Paging(sort=(SortTerm(SORTABLE["version"], True),))).read(
         c

@@ -9,7 +9,7 @@ from app.query.predicate.compiler import compile_condition
 from app.resource.model import Paging, Representation, is_id, is_key
 from app.resource.reading import listing
 from app.resource.reading.listing import Page, Selected
-from app.resource.resource_json import COLUMNS, FLAT_JSON, RESULT_JSON, ResultJson, representation_of_row
+from app.resource.resource_json import COLUMNS, RESULT_JSON, ResultJson, representation_of_row
 
 # Reads of one resource
 
@@ -58,20 +58,13 @@ def exists(connection: Connection, project_key: str, selected: Selected) -> bool
     return row is not None and row[0]
 
 
-def flat_page(project_key: str, condition: Condition | None, paging: Paging) -> Page:
-    """Compose a page of flat ObjectTypes (interface 4.1); nothing is read yet."""
-    return _page(project_key, condition, paging, FLAT_JSON)
+def page(
+    project_key: str, condition: Condition | None, paging: Paging, result: ResultJson = RESULT_JSON[frozenset()]
+) -> Page:
+    """Compose a page of the resources that fulfil a condition; nothing is read yet.
 
-
-def page(project_key: str, condition: Condition | None, paging: Paging, expanded: frozenset[str] = frozenset()) -> Page:
-    """Compose a page of resources (interface 4.12); nothing is read yet.
-
-    :param expanded: names of the references that contain the referenced API client.
+    :param result: the form of each result.
     """
-    return _page(project_key, condition, paging, RESULT_JSON[expanded])
-
-
-def _page(project_key: str, condition: Condition | None, paging: Paging, result: ResultJson) -> Page:
     order = listing.terms_of(paging.sort, Projection.CURRENT)
     return Page(selected_by(condition), {"project_key": project_key}, paging, order, result)
 
