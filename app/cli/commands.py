@@ -85,9 +85,7 @@ def remove_project(settings: Settings, project_key: str) -> None:
         own = [each for each in found if each.projects == {project_key}]
         for each in own:
             clients.remove_client(connection, each.client_id)
-        with unlimited(connection):
-            resources = bulk_store.count(connection, project_key)
-        bulk_store.delete_in_parts(connection, project_key)
+        resources = bulk_store.delete_in_parts(connection, project_key)
         with unlimited(connection):
             bulk_store.delete_all(connection, project_key)
     click.echo(f"Deleted {resources} resources and {len(own)} clients of {project_key}.")

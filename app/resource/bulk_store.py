@@ -55,9 +55,6 @@ _EXPORT: LiteralString = f"""
 BATCH_BYTES = 4 * 1024 * 1024
 """The most bytes of resources that are exported or imported together. A single resource may have more."""
 
-
-_COUNT: LiteralString = "SELECT count(*) FROM resource r WHERE r.project_key = %(project_key)s"
-
 _WEIGHT: LiteralString = f"""
     SELECT count(*), coalesce(sum({_BYTES}), 0)
     FROM resource r WHERE r.project_key = %(project_key)s"""
@@ -67,13 +64,14 @@ _DELETE_SOME: LiteralString = """
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
         SELECT s.id FROM resource s WHERE s.project_key = %(project_key)s LIMIT %(at_once)s))"""
 
-_DELETE_ALL: LiteralString = "DELETE FROM resource r WHERE r.project_key = %(project_key)s"
-
-_DELETE_WORDS: LiteralString = "DELETE FROM word w WHERE w.project_key = %(project_key)s"
-
-_DELETE_TEXTS: LiteralString = "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s"
-
-_DELETE_COUNTS: LiteralString = "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s"
+_DELETE_ALL: tuple[LiteralString, ...] = (
+    "DELETE FROM resource r WHERE r.project_key = %(project_key)s",
+    "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s",
+    "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s",
+    "DELETE FROM word w WHERE w.project_key = %(project_key)s",
+)
+"""Words are deleted after texts, because the deletion of a text waits for a transaction that is moving that text to the
+dictionary."""
 
 
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
@@ -186,28 +184,25 @@ def batches(
         yield batch
 
 
-def count(connection: Connection, project_key: str) -> int:
-    """How many resources a project has."""
-    row = connection.execute(_COUNT, {"project_key": project_key}).fetchone()
-    return 0 if row is None else row[0]
-
-
 def weight(connection: Connection, project_key: str) -> tuple[int, int]:
     """The number of resources of a project, and the bytes of their documents."""
     row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
     return (0, 0) if row is None else (row[0], int(row[1]))
 
 
-def delete_in_parts(connection: Connection, project_key: str) -> None:
-    """Delete the resources of a project by many short statements; :func:`delete_all` has to be called afterwards.
+def delete_in_parts(connection: Connection, project_key: str) -> int:
+    """Delete the resources of a project by many short statements, and return how many there were; :func:`delete_all`
+    has to be called afterwards.
 
     If it is interrupted, the resources that are not deleted yet stay.
 
     :param connection: in autocommit mode.
     """
     parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
-    while connection.execute(_DELETE_SOME, parameters).rowcount:
-        pass
+    deleted = 0
+    while rows := connection.execute(_DELETE_SOME, parameters).rowcount:
+        deleted += rows
+    return deleted
 
 
 def delete_all(connection: Connection, project_key: str) -> None:
@@ -215,7 +210,5 @@ def delete_all(connection: Connection, project_key: str) -> None:
 
     Every process has to call :func:`app.resource.writing.store.forget_words` afterwards.
     """
-    # Words are deleted after texts, because the deletion of a text waits for a transaction that is moving that text to
-    # the dictionary.
-    for statement in (_DELETE_ALL, _DELETE_COUNTS, _DELETE_TEXTS, _DELETE_WORDS):
+    for statement in _DELETE_ALL:
         connection.execute(statement, {"project_key": project_key})

@@ -43,7 +43,7 @@ def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] 
         "expiresAt": text_of(project.expires_at),
         "run": project.run,
         "allow": list(project.observer.allow),
-        "resources": bulk_store.count(connection, project.key),
+        "resources": bulk_store.weight(connection, project.key)[0],
         "requests": project.journal.total,
         "clock": project.clock.described(),
         "ids": details.ids,

@@ -1,3 +1,0 @@
-SELECT count(*)
-FROM resource r
-WHERE r.project_key = %(project_key)s
