@@ -211,12 +211,12 @@ class ResourceRow:
 class Written:
     """A resource after a write that succeeded, even if it changed nothing.
 
-    :param leaves_text: whether the write has noted a text of the resource that waits to be indexed for searches.
+    :param has_noted_text: whether the write has noted a text of the resource that waits to be indexed for searches.
     """
 
     resource: Resource
     is_new: bool = False
-    leaves_text: bool = False
+    has_noted_text: bool = False
 
 
 # Reading

@@ -88,7 +88,7 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 
 def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
     stretch = None
-    if isinstance(condition, Holds) and _answers(Index.ORDER, condition, projection):
+    if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, projection):
         # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
         # planner might read the primary key.
         column, is_equality, value = text.replace("::numeric", "::bigint").partition(" = ")
@@ -105,7 +105,7 @@ def _finds_few(condition: Condition, projection: Projection) -> bool:
         case AnyOf(conditions):
             return all(_finds_few(inner, projection) for inner in conditions)
         case Holds():
-            return _answers(Index.VALUES, condition, projection)
+            return _is_served(Index.VALUES, condition, projection)
         case HasElement(_, inner, negated):
             return not negated and _finds_few(inner, projection)
         case Contains():
@@ -125,7 +125,7 @@ def _has_value(document: Any) -> bool:
             return True
 
 
-def _answers(index: Index, atom: Holds, projection: Projection) -> bool:
+def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
     """Whether a comparison is of the kind ``index``, and the index of its field serves the comparison."""
     if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
         return False
@@ -230,7 +230,7 @@ class _Compiler:
         if atom.field.beginning is None:
             return self._scalar(atom, column, cast, atom.values)
         beginning = atom.field.beginning.for_projection(self.projection)
-        if any(_answers(index, atom, self.projection) for index in Index):
+        if any(_is_served(index, atom, self.projection) for index in Index):
             return self._scalar(atom, beginning, cast, atom.values)
         text = self._scalar(atom, column, cast, atom.values)
         is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)

@@ -247,7 +247,7 @@ def save(
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
-    return Written(after.as_stored(resource_id, row[0]), is_new=before is None, leaves_text=bool(words))
+    return Written(after.as_stored(resource_id, row[0]), is_new=before is None, has_noted_text=bool(words))
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:

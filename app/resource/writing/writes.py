@@ -161,7 +161,7 @@ def _written(database: Database, write: Write) -> Written:
         return store.save(connection, write.caller, found, after)
 
     written = _until_done(database, project_key, attempt)
-    if written.leaves_text:
+    if written.has_noted_text:
         database.leisure.add(project_key, index_texts)
     return written
 
