@@ -82,6 +82,11 @@ class Field:
         return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property
+    def sorted_by(self) -> Column | None:
+        """SQL of the value that ``sort`` and the index use."""
+        return self.beginning or self.column
+
+    @property
     def takes(self) -> str:
         """The values that the field can be compared with, for messages."""
         return self.kind.takes[self.is_array]

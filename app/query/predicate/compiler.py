@@ -8,7 +8,7 @@ serves takes no variables.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isinf
@@ -17,7 +17,7 @@ from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Column, Field, Index, Projection
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -82,19 +82,8 @@ class Stretch:
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
-    terms = [_term(compiler.condition(each), each, projection) for each in _conjuncts_of(condition)]
+    terms = [compiler.term(each) for each in _conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
-
-
-def _term(text: LiteralString, condition: Condition, projection: Projection) -> ClauseTerm:
-    stretch = None
-    if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, projection):
-        # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
-        # planner might read the primary key.
-        column, is_equality, value = text.replace("::numeric", "::bigint").partition(" = ")
-        bounds: LiteralString = f"{column} >= {value} AND {column} <= {value}" if is_equality else column
-        stretch = Stretch(condition.field, bounds)
-    return ClauseTerm(text, _is_about_documents(condition), _finds_few(condition, projection), stretch)
 
 
 def _finds_few(condition: Condition, projection: Projection) -> bool:
@@ -178,6 +167,10 @@ def unindexed(condition: LiteralString) -> LiteralString:
     return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
+_INDEXED_AS: Mapping[type, LiteralString] = {UUID: "uuid", int: "bigint"}
+"""The SQL types of indexed columns that are not the types as which values of the kinds are compared."""
+
+
 @dataclass(slots=True)
 class _Compiler:
     """Compiles one condition, and collects its parameters."""
@@ -185,6 +178,23 @@ class _Compiler:
     projection: Projection
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
+
+    def term(self, condition: Condition) -> ClauseTerm:
+        text, finds_few = self.condition(condition), _finds_few(condition, self.projection)
+        return ClauseTerm(text, _is_about_documents(condition), finds_few, self._stretch(condition))
+
+    def _stretch(self, condition: Condition) -> Stretch | None:
+        """The stretch of the resources that fulfil a condition, if they are adjacent in the order of a field."""
+        if not isinstance(condition, Holds) or not _is_served(Index.ORDER, condition, self.projection):
+            return None
+        of, template = condition.field, condition.operator.scalar
+        if Index.VALUES in condition.operator.indexed:
+            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
+            # planner might read the primary key.
+            template = "{field} >= {value} AND {field} <= {value}"
+        cast = _INDEXED_AS.get(type(condition.values[0]), of.kind.cast)
+        value = self._operand(condition, cast, condition.values)
+        return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
 
     def condition(self, condition: Condition) -> LiteralString:
         match condition:
@@ -226,7 +236,7 @@ class _Compiler:
             return self._array(atom)
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
-        column, cast = self._column(atom.field), atom.field.kind.cast
+        column, cast = self._column(atom.field.column), atom.field.kind.cast
         if atom.field.beginning is None:
             return self._scalar(atom, column, cast, atom.values)
         beginning = atom.field.beginning.for_projection(self.projection)
@@ -259,17 +269,17 @@ class _Compiler:
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if Index.VALUES in atom.operator.indexed:
             # A text that is no UUID in lower case equals no id.
-            return self._scalar(atom, self._column(atom.field), "uuid", ids) if ids else "false"
+            return self._scalar(atom, self._column(atom.field.column), "uuid", ids) if ids else "false"
         if ids and not atom.operator.of_texts:
-            return self._scalar(atom, self._column(atom.field), "uuid", ids)
+            return self._scalar(atom, self._column(atom.field.column), "uuid", ids)
         if atom.field.text is None:
             unreachable("an id has a text")
         return self._scalar(atom, atom.field.text, "text", [str(value) for value in atom.values])
 
-    def _column(self, of: Field) -> LiteralString:
-        if of.column is None:
+    def _column(self, column: Column | None) -> LiteralString:
+        if column is None:
             unreachable("members of elements have no column")
-        return of.column.for_projection(self.projection)
+        return column.for_projection(self.projection)
 
     # Arrays of scalars
 
@@ -286,7 +296,7 @@ class _Compiler:
                 return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")
             case template:
                 operand = self._operand(atom, atom.field.kind.cast, values)
-                return template.format(field=self._column(atom.field), value=operand)
+                return template.format(field=self._column(atom.field.column), value=operand)
 
     # Documents
 
