@@ -60,6 +60,8 @@ class Operator:
         return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)
 
 
+_ORDERS: tuple[LiteralString, ...] = ("<", ">", "<=", ">=")
+
 _ROWS = (
     Operator(
         "=",
@@ -77,37 +79,16 @@ _ROWS = (
         member="{it} == {value}",
         indexed=Index.VALUES,
     ),
-    Operator(
-        "<",
-        Arity.ONE,
-        scalar="{field} < {value}",
-        array=ArraySearch.HAS_ITEM,
-        member="{it} < {value}",
-        indexed=Index.ORDER,
-    ),
-    Operator(
-        ">",
-        Arity.ONE,
-        scalar="{field} > {value}",
-        array=ArraySearch.HAS_ITEM,
-        member="{it} > {value}",
-        indexed=Index.ORDER,
-    ),
-    Operator(
-        "<=",
-        Arity.ONE,
-        scalar="{field} <= {value}",
-        array=ArraySearch.HAS_ITEM,
-        member="{it} <= {value}",
-        indexed=Index.ORDER,
-    ),
-    Operator(
-        ">=",
-        Arity.ONE,
-        scalar="{field} >= {value}",
-        array=ArraySearch.HAS_ITEM,
-        member="{it} >= {value}",
-        indexed=Index.ORDER,
+    *(
+        Operator(
+            sign,
+            Arity.ONE,
+            scalar=f"{{field}} {sign} {{value}}",
+            array=ArraySearch.HAS_ITEM,
+            member=f"{{it}} {sign} {{value}}",
+            indexed=Index.ORDER,
+        )
+        for sign in _ORDERS
     ),
     Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY, indexed=Index.VALUES),
     Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL, indexed=Index.VALUES),
