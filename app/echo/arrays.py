@@ -11,14 +11,10 @@ from urllib.parse import urlencode
 from app import errors
 from app.echo.record import ComplexRecord
 from app.values import timestamps
-from app.values.json_fields import MISSING
-from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
+from app.values.json_fields import MISSING, check_number
+from app.values.strict_json import encode, is_negative_zero
 
-
-def epoch_milliseconds(moment: datetime) -> int:
-    """The milliseconds from 1970 to a time, rounded down."""
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 ArrayFields = dict[str, list[Any]]
 
@@ -31,15 +27,15 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
     :param two: ``queryParameterTwo``.
     """
     untyped = record.untyped.values()
-    numbers = [value for value in untyped if _is_number(value)]
-    integers = [int(value) for value in numbers if _is_int64(value)]
+    numbers = [check_number(value) for value in untyped if _is_number(value)]
+    integers = [int(number) for number in numbers if isinstance(number, int) or is_negative_zero(number)]
     given = [] if one is None else [one]
     arrays: ArrayFields = {
         "arrayOfIntExample": integers,
         "arrayOfUniqueIntExample": list(dict.fromkeys(integers)),
         "arrayOfTwonumbersExample": [],
-        "arrayOfFloatExample": [_as_stored(value) for value in given],
-        "arrayOfNumberNoDefaultsExample": [_as_stored(value) for value in (*given, *numbers)],
+        "arrayOfFloatExample": given,
+        "arrayOfNumberNoDefaultsExample": [*given, *numbers],
         "arrayOfStringExample": [
             *paths,
             *(() if two is None else (two,)),
@@ -49,22 +45,12 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
     }
     if record.created_at is not None and record.last_modified_at is not None:
         times = (record.created_at, record.last_modified_at)
-        arrays["arrayOfTwonumbersExample"] = [epoch_milliseconds(moment) for moment in times]
+        arrays["arrayOfTwonumbersExample"] = [(moment - _EPOCH) // timedelta(milliseconds=1) for moment in times]
     return {name: values for name, values in arrays.items() if values}
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_int64(number: int | float) -> bool:
-    """Whether an array of integers accepts a number."""
-    return is_negative_zero(number) or (isinstance(number, int) and INT64_MIN <= number <= INT64_MAX)
-
-
-def _as_stored(number: int | float) -> int | float:
-    """A number in the form in which a resource would store it: an integer beyond int64 becomes a double."""
-    return number if INT64_MIN <= number <= INT64_MAX else float(number)
 
 
 def _as_text(value: Any) -> str:
