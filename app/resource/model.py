@@ -64,10 +64,6 @@ class Resource:
             return replace(self, staged=staged)
         return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
 
-    def as_stored(self, _: UUID, at: datetime) -> "Resource":
-        """This resource with the time of its write; the id is known already."""
-        return replace(self, last_modified_at=at)
-
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
@@ -84,7 +80,7 @@ class NewResource:
     created_as_only: bool = False
     version: int = 1
 
-    def as_stored(self, resource_id: UUID, at: datetime) -> Resource:
+    def created(self, resource_id: UUID, at: datetime) -> Resource:
         """The created resource, with its id and the time of its write."""
         author = self.last_modified_by
         return Resource(resource_id, self.version, self.key, at, at, author, author, self.current, self.staged)

@@ -7,6 +7,7 @@ the JSON after a write, because Citus refuses most functions that make JSON in R
 
 from dataclasses import dataclass
 from json.encoder import encode_basestring
+from operator import attrgetter
 from typing import Any, LiteralString
 
 from app.query.fields import HAS_STAGED_CHANGES, OBJECT_TEXT, SOME_PROPERTY, Projection
@@ -51,20 +52,13 @@ def representation_of_row(row: tuple[Any, ...]) -> Representation:
 
 def representation_of(resource: Resource) -> Representation:
     """A resource (interface 2.2) in its current projection."""
-    current = resource.current
-    return representation_of_row(
-        (
-            resource.id,
-            resource.version,
-            resource.key,
-            resource.created_at,
-            resource.last_modified_at,
-            resource.created_by,
-            resource.last_modified_by,
-            current.object_type.text,
-            current.some_property,
-        )
-    )
+    return representation_of_row(_row_of(resource))
+
+
+_row_of = attrgetter(
+    *("id", "version", "key", "created_at", "last_modified_at", "created_by", "last_modified_by"),
+    *("current.object_type.text", "current.some_property"),
+)
 
 
 # Results of a page

@@ -6,15 +6,15 @@ of an UPDATE or DELETE contains the version that was read.
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any, LiteralString, assert_never
+from typing import Any, LiteralString
 
 from psycopg.errors import DeadlockDetected, UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
 from app.query.object_fields import SEARCHED
-from app.query.sql_text import Parameters
 from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Written, YoungestWithoutKey
 from app.resource.object_type import ObjectType
 from app.resource.searching.dictionary import NOTED, WordCache
@@ -35,7 +35,7 @@ _WHICH: dict[type[Target], LiteralString] = {
     ByKey: "r.key = %(key)s",
     YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The SQL condition that finds a target. ``r.key DESC`` looks redundant after ``r.key IS NULL``, but without it
+"""The SQL condition that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant after ``r.key IS NULL``, but without it
 PostgreSQL does not use the index of keys for this order."""
 
 _FIND: dict[type[Target], LiteralString] = {
@@ -169,7 +169,7 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     if locks and isinstance(target, YoungestWithoutKey):
         return _lock_youngest_without_key(connection, project_key)
     statement = _FIND[type(target)]
-    parameters = {"project_key": project_key, **_parameters(target)}
+    parameters = {"project_key": project_key, **asdict(target)}
     return _resource(connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone())
 
 
@@ -200,18 +200,6 @@ def _resource(row: tuple[Any, ...] | None) -> Resource | None:
     if staged_object_type is not None:
         staged = Content(ObjectType(staged_object_type), staged_some_property)
     return Resource(*members, current=current, staged=staged)
-
-
-def _parameters(target: Target) -> Parameters:
-    match target:
-        case ById(id=resource_id):
-            return {"id": resource_id}
-        case ByKey(key=key):
-            return {"key": key}
-        case YoungestWithoutKey():
-            return {}
-        case _:
-            assert_never(target)
 
 
 def save(
@@ -247,7 +235,11 @@ def save(
     if row is None:
         return None
     _word_cache.add(connection, project_key, words)
-    return Written(after.as_stored(resource_id, row[0]), is_new=before is None, has_noted_text=bool(words))
+    if isinstance(after, NewResource):
+        resource = after.created(resource_id, row[0])
+    else:
+        resource = replace(after, last_modified_at=row[0])
+    return Written(resource, is_new=before is None, has_noted_text=bool(words))
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:
