@@ -7,7 +7,7 @@ with the reason.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, cast
 
@@ -60,7 +60,7 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     if number != int(number):
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     # A whole number within int64 is an int, unless it is -0.0.
-    if (isinstance(number, float) and number != 0) or not minimum <= number <= maximum:
+    if (isinstance(number, float) and number) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )
@@ -218,28 +218,30 @@ class QuerySchema(OwnLoad):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and each malformed value. If values are too long,
-            there are faults for these instead, and no value is read.
+        :raises ApiError: 400 with a fault for each undeclared name and each malformed value. If the values are too
+            long, there is a fault for the longest parameter instead, and no value is read.
         """
         known, families = self._known
         given: dict[str, Any] = {}
         faults: list[errors.Fault] = []
-        declared: dict[str, list[str]] = {}
+        characters: dict[str, int] = {}
         for name, texts in cast("MultiDict[str, str]", data).lists():
             family = next((key for key, field in families.items() if field.has(name)), None)
             if family is not None:
                 given.setdefault(family, {})[name] = texts
-                declared[name] = texts
             elif name in known and name not in families:
                 given[name] = texts
-                declared[name] = texts
-            elif (
-                not self.ignores_undeclared and len(faults) < errors.FAULTS_AT_MOST
-            ):  # looking for the nearest name takes long
-                faults.append(self._undeclared(name))
-        too_long = _too_long(declared)
-        if too_long:
-            raise errors.ApiError([*faults, *too_long])
+            else:
+                # Looking for the nearest name takes long.
+                if not self.ignores_undeclared and len(faults) < errors.FAULTS_AT_MOST:
+                    faults.append(self._undeclared(name))
+                continue
+            characters[name] = sum(map(len, texts))
+        together = sum(characters.values())
+        if together > LENGTH_AT_MOST:
+            longest = max(characters, key=characters.__getitem__)
+            reason = f"All parameters together have {together} characters, {LENGTH_AT_MOST} are accepted."
+            raise errors.ApiError([*faults, errors.parameter_fault(longest[:100], reason)])
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:
             try:
@@ -259,24 +261,6 @@ class QuerySchema(OwnLoad):
         :raises ValidationError: for values that contradict one another, with the name of a parameter.
         """
         return values
-
-
-def _too_long(values: Mapping[str, Sequence[str]]) -> list[errors.Fault]:
-    """A fault for each value that is too long; if only their sum is too long, one fault for the longest parameter.
-
-    :param values: the texts of each parameter, by its name.
-    """
-    characters = {name: sum(map(len, texts)) for name, texts in values.items()}
-    together = sum(characters.values())
-    if together <= LENGTH_AT_MOST:
-        return []
-    alone = [(name, len(text)) for name, texts in values.items() for text in texts if len(text) > LENGTH_AT_MOST]
-    if alone:
-        reason = f"The value has {{}} characters, {LENGTH_AT_MOST} are accepted."
-        return [errors.parameter_fault(name[:100], reason.format(length)) for name, length in alone]
-    longest = max(characters, key=characters.__getitem__)
-    reason = f"All parameters together have {together} characters, {LENGTH_AT_MOST} are accepted."
-    return [errors.parameter_fault(longest[:100], reason)]
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:

@@ -98,9 +98,9 @@ def test_a_form_is_large_as_a_json_text_is(
     ("body", "message"),
     [
         (b"a&" * 1_048_570 + b"\xff", "Malformed form: it has more than 1000 fields."),
-        (b"sort=" + b"+" * 190_000, "sort: The value has 190000 characters, 16384 are accepted."),
-        (b"limit=1." + b"1" * 190_000, "limit: The value has 190002 characters, 16384 are accepted."),
-        (b"filter=" + b"%61" * 60_000, "filter: The value has 60000 characters, 16384 are accepted."),
+        (b"sort=" + b"+" * 190_000, "sort: All parameters together have 190000 characters, 16384 are accepted."),
+        (b"limit=1." + b"1" * 190_000, "limit: All parameters together have 190002 characters, 16384 are accepted."),
+        (b"filter=" + b"%61" * 60_000, "filter: All parameters together have 60000 characters, 16384 are accepted."),
         (b"filter=" + b"%61" * 600_000, "Malformed form: a field has more than 200000 bytes."),
     ],
     ids=["fields", "blanks", "digits", "escapes", "more escapes"],
