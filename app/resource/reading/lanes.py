@@ -44,4 +44,4 @@ def lane_of_page(page: Page) -> Lane:
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
     is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
     is_near = page.paging.offset <= FAR_OFFSET
-    return Lane.FAST if is_ordered and is_found and is_near and not page.extras.queries else Lane.SLOW
+    return Lane.FAST if is_ordered and is_found and is_near and not page.facet_queries else Lane.SLOW

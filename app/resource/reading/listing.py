@@ -151,23 +151,13 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 
 
 @dataclass(frozen=True, slots=True)
-class PageExtras:
-    """The SQL of a page's additional members, such as the facets.
-
-    :param members: SQL of JSON members; NULL if they are too large.
-    :param queries: parts of the statement's WITH, which the members refer to.
-    """
-
-    members: LiteralString = "''"
-    queries: Sequence[LiteralString] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """A page that has been composed and is not yet read.
 
-    :param parameters: ``project_key``, and those of ``terms`` and ``extras``.
+    :param parameters: ``project_key``, and those of ``terms`` and ``facet_queries``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
+    :param facets: SQL of the member ``facets``; NULL if the terms of the facets are too large.
+    :param facet_queries: parts of the statement's WITH, which ``facets`` refers to.
     """
 
     selected: Selected
@@ -175,7 +165,8 @@ class Page:
     paging: Paging
     terms: Sequence[Term]
     result: ResultJson
-    extras: PageExtras = PageExtras()
+    facets: LiteralString = "''"
+    facet_queries: Sequence[LiteralString] = ()
 
     def read(self, connection: Connection) -> bytes | None:
         """Return the page as JSON text in UTF-8; None if a document may have more bytes than its share of
@@ -254,8 +245,8 @@ class Page:
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
         compose = _of_stretch if is_read_in_order else _of_matches
         found, rows, total = compose(self.selected, self.paging, self.terms)
-        end = concatenated("']'", self.extras.members, "'}'")
-        return [*found, *self.extras.queries], rows, concatenated(_COUNTS, total, _RESULTS), end
+        end = concatenated("']'", self.facets, "'}'")
+        return [*found, *self.facet_queries], rows, concatenated(_COUNTS, total, _RESULTS), end
 
     @property
     def _all_parameters(self) -> Parameters:

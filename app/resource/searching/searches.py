@@ -13,7 +13,7 @@ from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, 
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
-from app.resource.reading.listing import BY_ID, Page, PageExtras, Selected, Term, terms_of
+from app.resource.reading.listing import BY_ID, Page, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion
@@ -35,7 +35,7 @@ def page_of_search(project_key: str, query: Search, texts: Expansion | None = No
         query.paging,
         _terms(query, texts, parameters),
         PROJECTION_JSON[query.projection],
-        _facets(query, narrowing, parameters),
+        *_facets(query, narrowing, parameters),
     )
 
 
@@ -83,10 +83,15 @@ def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     return (*by_points, Term(rank, descending=True), BY_ID)
 
 
-def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) -> PageExtras:
-    """The SQL of the member ``facets``, if the search has facets. Their SQL parameters are added to ``parameters``."""
+def _facets(
+    query: Search, narrowing: Sequence[Clause], parameters: Parameters
+) -> tuple[LiteralString, Sequence[LiteralString]]:
+    """The SQL of the member ``facets``, and the queries that it refers to; an empty text if the search has no facets.
+
+    The SQL parameters of the queries are added to ``parameters``.
+    """
     if not query.facets:
-        return PageExtras()
+        return "''", ()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
     bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
@@ -103,4 +108,4 @@ def _facets(query: Search, narrowing: Sequence[Clause], parameters: Parameters) 
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")
-    return PageExtras(member("facets", concatenated("'{'", *results, "'}'")), queries)
+    return member("facets", concatenated("'{'", *results, "'}'")), queries
