@@ -1,7 +1,6 @@
 """The parameters of the search (interface 4.4 and 4.14): texts, fuzziness, filters and facets."""
 
 from collections.abc import Iterable
-from itertools import accumulate
 from math import floor
 from typing import Any
 
@@ -136,10 +135,9 @@ class SearchSchema(PagingSchema):
         texts = tuple(
             SearchText(name[_LANGUAGE_NAME:], text) for name, given in values.get("texts", {}).items() for text in given
         )
-        for text, characters in zip(texts, accumulate(len(text.text) for text in texts), strict=True):
-            if characters > CHARACTERS_AT_MOST:
-                reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-                raise ValidationError(reason, f"text.{text.language}")
+        if sum(len(text.text) for text in texts) > CHARACTERS_AT_MOST:
+            reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
+            raise ValidationError(reason, f"text.{texts[-1].language}")
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,

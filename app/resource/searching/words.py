@@ -8,7 +8,6 @@ search costs little more than an exact one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import LiteralString, cast
 
 from app import errors
@@ -127,10 +126,9 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    word_counts, has_unindexed, all_found, asked = cast("tuple[list[int], bool, bool, list[list[str | None]]]", row)
-    for text, total in zip(texts, accumulate(word_counts), strict=True):
-        if total > WORDS_AT_MOST:
-            raise _invalid_text(text, f"The texts of a search may have {WORDS_AT_MOST} words in all.")
+    words, has_unindexed, all_found, asked = cast("tuple[int, bool, bool, list[list[str | None]]]", row)
+    if words > WORDS_AT_MOST:
+        raise _invalid_text(texts[-1], f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
         return Expansion((), has_unindexed)
     expansion = Expansion(
@@ -261,10 +259,10 @@ expanded AS (
     ) m
 )
 SELECT
-    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
+    (SELECT count(*) FROM written),
     EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
-"""Statement of one row: the number of words of each text; whether texts wait to be indexed; whether each text has a
+"""Statement of one row: the number of words of all texts; whether texts wait to be indexed; whether each text has a
 stem, and each stem a word of the project; the words, each as the texts of :class:`AskedWord`."""
