@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, cast
 
-from marshmallow import ValidationError, fields
+from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, OwnLoad, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, messages_with_paths, unknown_name
 from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
 
@@ -197,7 +197,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         return loaded
 
 
-class QuerySchema(OwnLoad):
+class QuerySchema(Schema):
     """The schema of the parameters of an endpoint. Every parameter is optional. The class itself declares none."""
 
     ignores_undeclared = False
