@@ -9,7 +9,7 @@ serves takes no variables.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
 from typing import Any, LiteralString, TypeGuard, assert_never, cast
@@ -82,25 +82,8 @@ class Stretch:
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
-    terms = [compiler.term(each) for each in _conjuncts_of(condition)]
+    terms = [replace(compiler.term(each), stretch=compiler.stretch(each)) for each in _conjuncts_of(condition)]
     return Clause(tuple(terms), compiler.parameters)
-
-
-def _finds_few(condition: Condition, projection: Projection) -> bool:
-    """Whether an index finds the resources that fulfil a condition, by values that they must have."""
-    match condition:
-        case AllOf(conditions):
-            return any(_finds_few(inner, projection) for inner in conditions)
-        case AnyOf(conditions):
-            return all(_finds_few(inner, projection) for inner in conditions)
-        case Holds():
-            return _is_served(Index.VALUES, condition, projection)
-        case HasElement(_, inner, negated):
-            return not negated and _finds_few(inner, projection)
-        case Contains():
-            return _has_value(json.loads(condition.document))
-        case _:
-            assert_never(condition)
 
 
 def _has_value(document: Any) -> bool:
@@ -140,18 +123,6 @@ def _conjuncts_of(condition: Condition) -> list[Condition]:
     return [condition]
 
 
-def _is_about_documents(condition: Condition) -> bool:
-    match condition:
-        case AllOf(conditions) | AnyOf(conditions):
-            return any(map(_is_about_documents, conditions))
-        case Holds(field=field):
-            return field.is_array
-        case HasElement() | Contains():
-            return True
-        case _:
-            assert_never(condition)
-
-
 def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
     """A parameter in a subquery, so that the planner does not see its value.
 
@@ -179,12 +150,11 @@ class _Compiler:
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
-    def term(self, condition: Condition) -> ClauseTerm:
-        text, finds_few = self.condition(condition), _finds_few(condition, self.projection)
-        return ClauseTerm(text, _is_about_documents(condition), finds_few, self._stretch(condition))
+    def stretch(self, condition: Condition) -> Stretch | None:
+        """The stretch of the resources that fulfil a condition, if they are adjacent in the order of a field.
 
-    def _stretch(self, condition: Condition) -> Stretch | None:
-        """The stretch of the resources that fulfil a condition, if they are adjacent in the order of a field."""
+        To be called after :meth:`term`, whose parameter it uses.
+        """
         if not isinstance(condition, Holds) or not _is_served(Index.ORDER, condition, self.projection):
             return None
         of, template = condition.field, condition.operator.scalar
@@ -192,37 +162,58 @@ class _Compiler:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast = _INDEXED_AS.get(type(condition.values[0]), of.kind.cast)
-        value = self._operand(condition, cast, condition.values)
+        # The comparison is the last that was compiled, and has one value.
+        parameter = placeholder(numbered(self.prefix, len(self.parameters) - 1))
+        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(condition.values[0]), of.kind.cast)}"
         return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
 
-    def condition(self, condition: Condition) -> LiteralString:
+    def term(self, condition: Condition) -> ClauseTerm:
+        """Compile a condition, and say what an index does for it."""
         match condition:
             case AllOf(conditions):
-                return _joined(" AND ", [self.condition(inner) for inner in conditions])
+                terms = [self.term(inner) for inner in conditions]
+                return _joined(" AND ", terms, finds_few=any(term.finds_few for term in terms))
             case AnyOf(conditions):
                 return self._any(conditions)
             case Holds():
-                return _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
-            case HasElement():
-                return _two_valued(self._element(condition), absent=False, negated=condition.negated)
+                absent = condition.operator.absent
+                text = _two_valued(self._atom(condition), absent=absent, negated=condition.negated)
+                finds_few = _is_served(Index.VALUES, condition, self.projection)
+                return ClauseTerm(text, by_gin=condition.field.is_array, finds_few=finds_few)
+            case HasElement(negated=negated):
+                finds_few = not negated and self._finds_few(condition.condition)
+                text = self._element(condition, is_found=finds_few)
+                return ClauseTerm(_two_valued(text, absent=False, negated=negated), by_gin=True, finds_few=finds_few)
             case Contains(document):
-                return self._contains(document)
+                return ClauseTerm(self._contains(document), by_gin=True, finds_few=_has_value(json.loads(document)))
             case _:
                 assert_never(condition)
 
-    def _any(self, conditions: Sequence[Condition]) -> LiteralString:
-        """The SQL that any of the conditions holds.
+    def _finds_few(self, condition: Condition) -> bool:
+        """Whether an index finds the elements that fulfil a condition, by values that they must have."""
+        match condition:
+            case AllOf(conditions):
+                return any(map(self._finds_few, conditions))
+            case AnyOf(conditions):
+                return all(map(self._finds_few, conditions))
+            case _:
+                return isinstance(condition, Holds) and _is_served(Index.VALUES, condition, self.projection)
+
+    def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
+        """Compile a condition that holds if any of several does.
 
         Conditions on values of arrays of scalars become one jsonpath, so that one search of the index serves all of
         them.
         """
         of_arrays = [inner for inner in conditions if _asks_for_values(inner)]
-        if len(of_arrays) < 2:
-            return _joined(" OR ", [self.condition(inner) for inner in conditions])
-        tests = [_any_of("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays]
-        others: list[LiteralString] = [self.condition(inner) for inner in conditions if not _asks_for_values(inner)]
-        return _joined(" OR ", [self._found_by(f"$ ? ({' || '.join(tests)})"), *others])
+        terms: list[ClauseTerm] = []
+        if len(of_arrays) > 1:
+            tests = [_any_of("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays]
+            found = self._found_by(f"$ ? ({' || '.join(tests)})")
+            terms.append(ClauseTerm(found, by_gin=True, finds_few=True))
+            conditions = [inner for inner in conditions if not _asks_for_values(inner)]
+        terms += [self.term(inner) for inner in conditions]
+        return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
         name = numbered(self.prefix, len(self.parameters))
@@ -306,10 +297,9 @@ class _Compiler:
     def _found_by(self, path: str) -> LiteralString:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
-    def _element(self, condition: HasElement) -> LiteralString:
-        inner = condition.condition
-        path = f"$.{condition.field.name}[*] ? ({_filter(inner)})"
-        return self._found_by(path) if _finds_few(condition, self.projection) else self._exists(path)
+    def _element(self, condition: HasElement, *, is_found: bool) -> LiteralString:
+        path = f"$.{condition.field.name}[*] ? ({_filter(condition.condition)})"
+        return self._found_by(path) if is_found else self._exists(path)
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL that a jsonpath finds something, in a form that no index serves.
@@ -329,8 +319,9 @@ def _two_valued(text: LiteralString, *, absent: bool, negated: bool) -> LiteralS
     return f"({text}) IS NOT TRUE" if negated else text
 
 
-def _joined(by: LiteralString, clauses: Sequence[LiteralString]) -> LiteralString:
-    return clauses[0] if len(clauses) == 1 else f"({by.join(clauses)})"
+def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) -> ClauseTerm:
+    text = terms[0].text if len(terms) == 1 else f"({by.join([term.text for term in terms])})"
+    return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
 
 
 # Values. Numbers are passed as JSON texts, because a float has fewer digits than an integer or a numeric.
