@@ -9,7 +9,7 @@ from typing import assert_never
 
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
-from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
+from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -121,40 +121,33 @@ class _Resolver:
     def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
         found: list[Value] = []
         for operand in atom.operands:
-            match operand:
-                case Literal():
-                    self._add(found, operand, row)
-                case Variable():
-                    self._add_variable(found, operand, row, operator)
-                case _:
-                    assert_never(operand)
+            if isinstance(operand, Variable):
+                found += self._values_of(operand, row, operator)
+                continue
+            value = row.kind.value_of(operand.value)
+            if value is None:
+                self._fault(refused_literal(row.name, row, operand), operand.position)
+            else:
+                found.append(value)
         return tuple(found)
 
-    def _add(self, found: list[Value], literal: Literal, row: Field) -> None:
-        value = row.kind.value_of(literal.value)
-        if value is None:
-            self._fault(refused_literal(row.name, row, literal), literal.position)
-        else:
-            found.append(value)
-
-    def _add_variable(self, found: list[Value], variable: Variable, row: Field, operator: Operator) -> None:
-        texts = self.variables.get(variable.name, ())
+    def _values_of(self, variable: Variable, row: Field, operator: Operator) -> list[Value]:
+        name, texts = variable.name, self.variables.get(variable.name, ())
+        found: list[Value] = []
         if not texts:
-            self._fault(f"Missing parameter value for {variable.name}", variable.position)
+            self._fault(f"Missing parameter value for {name}", variable.position)
         elif len(texts) > 1 and operator.arity is not Arity.LIST:
-            self._fault(
-                f"The variable '{variable.name}' has {len(texts)} values, and '{operator.token}' takes one.",
-                variable.position,
-            )
+            reason = f"The variable '{name}' has {len(texts)} values, and '{operator.token}' takes one."
+            self._fault(reason, variable.position)
         else:
             for text in texts:
                 value = row.kind.read(text)
                 if value is None:
-                    takes = row.takes.replace(" in double quotes", "")
-                    what = f"{shown(text)}, the value of the variable '{variable.name}'"
-                    self._fault(f"The field '{row.name}' takes {takes}, not {what}.", variable.position)
+                    takes, what = row.takes.replace(" in double quotes", ""), f"the value of the variable '{name}'"
+                    self._fault(f"The field '{row.name}' takes {takes}, not {shown(text)}, {what}.", variable.position)
                 else:
                     found.append(value)
+        return found
 
     def _fault(self, reason: str, position: int) -> None:
         self.faults.add(f"{reason} {place(self.text, position)}")
