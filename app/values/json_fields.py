@@ -112,35 +112,28 @@ def check_number(value: Any) -> int | float:
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}
-"""The JSON Schema of texts that :func:`check_unicode` accepts. It cannot express that lone surrogates are refused."""
+"""The JSON Schema of texts that need not be stored. It cannot express that lone surrogates are refused."""
 
 STORABLE_TEXT: Mapping[str, Any] = {"type": "string", "pattern": "^[^\\u0000]*$"}
 """The JSON Schema of texts that :func:`check_text` accepts. It cannot express that lone surrogates are refused."""
 
 
-def check_text(value: Any) -> str:
-    """The check for Unicode texts that PostgreSQL can store."""
+def check_text(value: Any, *, stored: bool = True) -> str:
+    """The check for Unicode texts, which have no lone surrogates.
+
+    :param stored: whether to refuse U+0000 too, which PostgreSQL cannot store.
+    """
     if not isinstance(value, str):
         refuse_shape(STRING_EXPECTED)
-    unstorable = unstorable_character(value)
-    if unstorable is not None:
-        refuse_value(value, f"A text cannot hold {unstorable}.")
+    refused = unstorable_character(value) if stored else lone_surrogate(value)
+    if refused is not None:
+        refuse_value(value, f"A text cannot hold {refused}.")
     return value
 
 
 NESTED_AT_MOST = 100
 """The most levels of arrays and objects in a field that accepts any JSON value, because checks are recursive and
 Python's stack is limited."""
-
-
-def check_unicode(value: Any) -> str:
-    """The check for Unicode texts without lone surrogates. It accepts U+0000, which PostgreSQL cannot store."""
-    if not isinstance(value, str):
-        refuse_shape(STRING_EXPECTED)
-    surrogate = lone_surrogate(value)
-    if surrogate is not None:
-        refuse_value(value, f"A text cannot hold {surrogate}.")
-    return value
 
 
 def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
@@ -150,9 +143,8 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     :param stored: whether to convert the value to the form in which a document stores it, without members that are
         ``null``, and to refuse texts that PostgreSQL cannot store.
     """
-    check_string = check_text if stored else check_unicode
     if isinstance(value, str):
-        return check_string(value)
+        return check_text(value, stored=stored)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -167,7 +159,7 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     for name, member in cast("dict[str, Any]", value).items():
         try:
             if member is not None or not stored:
-                kept[check_string(name)] = check_json(member, level + 1, stored=stored)
+                kept[check_text(name, stored=stored)] = check_json(member, level + 1, stored=stored)
         except ValidationError as error:
             refused[name] = error.messages
             if len(refused) >= FAULTS_AT_MOST:
@@ -298,7 +290,7 @@ class Text(StrictField):
         compiled = re.compile(pattern) if pattern else None
 
         def check(value: Any) -> str:
-            text = check_text(value) if stored else check_unicode(value)
+            text = check_text(value, stored=stored)
             if compiled is not None and compiled.fullmatch(text) is None:
                 refuse_value(text, reason)
             return text
@@ -309,7 +301,7 @@ class Text(StrictField):
 
 def check_timestamp(value: Any) -> datetime:
     """The check for a date-time of RFC 3339, which is kept in UTC."""
-    text = check_unicode(value)
+    text = check_text(value, stored=False)
     try:
         return timestamps.parse(text)
     except ValueError as error:
