@@ -35,8 +35,8 @@ _WHICH: dict[type[Target], LiteralString] = {
     ByKey: "r.key = %(key)s",
     YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
 }
-"""The SQL condition that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant after ``r.key IS NULL``, but without it
-PostgreSQL does not use the index of keys for this order."""
+"""The SQL condition that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant
+after ``r.key IS NULL``, but without it PostgreSQL does not use the index of keys for this order."""
 
 _FIND: dict[type[Target], LiteralString] = {
     target: f"""
@@ -112,20 +112,6 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
         "staged_object_type": staged.object_type if differ else None,
         "staged_some_property": staged.some_property if differ else None,
     }
-
-
-def _changed(before: Resource | None, after: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns of :func:`_columns` whose values a write changes.
-
-    :param before: the resource as it was read; None if it is created.
-    """
-    old: dict[LiteralString, Any] = {} if before is None else _columns(before)
-    return {name: value for name, value in _columns(after).items() if value != old.get(name)}
-
-
-def _stored(changed: dict[LiteralString, Any]) -> dict[LiteralString, Any]:
-    """The columns with the values that are stored: an ObjectType becomes its JSON text."""
-    return {name: value.text if isinstance(value, ObjectType) else value for name, value in changed.items()}
 
 
 def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
@@ -214,10 +200,13 @@ def save(
         first.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
-    changed = _changed(before, after)
+    old: dict[LiteralString, Any] = {} if before is None else _columns(before)
+    changed: dict[LiteralString, Any] = {
+        name: value for name, value in _columns(after).items() if value != old.get(name)
+    }
     if before is not None and not changed:
         return Written(before)
-    columns = _stored(changed)
+    columns = {name: value.text if isinstance(value, ObjectType) else value for name, value in changed.items()}
     if isinstance(after, NewResource) and after.created_as_only:
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
