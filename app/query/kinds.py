@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
-from app.query.language import number_of
+from app.query.language import compared_number
 from app.query.sql_text import utc_time
 from app.values import timestamps
 from app.values.patterns import JSON_NUMBER, UUID_PATTERN
@@ -57,7 +57,7 @@ def _id(text: str) -> UUID | str:
 
 
 def _number(text: str) -> Number | None:
-    return number_of(text) if JSON_NUMBER.fullmatch(text) else None
+    return compared_number(text) if JSON_NUMBER.fullmatch(text) else None
 
 
 def _time(text: str) -> datetime | None:

@@ -82,7 +82,7 @@ def trees_of(texts: Sequence[str], parse: Callable[[str], Parsed], faults: Fault
         try:
             tree = parse(read_text(text))
         except ValidationError as error:
-            faults.add(str(error.messages[0]))
+            faults.add(str(error))
         else:
             yield text, tree
 
@@ -96,7 +96,7 @@ def place(text: str, position: int) -> str:
 # The values of tokens
 
 
-def number_of(literal: str) -> int | float:
+def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double.
 
     A double that is a whole number within int64 becomes an int: the one that PostgreSQL reads from the double's
@@ -175,7 +175,7 @@ class TreeMaker(Transformer[Token, Any]):
 
     @v_args(inline=True)
     def number(self, token: Token) -> Literal:
-        return Literal(number_of(token.value), position_of(token))
+        return Literal(compared_number(token.value), position_of(token))
 
     @v_args(inline=True)
     def boolean(self, token: Token) -> Literal:
