@@ -70,7 +70,7 @@ class Field:
     kind: Kind
     column: Column | None = None
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
-    text: LiteralString | None = None
+    text: LiteralString = ""
     indexed: Index = Index(0)
     looked_up: Callable[[Value], bool] = lambda _: True
     beginning: Column | None = None

@@ -6,7 +6,7 @@ field, add a row.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any, LiteralString
 
@@ -88,7 +88,7 @@ class ArrayField:
     members: tuple[Member, ...] = ()
     unique: bool = False
     length: int | None = None
-    parameters: tuple[str, ...] = field(default=())
+    parameters: tuple[str, ...] = ()
 
 
 SEARCHED = "arrayOfStringExample"

@@ -263,8 +263,6 @@ class _Compiler:
             return self._scalar(atom, self._column(atom.field.column), "uuid", ids) if ids else "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, self._column(atom.field.column), "uuid", ids)
-        if atom.field.text is None:
-            unreachable("an id has a text")
         return self._scalar(atom, atom.field.text, "text", [str(value) for value in atom.values])
 
     def _column(self, column: Column | None) -> LiteralString:
