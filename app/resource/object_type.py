@@ -1,6 +1,7 @@
 """An ObjectType (interface 2.3) as a value: its canonical JSON text, and the items of its arrays."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +26,7 @@ def _encoded(items: Sequence[Any]) -> str:
     return f"[{','.join(parts)}]"
 
 
+@dataclass(frozen=True)
 class ObjectType:
     """A valid ObjectType. Two ObjectTypes are equal if their texts are equal.
 
@@ -32,8 +34,7 @@ class ObjectType:
         this text unchanged, because a number has to come back as it was sent.
     """
 
-    def __init__(self, text: str = "{}") -> None:
-        self.text = text
+    text: str = "{}"
 
     @classmethod
     def of(cls, fields: Mapping[str, list[Any]]) -> "ObjectType":
@@ -58,12 +59,3 @@ class ObjectType:
         arrays = {**self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
         return ObjectType(f"{{{','.join(ordered)}}}")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectType) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
-    def __repr__(self) -> str:
-        return f"ObjectType({self.text!r})"
