@@ -41,7 +41,7 @@ LISTS = {
     'where=version = 1 and someProperty matches ignore case "x"': Lane.SLOW,
     'where=key = "a" and someProperty matches ignore case "x"': Lane.FAST,
     'where=id > "zzz"': Lane.SLOW,
-    'where=id = "zzz"': Lane.FAST,
+    'where=id = "zzz"': Lane.SLOW,
     'where=id > "01890000-0000-7000-8000-000000000000"': Lane.FAST,
     f'where=someProperty = "{"x" * 399}"': Lane.FAST,
     f'where=someProperty = "{"x" * 400}"': Lane.SLOW,

@@ -62,6 +62,7 @@ SLOW_WITH_FEW = {
     "list.sorted": "all resources of one time would be sorted for a page, if many had one",
     "search.filter_of_number": "most resources may be in the range, and the first of them late in the order of ids",
     "exists.where_two_ranges": "most resources may be in each range",
+    "exists.where_id_equals_no_uuid": "no index serves a comparison with this text, which no id has",
     "search.text": _OF_TEXTS,
     "search.text_of_unknown_words": _OF_TEXTS,
     "search.fuzzy_texts": _OF_TEXTS,

@@ -99,11 +99,8 @@ def _has_value(document: Any) -> bool:
 
 def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
     """Whether a comparison is of the kind ``index``, and the index of its field serves the comparison."""
-    if atom.negated or index not in atom.field.indexed_in(projection) or index not in atom.operator.indexed:
-        return False
-    # A text that is no UUID in lower case equals no id.
-    is_equality_of_ids = atom.field.kind is kinds.ID and Index.VALUES in atom.operator.indexed
-    return is_equality_of_ids or all(map(atom.field.looked_up, atom.values))
+    is_of_kind = index in atom.field.indexed_in(projection) and index in atom.operator.indexed
+    return is_of_kind and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
