@@ -49,8 +49,6 @@ _FIND: dict[type[Target], LiteralString] = {
 _YOUNGEST_WITHOUT_KEY: LiteralString = f"""
     SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND {_WHICH[YoungestWithoutKey]}"""
 
-_LOCK_WITHOUT_KEY: LiteralString = f"{_FIND[ById]} AND r.key IS NULL"
-
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The SQL of the time of a write by the project's own clock.
 
@@ -171,9 +169,8 @@ def _lock_youngest_without_key(connection: Connection, project_key: str) -> Reso
     youngest = connection.execute(_YOUNGEST_WITHOUT_KEY, {"project_key": project_key}).fetchone()
     if youngest is None:
         return None
-    parameters = {"project_key": project_key, "id": youngest[0]}
-    found = _resource(connection.execute(f"{_LOCK_WITHOUT_KEY} FOR UPDATE", parameters).fetchone())
-    if found is None:
+    found = find(connection, project_key, ById(str(youngest[0])), locks=True)
+    if found is None or found.key is not None:
         raise Overtaken
     return found
 
