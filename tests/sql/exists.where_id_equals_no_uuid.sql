@@ -1,4 +1,2 @@
-WITH found AS MATERIALIZED (
-    SELECT FROM resource r WHERE r.project_key = %(project_key)s AND false ORDER BY r.id ASC LIMIT 1
-)
+WITH found AS MATERIALIZED (SELECT FROM resource r WHERE r.project_key = %(project_key)s AND false)
 SELECT EXISTS (SELECT FROM found)

@@ -1,8 +1,5 @@
 WITH page AS MATERIALIZED (
-    SELECT
-        r.*,
-        sum(octet_length(r.object_type)) OVER () AS stored_bytes,
-        sum(octet_length(r.object_type)) OVER () AS bytes_at_most
+    SELECT r.*, sum(octet_length(r.object_type)) OVER () AS stored_bytes
     FROM (
         SELECT r.*
         FROM resource r
@@ -40,9 +37,9 @@ SELECT
 FROM page r
 UNION ALL
 SELECT
-    CASE WHEN r.bytes_at_most <= 4194304 THEN octet_length(r.object_type) ELSE octet_length(r.object_type) END,
+    CASE WHEN r.stored_bytes <= 33554432 THEN octet_length(r.object_type) ELSE octet_length(r.object_type) END,
     CASE
-        WHEN r.bytes_at_most <= 4194304
+        WHEN r.stored_bytes <= 33554432
         THEN convert_to(
             '{"id":"' || r.id
                 || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

@@ -1,8 +1,5 @@
 WITH page AS MATERIALIZED (
-    SELECT
-        r.*,
-        sum((octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0))) OVER () AS stored_bytes,
-        sum((octet_length(r.object_type) + coalesce(6 * octet_length(r.some_property), 0))) OVER () AS bytes_at_most
+    SELECT r.*, sum((octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0))) OVER () AS stored_bytes
     FROM (
         SELECT r.*
         FROM resource r
@@ -41,12 +38,12 @@ FROM page r
 UNION ALL
 SELECT
     CASE
-        WHEN r.bytes_at_most <= 4194304
+        WHEN r.stored_bytes <= 33554432
             THEN (octet_length(r.object_type) + coalesce(octet_length(to_json(r.some_property)::text), 0))
         ELSE (octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0))
     END,
     CASE
-        WHEN r.bytes_at_most <= 4194304
+        WHEN r.stored_bytes <= 33554432
         THEN convert_to(
             '{"id":"' || r.id
                 || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')

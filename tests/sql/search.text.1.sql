@@ -47,14 +47,16 @@ unindexed AS MATERIALIZED (
 ),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
-    SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.similar
+    SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.matching
     FROM asked a
         CROSS JOIN LATERAL (
             SELECT
                 string_agg(
                     DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
                 ) FILTER (WHERE w.has_stem) AS stemmed,
-                string_agg(DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | ') AS similar
+                string_agg(
+                    DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
+                ) AS matching
             FROM (
                 SELECT w.word, true AS has_stem
                 FROM word w
@@ -172,8 +174,8 @@ expanded AS (
         ) m
 )
 SELECT
-    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
+    (SELECT count(*) FROM written),
     EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
-        AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
-    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)
+        AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
+    (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)
