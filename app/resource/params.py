@@ -4,7 +4,7 @@ The parameters of the search are in :mod:`app.resource.searching.search_params`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 from marshmallow import ValidationError
 
 from app import errors
-from app.query.fields import OBJECT_TYPE, SORTABLE
-from app.query.object_fields import SEARCHED, looked_at_by
+from app.query.fields import OBJECT_TYPE, SORTABLE, Field
+from app.query.object_fields import OBJECT_FIELDS, SEARCHED, looked_at_by
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
@@ -221,7 +221,7 @@ class FilteredListSchema(ConditionsSchema):
     arrayOfStringWithDescription = TextParameter(repeatable=True, meaning=_HAS_ONE, example=["bird", "fish"])
 
     def make(self, values: dict[str, Any]) -> ListQuery:
-        conditions = [_has_one(name, value) for name, value in values.items() if looked_at_by(name)]
+        conditions = [_has_one(_LOOKED_AT[name], values[name]) for name in values if name in _LOOKED_AT]
         if "objectParameter" in values:
             conditions.append(Contains(values["objectParameter"]))
         if "where" in values:
@@ -229,12 +229,16 @@ class FilteredListSchema(ConditionsSchema):
         return ListQuery(AllOf(tuple(conditions)) if conditions else None, paging_of(values))
 
 
-def _has_one(parameter: str, value: Any) -> Condition:
-    """The condition that one of a parameter's arrays has its value, or one of its values."""
-    items = value if isinstance(value, tuple) else (value,)
-    contains_any = OPERATORS["contains any"]
-    arrays = [OBJECT_TYPE[name] for name in looked_at_by(parameter)]
-    return AnyOf(tuple(Holds(array, contains_any, items, negated=False) for array in arrays))
+_LOOKED_AT = {
+    name: [OBJECT_TYPE[array] for array in looked_at_by(name)] for row in OBJECT_FIELDS for name in row.parameters
+}
+"""The arrays in which a parameter has to find its value, by the name of the parameter."""
+
+
+def _has_one(arrays: Sequence[Field], value: Any) -> Condition:
+    """The condition that one of the arrays has the value, or one of the values."""
+    items, contains_any = value if isinstance(value, tuple) else (value,), OPERATORS["contains any"]
+    return AnyOf(tuple([Holds(array, contains_any, items, negated=False) for array in arrays]))
 
 
 # Reads and writes of one resource, and the echo endpoints
