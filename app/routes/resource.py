@@ -107,7 +107,6 @@ class Collection(Endpoint):
         fields that are absent or `null` stay. A create does not compare `version`. With `If-Match` nothing is created
         (412).
         """
-        conditions = conditions.expecting(draft.version)
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -124,7 +123,6 @@ class Collection(Endpoint):
         resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after a DELETE
         the same PUT creates the resource anew. With `If-Match` nothing is created (412).
         """
-        conditions = conditions.expecting(draft.version)
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -139,7 +137,6 @@ class Collection(Endpoint):
         Overwrites like PUT, but creates nothing: if PUT would create a resource, PATCH is 404. A `version` is compared
         if it is sent.
         """
-        conditions = conditions.expecting(draft.version)
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
@@ -223,7 +220,6 @@ class Item(Endpoint):
         The actions apply in their order, all or none, and together raise the version by one. If `version` is not the
         actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
         """
-        conditions = conditions.expecting(update.version)
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return written_answer(written, project_key)
 

@@ -55,7 +55,7 @@ def create_or_update(
     creates = _new(caller, draft, staged=staged)
     if isinstance(target, YoungestWithoutKey):
         target = None
-    return _written(database, Write(caller, target, change, conditions, creates))
+    return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
 def create_or_overwrite(
@@ -69,7 +69,7 @@ def create_or_overwrite(
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     target = _target(draft)
     creates = replace(_new(caller, draft, staged=staged), created_as_only=isinstance(target, YoungestWithoutKey))
-    return _written(database, Write(caller, target, change, conditions, creates))
+    return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
 def overwrite(
@@ -77,7 +77,7 @@ def overwrite(
 ) -> Written:
     """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource."""
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    return _written(database, Write(caller, _target(draft), change, conditions))
+    return _written(database, Write(caller, _target(draft), change, conditions.expecting(draft.version)))
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
@@ -86,8 +86,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
     def change(resource: Resource) -> Resource:
         return reduce(lambda changed, action: action.apply(changed), body.actions, resource)
 
-    target = _by_id(resource_id)
-    return _written(database, Write(caller, target, change, conditions))
+    return _written(database, Write(caller, _by_id(resource_id), change, conditions.expecting(body.version)))
 
 
 def delete(database: Database, caller: Caller, resource_id: str, conditions: Preconditions) -> Representation:
