@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # the supervisor process imports this module, and has to stay
     from flask import Flask, Request, Response
 
     from app.clock_and_ids import Clocks
-    from app.database.admission import Lane
     from app.database.connection import Connection
     from app.database.pool import Database
 
@@ -112,7 +111,7 @@ class Extension:
         """Called with each answer. Returns the answer that is sent."""
         return answer
 
-    def writing(self, project: str, lane: "Lane") -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
+    def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
         """The extension's own connection for writes to a project; None if the service's connections are used."""
         return None
 

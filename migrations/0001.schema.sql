@@ -60,11 +60,6 @@ BEGIN
 END
 $$;
 
--- The words of a text that waits to be indexed, as words_of finds them in the texts of a resource.
-CREATE FUNCTION words_of_text(text text) RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 500
-RETURN tsvector_to_array(to_tsvector('pg_catalog.simple', ' ' || translate(text, '<', ' ')));
-
 -- The languages that this server has stemmers for, and the stems of a word in all of them, but for the word itself. Two
 -- lists that have to agree, so both are made here: a server that is upgraded keeps the ones it has.
 DO $$
@@ -223,17 +218,28 @@ ALTER TABLE word ALTER COLUMN project_key SET STATISTICS 0;
 CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WITH (gin_pending_list_limit = 128);
 CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
 
--- Texts whose words the dictionary may lack. A write adds a row here and leaves the dictionary's indexes alone, which
--- made up two fifths of the price of a write with one new word. A search reads these texts beside the dictionary, so it
--- finds the words from the moment that the write is committed. They are moved to the dictionary afterwards, many at
--- once.
-CREATE TABLE unindexed_text (
-    project_key text COLLATE "C" NOT NULL,
-    id          uuid NOT NULL DEFAULT gen_random_uuid(),
-    text        text COLLATE "C" NOT NULL,
-    CONSTRAINT unindexed_text_pkey PRIMARY KEY (project_key, id)
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-ALTER TABLE unindexed_text ALTER COLUMN project_key SET STATISTICS 0;
+-- Adds the words of the rows that a statement has written, in its transaction: who sees a resource sees its words. The
+-- order makes statements that add the same words wait for one another instead of deadlocking. OFFSET 0 keeps a lookup in
+-- the index for each word, as an anti-join would read all words of the project.
+CREATE FUNCTION add_words() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO word (project_key, word)
+    SELECT w.project_key, w.word
+    FROM (
+        SELECT DISTINCT c.project_key, w.word COLLATE "C" AS word
+        FROM changed c, unnest(tsvector_to_array(c.words) || tsvector_to_array(c.staged_words)) w (word)
+    ) w
+    WHERE NOT EXISTS (SELECT FROM word k WHERE k.project_key = w.project_key AND k.word = w.word OFFSET 0)
+    ORDER BY w.project_key, w.word
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER words_inserted AFTER INSERT ON resource
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_words();
+CREATE TRIGGER words_updated AFTER UPDATE ON resource
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_words();
 
 
 -- How many resources each project has
@@ -300,6 +306,7 @@ CREATE TRIGGER count_truncated AFTER TRUNCATE ON resource
 -- Citus refuses FROM CURRENT.
 DO $$
 BEGIN
+    EXECUTE format('ALTER FUNCTION add_words() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION count_resources() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION forget_resource_counts() SET search_path TO %I', current_schema());
 END

@@ -17,7 +17,6 @@ from app.database.migrate import missing_migrations
 DISTRIBUTED = (
     "resource",
     "word",
-    "unindexed_text",
     "resource_count",
 )
 """Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
@@ -82,11 +81,14 @@ SELECT create_distributed_table(%(table)s, %(column)s, colocate_with => %(coloca
 
 _CREATE_DISTRIBUTED_FUNCTION: LiteralString = "SELECT create_distributed_function(%(function)s)"
 
-# Citus distributes no table with triggers. Without the triggers that keep it, a list counts the resources of a project.
+# Citus distributes no table with triggers. Without them, a list counts the resources of a project, and each write adds
+# its words by a statement of its own.
 _DROP_TRIGGERS: LiteralString = """
 DROP TRIGGER IF EXISTS count_inserted ON resource;
 DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
+DROP TRIGGER IF EXISTS words_inserted ON resource;
+DROP TRIGGER IF EXISTS words_updated ON resource;
 DELETE FROM resource_count"""
 
 _LOCAL_SIZE: LiteralString = "SELECT pg_relation_size(%(table)s::regclass)"

@@ -22,8 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import Connection, conninfo_with_timeouts
-from app.database.leisure import Leisure
+from app.database.connection import Connection, conninfo_with_timeouts, is_distributed
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
@@ -43,7 +42,7 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 old ones are replaced."""
 
 
-def _no_care(_project: str, _lane: Lane) -> None:
+def _no_care(_project: str) -> None:
     """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
 
 
@@ -69,6 +68,8 @@ class Database:
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
+        self.is_distributed = False
+        """Whether the server has Citus, as the newest connection has found."""
         self._failures_before = 0
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
@@ -86,10 +87,8 @@ class Database:
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
-        self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
+        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_care
         """Returns an extension's own connection for writes to a project; None if a connection of the pool is used."""
-        self.leisure = Leisure(self._connection_at_leisure)
-        """The background work that requests add."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -99,12 +98,9 @@ class Database:
         """
         return Checkout(self, self._opened(), project, lane)
 
-    def writing(self, project: str, lane: Lane = Lane.FAST) -> AbstractContextManager[Connection]:
+    def writing(self, project: str) -> AbstractContextManager[Connection]:
         """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
-        return self.around_writes(project, lane) or self.connection(project, lane)
-
-    def _connection_at_leisure(self, project: str) -> AbstractContextManager[Connection]:
-        return self.writing(project, Lane.SLOW)
+        return self.around_writes(project) or self.connection(project)
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Wait for the admission of a request, and take a connection out of the pool.
@@ -248,7 +244,6 @@ class Database:
 
     def close(self) -> None:
         """Close all connections that this process has opened. Later requests for a connection are refused."""
-        self.leisure.close()
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
@@ -279,6 +274,7 @@ class Database:
 
         def configure(connection: PooledConnection) -> None:
             connection.configure(settings)
+            self.is_distributed = is_distributed(connection)
             self._failures_before = _failed_connections(pool)
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)

@@ -249,7 +249,7 @@ def test_a_project_is_deleted_with_its_clients_and_words(
     ]
     assert own not in clients_left
     assert shared in clients_left
-    for table in ("resource", "resource_count", "word", "unindexed_text"):
+    for table in ("resource", "resource_count", "word"):
         statement = sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(sql.Identifier(table))
         assert connection.execute(statement, (project,)).fetchone() == (0,), table
 

@@ -231,7 +231,7 @@ def number(value: Any) -> Any:
 
 
 def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
-    page = search(connection, "oracle", query).page.read(connection)
+    page = search(connection, "oracle", query).read(connection)
     assert page is not None
     return json.loads(page, parse_float=Decimal, parse_int=Decimal)
 

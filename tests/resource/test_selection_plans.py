@@ -51,7 +51,6 @@ def connection(cluster: EmbeddedPostgres, request: pytest.FixtureRequest) -> Ite
             connection.execute("ANALYZE resource")
         if pending:
             connection.execute(insert, {"from": RESOURCES, "count": pending})
-        connection.execute("INSERT INTO word SELECT 'p', 'word' || i FROM generate_series(0, 999) i")
         yield connection
         connection.rollback()
 
@@ -82,7 +81,7 @@ PLANS = ["force_custom_plan", "force_generic_plan"]
 
 
 def searched(connection: psycopg.Connection[Any], project_key: str, query: Search) -> bytes | None:
-    return search(connection, project_key, query).page.read(connection)
+    return search(connection, project_key, query).read(connection)
 
 
 READS: dict[str, Callable[[Any], object]] = {

@@ -54,7 +54,7 @@ TIMES_AT_MOST = 6
 
 ABOUT_ALL = {
     "bulk.copy_in", "bulk.count", "bulk.delete_all", "bulk.delete_in_parts", "bulk.export", "bulk.weight",
-    "dictionary.remove_unused_words",
+    "dictionary.add_words_of_all", "dictionary.remove_unused_words",
 }  # fmt: skip
 """Steps of the walk that may read a whole project, in addition to those in the slow lane."""
 

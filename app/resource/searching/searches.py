@@ -5,7 +5,6 @@ another statement before it, which looks up the words of the texts (see :mod:`ap
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import LiteralString
 
 from app.database.connection import Connection
@@ -22,27 +21,14 @@ from app.resource.searching.words import Expansion, expand
 from app.values.strict_json import encode
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The composed page of a search.
-
-    :param page: the page of flat projections, with facets if the search has facets. It is not yet read.
-    :param has_unindexed: whether the search has read texts of the project that wait to be indexed.
-    """
-
-    page: Page
-    has_unindexed: bool
-
-
-def search(connection: Connection, project_key: str, query: Search) -> Found:
-    """Look up the words of a search, and compose its page.
+def search(connection: Connection, project_key: str, query: Search) -> Page:
+    """Look up the words of a search, and compose its page of flat projections, with the facets.
 
     :raises ApiError: 400 if the texts have too many words, or if too many words of the project match them.
     """
     if not query.texts:
-        return Found(page_of_search(project_key, query), has_unindexed=False)
-    texts = expand(connection, project_key, query.texts, query.fuzzy_level)
-    return Found(page_of_search(project_key, query, texts), texts.has_unindexed)
+        return page_of_search(project_key, query)
+    return page_of_search(project_key, query, expand(connection, project_key, query.texts, query.fuzzy_level))
 
 
 def page_of_search(project_key: str, query: Search, texts: Expansion | None = None) -> Page:

@@ -87,11 +87,9 @@ class Expansion:
     """The words of the texts of a search, each with the words of the project that match it.
 
     :param asked: the words, all of which a resource has to match; empty if no resource can.
-    :param has_unindexed: whether texts of the project wait to be indexed, which makes a search slower.
     """
 
     asked: tuple[AskedWord, ...]
-    has_unindexed: bool
 
     @property
     def tsquery(self) -> str | None:
@@ -127,15 +125,13 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    word_counts, has_unindexed, all_found, asked = cast("tuple[list[int], bool, bool, list[list[str | None]]]", row)
+    word_counts, all_found, asked = cast("tuple[list[int], bool, list[list[str | None]]]", row)
     for text, total in zip(texts, accumulate(word_counts), strict=True):
         if total > WORDS_AT_MOST:
             raise _invalid_text(text, f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
-        return Expansion((), has_unindexed)
-    expansion = Expansion(
-        tuple([AskedWord(exact or "", stemmed, similar) for exact, stemmed, similar in asked]), has_unindexed
-    )
+        return Expansion(())
+    expansion = Expansion(tuple([AskedWord(exact or "", stemmed, similar) for exact, stemmed, similar in asked]))
     if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
     return expansion
@@ -230,11 +226,6 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- The words that may not be in the dictionary yet.
-unindexed AS MATERIALIZED (
-    SELECT DISTINCT w.word FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
-    WHERE u.project_key = %(project_key)s
-),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
     SELECT {_quoted("a.word")} AS exact, m.stemmed, m.similar
@@ -254,17 +245,13 @@ expanded AS (
                     SELECT k.key FROM unnest(word_keys(a.word)) k (key)
                     WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END))
                 AND {IS_SIMILAR}
-            UNION ALL
-            SELECT w.word, {_HAS_STEM} FROM unindexed w
-            WHERE {_HAS_STEM} OR a.edits > 0 AND {IS_SIMILAR}
         ) w
     ) m
 )
 SELECT
     (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
-    EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.similar IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.similar]) FROM expanded e)"""
-"""Statement of one row: the number of words of each text; whether texts wait to be indexed; whether each text has a
-stem, and each stem a word of the project; the words, each as the texts of :class:`AskedWord`."""
+"""Statement of one row: the number of words of each text; whether each text has a stem, and each stem a word of the
+project; the words, each as the texts of :class:`AskedWord`."""

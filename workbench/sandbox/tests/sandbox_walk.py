@@ -61,8 +61,6 @@ def walk_sandbox(cluster: EmbeddedPostgres) -> Walked:
                 )
             )
             with closing(app.extensions["database"]):
-                # What is done at leisure would stand between the statements of later steps.
-                app.extensions["database"].leisure.close()
                 _Walk(app, connection, lambda step: walked.step(step, statements, SANDBOX)).walk()
                 app.extensions["extension"].stop()
     finally:
