@@ -77,10 +77,8 @@ BEGIN
         SELECT format(
             'CREATE FUNCTION word_stems(word text) RETURNS text[]
              LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5000 AS %L',
-            format('DECLARE
-                stems text[] := array_remove(array_remove(ARRAY[%s], word), NULL);
-            BEGIN
-                RETURN (SELECT array_agg(DISTINCT s.stem) FROM unnest(stems) s (stem));
+            format('BEGIN
+                RETURN array_remove(array_remove(ARRAY[%s], word), NULL);
             END',
                 string_agg(format('(ts_lexize(%L::regdictionary, word))[1]', 'pg_catalog.' || dictname), ', '
                     ORDER BY dictname)))
@@ -218,10 +216,10 @@ ALTER TABLE word ALTER COLUMN project_key SET STATISTICS 0;
 CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WITH (gin_pending_list_limit = 128);
 CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
 
--- Adds the words of the rows that a statement has written, in its transaction: who sees a resource sees its words. The
--- order makes statements that add the same words wait for one another instead of deadlocking. OFFSET 0 keeps a lookup in
--- the index for each word, as an anti-join would read all words of the project.
-CREATE FUNCTION add_words() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Two triggers add the words that the dictionary lacks in the transaction of the write: who sees a resource finds it by its
+-- words. The order makes writes that add the same words wait for one another instead of deadlocking. OFFSET 0 keeps a lookup
+-- in the index for each word; an anti-join would read all words of the project.
+CREATE FUNCTION add_inserted_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO word (project_key, word)
     SELECT w.project_key, w.word
@@ -236,10 +234,28 @@ BEGIN
 END
 $$;
 
+-- An update looks up only words that the resource did not have. The planner would plan the statement anew for each array.
+CREATE FUNCTION add_updated_words() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    before CONSTANT text[] := tsvector_to_array(OLD.words);
+    added CONSTANT text[] := tsvector_to_array(ts_delete(NEW.words, before))
+        || tsvector_to_array(ts_delete(NEW.staged_words, before));
+BEGIN
+    INSERT INTO word (project_key, word)
+    SELECT NEW.project_key, w.word
+    FROM unnest(added) w (word)
+    WHERE NOT EXISTS (SELECT FROM word k WHERE k.project_key = NEW.project_key AND k.word = w.word OFFSET 0)
+    ORDER BY w.word COLLATE "C"
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
 CREATE TRIGGER words_inserted AFTER INSERT ON resource
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_words();
-CREATE TRIGGER words_updated AFTER UPDATE ON resource
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_words();
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_inserted_words();
+CREATE TRIGGER words_updated AFTER UPDATE ON resource FOR EACH ROW
+    WHEN (NEW.words IS DISTINCT FROM OLD.words OR NEW.staged_words IS DISTINCT FROM OLD.staged_words)
+    EXECUTE FUNCTION add_updated_words();
 
 
 -- How many resources each project has
@@ -306,7 +322,8 @@ CREATE TRIGGER count_truncated AFTER TRUNCATE ON resource
 -- Citus refuses FROM CURRENT.
 DO $$
 BEGIN
-    EXECUTE format('ALTER FUNCTION add_words() SET search_path TO %I', current_schema());
+    EXECUTE format('ALTER FUNCTION add_inserted_words() SET search_path TO %I', current_schema());
+    EXECUTE format('ALTER FUNCTION add_updated_words() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION count_resources() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION forget_resource_counts() SET search_path TO %I', current_schema());
 END
