@@ -68,8 +68,8 @@ class Database:
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
-        self.is_distributed = False
-        """Whether the server has Citus, as the newest connection has found."""
+        self._is_distributed: bool | None = None
+        """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_before = 0
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
@@ -101,6 +101,13 @@ class Database:
     def writing(self, project: str) -> AbstractContextManager[Connection]:
         """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
         return self.around_writes(project) or self.connection(project)
+
+    def is_distributed(self, connection: Connection) -> bool:
+        """Whether the server of a connection has Citus, whose tables have no triggers. The first write asks the server,
+        and not each new connection: behind PgBouncer that query would wait for a server that is away."""
+        if self._is_distributed is None:
+            self._is_distributed = is_distributed(connection)
+        return self._is_distributed
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Wait for the admission of a request, and take a connection out of the pool.
@@ -274,7 +281,7 @@ class Database:
 
         def configure(connection: PooledConnection) -> None:
             connection.configure(settings)
-            self.is_distributed = is_distributed(connection)
+            self._is_distributed = None
             self._failures_before = _failed_connections(pool)
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)

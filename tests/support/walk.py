@@ -110,8 +110,6 @@ class _Walk:
         database.connection = connection
 
         self.app.before_request_funcs.setdefault(None, []).append(note)
-        with self.step("connection.open"), connect():
-            pass
         self.identity()
         scopes = [
             f"{scope}:{project}"
