@@ -35,6 +35,7 @@ SETTINGS = {
     "auto_explain.log_format": "json",
     "auto_explain.log_level": "notice",
     "auto_explain.log_min_duration": "0",
+    "auto_explain.log_nested_statements": "on",
     "auto_explain.log_timing": "off",
     "autovacuum": "off",  # the tests say when tables are analysed
 }
