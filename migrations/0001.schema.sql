@@ -217,25 +217,21 @@ CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WIT
 CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
 
 -- Two triggers add the words that the dictionary lacks in the transaction of the write: who sees a resource finds it by its
--- words. The order makes writes that add the same words wait for one another instead of deadlocking. OFFSET 0 keeps a lookup
--- in the index for each word; an anti-join would read all words of the project.
+-- words. The order makes writes that add the same words wait for one another instead of deadlocking. A condition NOT EXISTS
+-- would be needless: ON CONFLICT looks each word up in the primary key before it writes anything.
 CREATE FUNCTION add_inserted_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO word (project_key, word)
-    SELECT w.project_key, w.word
-    FROM (
-        SELECT DISTINCT c.project_key, w.word COLLATE "C" AS word
-        FROM changed c, unnest(tsvector_to_array(c.words) || tsvector_to_array(c.staged_words)) w (word)
-    ) w
-    WHERE NOT EXISTS (SELECT FROM word k WHERE k.project_key = w.project_key AND k.word = w.word OFFSET 0)
-    ORDER BY w.project_key, w.word
+    SELECT DISTINCT c.project_key, w.word COLLATE "C"
+    FROM changed c, unnest(tsvector_to_array(c.words) || tsvector_to_array(c.staged_words)) w (word)
+    ORDER BY 1, 2
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END
 $$;
 
--- An update looks up only words that the resource did not have. The planner would plan the statement anew for each array.
-CREATE FUNCTION add_updated_words() RETURNS trigger LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+-- An update looks up only words that the resource did not have.
+CREATE FUNCTION add_updated_words() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     before CONSTANT text[] := tsvector_to_array(OLD.words);
     added CONSTANT text[] := tsvector_to_array(ts_delete(NEW.words, before))
@@ -244,7 +240,6 @@ BEGIN
     INSERT INTO word (project_key, word)
     SELECT NEW.project_key, w.word
     FROM unnest(added) w (word)
-    WHERE NOT EXISTS (SELECT FROM word k WHERE k.project_key = NEW.project_key AND k.word = w.word OFFSET 0)
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING;
     RETURN NULL;
