@@ -231,7 +231,7 @@ def test_a_key_of_the_outside_issuer_is_not_searched_for_among_the_own_ones(
     """And the other way round."""
     process = Verifying(connection, monkeypatch)
     own = OwnIssuer(Settings().issuer, process.load, never_revoked)
-    outside = SimpleNamespace(known_key=lambda kid: f"key {kid}" if kid == "theirs" else None, find_key=lambda _: None)
+    outside = SimpleNamespace(find_key=lambda kid, **_: f"key {kid}" if kid == "theirs" else None)
     verifier = TokenVerifier([own, cast("TrustedIssuer", outside)])
     for _ in range(20):
         assert verifier.issuer_and_key("theirs") == (outside, "key theirs")
