@@ -162,11 +162,6 @@ def test_entity_tags_are_one_string_with_one_pattern(document: dict[str, Any]) -
             assert bool(re.search(schema["pattern"], text)) == is_one
 
 
-def test_beside_the_page_the_document_is_found_too(app: Flask) -> None:
-    answer = app.test_client().get("/docs/openapi.json")
-    assert (answer.status_code, answer.headers["Location"]) == (308, "/openapi.json")
-
-
 def test_query_parameters_of_the_interface_are_documented(document: dict[str, Any]) -> None:
     def names(method: str, path: str) -> set[str]:
         parameters = document["paths"][path][method]["parameters"]
