@@ -12,15 +12,16 @@ import contextlib
 import os
 import struct
 import time
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Protocol, cast
-from weakref import ref
+from pathlib import Path
+from typing import Any, cast
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from app.telemetry.shared_folder import SharedFolder, shared_folder
+from app.telemetry.shared_folder import shared_folder
 
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
@@ -51,17 +52,8 @@ _SAMPLE_INTERVAL_S = 1.0
 prometheus_client.disable_created_metrics()
 
 
-class Pool(Protocol):
-    """The part of psycopg's pool that the metrics use."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether the pool is closed, and hands out no more connections."""
-        ...
-
-    def get_stats(self) -> dict[str, int]:
-        """The statistics of the pool, by psycopg's names."""
-        ...
+PoolStatistics = Callable[[], dict[str, int] | None]
+"""Returns the statistics of a pool, by psycopg's names; None if the pool is closed."""
 
 
 class Metrics:
@@ -72,11 +64,12 @@ class Metrics:
         mode when it is imported.
     """
 
-    def __init__(self, folder: SharedFolder | None = None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
-        self._pools: list[_WatchedPool] = []
+        self._pools: dict[PoolStatistics, tuple[str, dict[str, int]]] = {}
+        """The name of each watched pool, and its statistics at the last report."""
         self._ended: list[int] = []
         """The ids of ended processes whose files no other process continues yet."""
 
@@ -172,21 +165,19 @@ class Metrics:
 
     # Pools
 
-    def watch_pool(self, name: str, pool: Pool) -> None:
-        """Make :meth:`sample_pools` report a pool until the pool is closed or garbage collected."""
-        self._pools.append(_WatchedPool(name, pool))
+    def watch_pool(self, name: str, statistics: PoolStatistics) -> None:
+        """Make :meth:`sample_pools` report a pool until the pool is closed."""
+        self._pools[statistics] = (name, {})
 
     def sample_pools(self) -> None:
         """Update the metrics of all watched pools."""
-        for watched in list(self._pools):
-            pool = watched.pool()
-            if pool is None or pool.closed:
-                self._pools.remove(watched)
-                self.report_pool(watched.name, {}, {})
+        for statistics, (name, before) in list(self._pools.items()):
+            now = statistics()
+            self.report_pool(name, now or {}, before)
+            if now is None:
+                self._pools.pop(statistics, None)
             else:
-                now = pool.get_stats()
-                self.report_pool(watched.name, now, watched.before)
-                watched.before = now
+                self._pools[statistics] = (name, now)
 
     def sample_pools_periodically(self) -> None:
         """Update the metrics of pools once a second for ever. So requests need not update them, and the gauges stay
@@ -213,15 +204,18 @@ class Metrics:
     # Processes
 
     def ensure_folder(self) -> None:
-        """Make the shared folder again, if it was removed. To be called before each fork, and before the folder is
-        read."""
+        """Make the shared folder again if a cleaner of temporary files has removed it.
+
+        Without the folder a new process could not count, and its requests would fail. To be called before each fork,
+        and before the folder is read.
+        """
         if self._folder is not None:
-            self._folder.ensure()
+            self._folder.mkdir(mode=0o700, exist_ok=True)
 
     def mark_ended(self, pid: int) -> None:
         """Remove the gauges of an ended process, and keep its counts. To be called in gunicorn's master."""
         if self._folder is not None:
-            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # it has no type annotations
+            cast("Any", mark_process_dead)(pid, str(self._folder))  # it has no type annotations
             self._ended.append(pid)
 
     def next_ended(self) -> int | None:
@@ -240,18 +234,17 @@ class Metrics:
         if self._folder is None:
             return
         for kind in ("counter", "histogram"):
-            own = self._folder.path / f"{kind}_{os.getpid()}.db"
+            own = self._folder / f"{kind}_{os.getpid()}.db"
             if not own.exists():  # it exists if the system has reused a process id
                 with contextlib.suppress(FileNotFoundError):
-                    (self._folder.path / f"{kind}_{ended}.db").rename(own)
+                    (self._folder / f"{kind}_{ended}.db").rename(own)
 
     def exposition(self) -> bytes:
         """All metrics of all processes in Prometheus' text format."""
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
-        self.ensure_folder()
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder.path))
+        MultiProcessCollector(registry, str(self._folder))
         for _ in range(_LOOKS_AT_NEW_FILES):
             # A starting process creates its files before it gives them a size, or renames the files of an ended
             # process.
@@ -259,15 +252,6 @@ class Metrics:
                 return prometheus_client.generate_latest(registry)
             time.sleep(_BETWEEN_LOOKS_S)
         return prometheus_client.generate_latest(registry)
-
-
-class _WatchedPool:
-    """A pool with its statistics at the last report."""
-
-    def __init__(self, name: str, pool: Pool) -> None:
-        self.name = name
-        self.pool = ref(pool)
-        self.before: dict[str, int] = {}
 
 
 _LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
