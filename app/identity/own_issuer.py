@@ -15,6 +15,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -22,6 +23,8 @@ from joserfc import jws
 from joserfc.jwk import ECKey
 
 from app import errors
+from app.database.connection import Connection
+from app.identity import issued_tokens
 from app.identity.issued_tokens import RECENT_S, TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
 from app.identity.verification import VerifiedToken
@@ -54,9 +57,7 @@ class TrustSnapshot:
 class OwnIssuer:
     """The :class:`~app.identity.verification.TrustedIssuer` of the tokens that the service itself has signed.
 
-    :param load: reads the public keys and recent revocations; it may raise an ApiError.
-    :param is_revoked: returns whether the token with an id, or the client with an id, is revoked; it may raise an
-        ApiError.
+    :param connect: checks out a connection to the database; it may raise an ApiError.
     """
 
     registry = jws.JWSRegistry(algorithms=[ALGORITHM])
@@ -65,10 +66,9 @@ class OwnIssuer:
     """The claims that RFC 9068, section 2.2 requires of every access token."""
     client_claims: tuple[str, ...] = ("client_id",)
 
-    def __init__(self, issuer: str, load: Callable[[], TrustRecords], is_revoked: Callable[[str, str], bool]) -> None:
+    def __init__(self, issuer: str, connect: Callable[[], AbstractContextManager[Connection]]) -> None:
         self.name = self.audience = issuer  # the service issues tokens for itself
-        self._load = load
-        self._is_revoked = is_revoked
+        self._connect = connect
         self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")
         self._lock = Lock()
@@ -92,10 +92,10 @@ class OwnIssuer:
             or client_id in snapshot.records.revoked_clients
         ):
             return False
-        if snapshot.loaded_at - token.checked_at > LOOKED_UP_AGAIN_AFTER_S and self._is_revoked(
-            str(token.token_id), client_id
-        ):
-            return False
+        if snapshot.loaded_at - token.checked_at > LOOKED_UP_AGAIN_AFTER_S:
+            with self._connect() as connection:
+                if issued_tokens.is_revoked(connection, str(token.token_id), client_id):
+                    return False
         token.checked_at = snapshot.loaded_at
         return True
 
@@ -140,7 +140,8 @@ class OwnIssuer:
             raise errors.over_capacity("Nobody can tell at the moment whether the access token is valid.")
         began = time.monotonic()
         try:
-            records = self._load()
+            with self._connect() as connection:
+                records = issued_tokens.load_trust(connection)
         except errors.ApiError:
             self._failed_at = time.monotonic()
             age_s = round(self._failed_at - self._snapshot.loaded_at, 1)

@@ -32,7 +32,6 @@ from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
 from app.http.request_log import correlation_fields
 from app.identity import clients, issued_tokens
 from app.identity.clients import Client
-from app.identity.issued_tokens import TrustRecords
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
@@ -84,19 +83,11 @@ class AuthorizationServer:
     """Issues and revokes the service's own tokens. Its ``verifier`` verifies the tokens of all trusted issuers."""
 
     def __init__(self, settings: Settings, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
-        def load() -> TrustRecords:
-            with database.own_connection() as connection:
-                return issued_tokens.load_trust(connection)
-
-        def is_revoked(token_id: str, client_id: str) -> bool:
-            with database.own_connection() as connection:
-                return issued_tokens.is_revoked(connection, token_id, client_id)
-
         self._issuer = settings.issuer
         self._base_url = settings.authorization_url
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
-        self._own = OwnIssuer(settings.issuer, load, is_revoked)
+        self._own = OwnIssuer(settings.issuer, database.own_connection)
         self._clocks = clocks
         outside = settings.outside_issuer
         self._outside = None if outside is None else OutsideIssuer(outside)

@@ -43,13 +43,8 @@ class InvalidToken(Exception):
     """The error for an invalid token: malformed, not signed by a known key, expired, not yet valid, revoked, or for
     another service.
 
-    :param reason: the fault of the token, for the log and for the client, in ASCII without quotes and without the
-        token.
+    Its text is the fault of the token, for the log and for the client, in ASCII without quotes and without the token.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

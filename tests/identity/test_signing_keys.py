@@ -66,7 +66,7 @@ def statuses(workers: list[Flask], token: str) -> list[int]:
 
 
 def states(keys: Connection) -> list[str]:
-    return [state for _, state in signing_keys.list_signing_keys(keys)]
+    return [key.state for key in signing_keys.list_signing_keys(keys)]
 
 
 def let_time_pass(keys: Connection, seconds: float) -> None:
