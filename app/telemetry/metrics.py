@@ -13,7 +13,7 @@ import os
 import struct
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -73,65 +73,51 @@ class Metrics:
         self._ended: list[int] = []
         """The ids of ended processes whose files no other process continues yet."""
 
-        common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
-        timed: dict[str, Any] = {"labelnames": ("method", "route"), "buckets": _SECONDS, **common}
-        requests = Counter("http_requests", "Requests answered.", ("method", "route", "status"), **common)
-        durations = Histogram(
-            "http_request_duration_seconds",
-            "Time from the request's arrival in the application to its answer.",
-            **timed,
+        of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
+        counter, gauge = partial(Counter, **of_all), partial(Gauge, **of_all)
+        seconds = partial(Histogram, buckets=_SECONDS, **of_all)
+        route = ("method", "route")
+        requests = counter("http_requests", "Requests answered.", (*route, "status"))
+        durations = seconds(
+            "http_request_duration_seconds", "Time from the request's arrival in the application to its answer.", route
         )
-        sql = Histogram("http_request_sql_seconds", "SQL time of the requests that sent any.", **timed)
+        sql = seconds("http_request_sql_seconds", "SQL time of the requests that sent any.", route)
         # prometheus_client looks a counter up by its labels under a lock. These caches spare a request the lock.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
-        self.refusals = Counter("refusals", "Errors answered, by the code of their first fault.", ("code",), **common)
-        self.database_refusals = Counter(
-            "database_refusals",
-            "Work that the database did not do: 503, unless tried elsewhere.",
-            ("reason",),
-            **common,
+        self.refusals = counter("refusals", "Errors answered, by the code of their first fault.", ("code",))
+        self.database_refusals = counter(
+            "database_refusals", "Work that the database did not do: 503, unless tried elsewhere.", ("reason",)
         )
-        self.replica_reads = Counter(
-            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",), **common
+        self.replica_reads = counter(
+            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",)
         )
-        self.waits = Histogram(
+        self.waits = seconds(
             "admission_wait_seconds",
             "Time that requests waited for connections that others used, of those that waited.",
             ("lane",),
-            buckets=_SECONDS,
-            **common,
         )
         self.of_extensions: dict[str, Counter] = {}
         """The counters of extensions, by their names without the common prefix."""
-        self.connections_ended = Counter(
-            "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
+        self.connections_ended = counter(
+            "connections_ended", "Connections that the service ended, by the reason.", ("reason",)
         )
-        self.thread_failures = Counter(
-            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",), **common
+        self.thread_failures = counter(
+            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",)
         )
-        self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
-        self.ready = Gauge(
-            "ready",
-            "Whether a condition of readiness held when last asked.",
-            ("check",),
-            multiprocess_mode="livemostrecent",
-            **common,
+        self.token_checks = counter("token_checks", "Access tokens checked.", ("result",))
+        found = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
+        self.ready = found("ready", "Whether a condition of readiness held when last asked.")
+        self.warning = found(
+            "warning", "Whether something needed somebody when last asked, although requests are served."
         )
-        self.warning = Gauge(
-            "warning",
-            "Whether something needed somebody when last asked, although requests are served.",
-            ("check",),
-            multiprocess_mode="livemostrecent",
-            **common,
-        )
-        summed: dict[str, Any] = {"multiprocess_mode": "livesum", **common}
-        self._pool_connections = Gauge("pool_connections", "Database connections.", ("pool", "state"), **summed)
-        self._pool_limit = Gauge("pool_connections_max", "Database connections that there may be.", ("pool",), **summed)
-        self._pool_waiting = Gauge("pool_waiting", "Requests that wait for a database connection.", ("pool",), **summed)
+        summed = partial(gauge, multiprocess_mode="livesum")
+        self._pool_connections = summed("pool_connections", "Database connections.", ("pool", "state"))
+        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.", ("pool",))
+        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.", ("pool",))
         self._pool_counters = {
-            statistic: (Counter(name, meaning, ("pool",), **common), factor)
+            statistic: (counter(name, meaning, ("pool",)), factor)
             for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
