@@ -13,7 +13,7 @@ issuing a token one more lookup and one signature.
 import json
 import logging
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ from app.identity.clients import Client
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
-from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
+from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S, projects_of
 from app.identity.verification import InvalidToken, Principal, TokenVerifier
 
 BODY_BYTES_AT_MOST = 32 * 1024
@@ -132,16 +132,18 @@ class AuthorizationServer:
         :raises ApiError: 400 or 401 with a code of section 5.2.
         """
         with self._authenticated(request) as (client, parameters):
-            grant_type = parameters.get("grant_type")
-            if grant_type is None:
-                raise _invalid_request("Missing required parameter: grant_type.")
+            grant_type = _required(parameters, "grant_type")
             if grant_type != "client_credentials":
                 raise errors.oauth_error(
                     "unsupported_grant_type",
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
             scopes = _granted(client, parameters.get("scope"))
-            token = self._issue(client, scopes)
+            clock_and_ids = self._clocks.of_client(client.client_id)
+            with self._database.connection() as connection:
+                token = issue_for_answer(
+                    connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids
+                )
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
@@ -223,12 +225,6 @@ class AuthorizationServer:
             "service_documentation": f"{base}/docs",
         }
 
-    def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
-        """Issue a token to a client."""
-        clock_and_ids = self._clocks.of_client(client.client_id)
-        with self._database.connection() as connection:
-            return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids)
-
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
         """Authenticate the client of a request for the ``with`` block. Every 4xx of the authentication or the block is
@@ -268,12 +264,8 @@ def _may_introspect(client: Client, principal: Principal) -> bool:
     """Whether a token was issued to a client, or is only for projects of which this client has scopes."""
     if principal.client_id == client.client_id:
         return True
-    projects = _projects(principal.scopes)
-    return bool(projects) and projects <= _projects(client.scopes)
-
-
-def _projects(scopes: Iterable[str]) -> set[str]:
-    return {scope.partition(":")[2] for scope in scopes}
+    projects = projects_of(principal.scopes)
+    return bool(projects) and projects <= client.projects
 
 
 def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
