@@ -74,7 +74,6 @@ class Database:
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
         """The connections of the pool, and some that are closed."""
-        self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_until = 0.0
         """The time after which the own connection is replaced, by the monotonic clock."""
@@ -286,6 +285,10 @@ class Database:
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)
 
+        def statistics() -> dict[str, int] | None:
+            # The queue of the admission replaces the pool's own queue, which is always empty.
+            return None if pool.closed else {**pool.get_stats(), **self._admission.stats()}
+
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
             connection_class=PooledConnection,
@@ -302,8 +305,7 @@ class Database:
         self._failures_before = 0
         pool.open()
         if settings.metrics_are_on:
-            self._watched = _WatchedPool(pool, self._admission)
-            metrics.watch_pool(self._name, self._watched)
+            metrics.watch_pool(self._name, statistics)
         return pool
 
     @property
@@ -338,22 +340,6 @@ class Database:
 def _failed_connections(pool: ConnectionPool[PooledConnection]) -> int:
     """The number of a pool's failed attempts to connect."""
     return pool.get_stats().get("connections_errors", 0)
-
-
-class _WatchedPool:
-    """The statistics of a pool, with the queue of the admission in place of the pool's own queue, which is always
-    empty."""
-
-    def __init__(self, pool: ConnectionPool[PooledConnection], admission: Admission) -> None:
-        self._pool = pool
-        self._admission = admission
-
-    @property
-    def closed(self) -> bool:
-        return self._pool.closed
-
-    def get_stats(self) -> dict[str, int]:
-        return {**self._pool.get_stats(), **self._admission.stats()}
 
 
 class Checkout:

@@ -66,7 +66,7 @@ def statuses(workers: list[Flask], token: str) -> list[int]:
 
 
 def states(keys: Connection) -> list[str]:
-    return [state for _, state in signing_keys.list_signing_keys(keys)]
+    return [key.state for key in signing_keys.list_signing_keys(keys)]
 
 
 def let_time_pass(keys: Connection, seconds: float) -> None:
@@ -102,7 +102,10 @@ def test_workers_know_a_new_key_before_it_signs(
     assert own_issuer.REFRESH_AFTER_S < signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S / 10
     signing_keys.rotate_signing_key(keys)
     time.sleep(own_issuer.REFRESH_AFTER_S)
-    monkeypatch.setattr(own_issuer.OwnIssuer, "_loaded_after", lambda issuer, _: issuer.snapshot())
+    find_key = own_issuer.OwnIssuer.find_key
+    monkeypatch.setattr(
+        own_issuer.OwnIssuer, "find_key", lambda issuer, kid, **_: find_key(issuer, kid, look_again=False)
+    )
     for worker in workers:
         published = worker.test_client().get("/.well-known/jwks.json").get_json()
         assert len(published["keys"]) == 2
