@@ -74,7 +74,6 @@ class Database:
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
         """The connections of the pool, and some that are closed."""
-        self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_until = 0.0
         """The time after which the own connection is replaced, by the monotonic clock."""
@@ -249,6 +248,17 @@ class Database:
         """Whether all connections are in use and requests are waiting."""
         return self._admission.is_exhausted
 
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` has been called."""
+        return self._is_closed
+
+    def get_stats(self) -> dict[str, int]:
+        """The statistics of the pool, with the queue of the admission in place of the pool's own queue, which is always
+        empty."""
+        pool = self._pool
+        return {} if pool is None else {**pool.get_stats(), **self._admission.stats()}
+
     def close(self) -> None:
         """Close all connections that this process has opened. Later requests for a connection are refused."""
         with self._lock:
@@ -302,8 +312,7 @@ class Database:
         self._failures_before = 0
         pool.open()
         if settings.metrics_are_on:
-            self._watched = _WatchedPool(pool, self._admission)
-            metrics.watch_pool(self._name, self._watched)
+            metrics.watch_pool(self._name, self)
         return pool
 
     @property
@@ -340,22 +349,6 @@ def _failed_connections(pool: ConnectionPool[PooledConnection]) -> int:
     return pool.get_stats().get("connections_errors", 0)
 
 
-class _WatchedPool:
-    """The statistics of a pool, with the queue of the admission in place of the pool's own queue, which is always
-    empty."""
-
-    def __init__(self, pool: ConnectionPool[PooledConnection], admission: Admission) -> None:
-        self._pool = pool
-        self._admission = admission
-
-    @property
-    def closed(self) -> bool:
-        return self._pool.closed
-
-    def get_stats(self) -> dict[str, int]:
-        return {**self._pool.get_stats(), **self._admission.stats()}
-
-
 class Checkout:
     """A context manager that checks out a connection and returns it to the pool.
 
@@ -383,6 +376,6 @@ class Checkout:
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:
-                if unavailable.is_read_only:
+                if unavailable.reason == "read_only":
                     self._database.replace_read_only_connections(self._pool)
                 raise unavailable from error
