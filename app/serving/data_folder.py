@@ -105,6 +105,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     :raises OSError: if folders cannot be made.
     """
     programs = postgres_programs.find_programs()
+    if "\n" in str(data_dir):
+        raise EmbeddedError(f"DATA_DIR {str(data_dir)!r}: PostgreSQL cannot use a path with a line break.")
     root = os.geteuid() == 0
     if not data_dir.exists():
         data_dir.mkdir(parents=True)
@@ -115,8 +117,6 @@ def find_data_folder(data_dir: Path) -> DataFolder:
             f"DATA_DIR: other accounts can write in {data_dir}, so root does not. Start the service as the owner of "
             "the folder, or set DATA_DIR to another folder."
         )
-    if "\n" in str(data_dir):
-        raise EmbeddedError(f"DATA_DIR {str(data_dir)!r}: PostgreSQL cannot use a path with a line break.")
     if (data_dir / "PG_VERSION").exists():
         raise EmbeddedError(
             f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
@@ -139,10 +139,16 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 def find_home(data_dir: Path) -> Path:
     """The place of a data folder's cluster: the folder to which its link leads, else the data folder itself.
 
-    :raises EmbeddedError: if the link leads to a folder that is gone.
+    :raises EmbeddedError: if the link leads to a folder that is gone, or if it is the file that version 0.2 had in its
+        place.
     """
     link = data_dir / _LINK
     if not link.is_symlink():
+        if link.exists():
+            raise EmbeddedError(
+                f"DATA_DIR {data_dir} was made by a version before 0.3.0, whose tables are others. Export its projects "
+                "with that version ('sample-resource export'), and import them into a new DATA_DIR."
+            )
         return data_dir
     home = link.readlink()
     if not home.is_dir():
