@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -320,7 +319,7 @@ def running(data_dir: Path) -> str | None:
     return conninfo
 
 
-@contextmanager
+@contextlib.contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
     """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
 
@@ -329,25 +328,19 @@ def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
     :raises EmbeddedError: if no server can be started.
     """
     deadline = time.monotonic() + patience_s
-    while True:
-        server = EmbeddedPostgres(data_dir)
-        try:
-            conninfo = server.start()
-        except DataDirInUse:
-            # The owner of the folder may be starting or stopping the server.
-            conninfo = running(data_dir)
-            if conninfo is None:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
-                continue
-            yield conninfo
-            return
-        try:
-            yield conninfo
-        finally:
-            server.stop()
-        return
+    conninfo = None
+    with contextlib.ExitStack() as stack:
+        while conninfo is None:
+            try:
+                conninfo = stack.enter_context(EmbeddedPostgres(data_dir)).conninfo()
+            except DataDirInUse:
+                # The owner of the folder may be starting or stopping the server.
+                conninfo = running(data_dir)
+                if conninfo is None:
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.1)
+        yield conninfo
 
 
 def _stop_in_order(process: subprocess.Popen[bytes]) -> None:

@@ -14,7 +14,6 @@ import select
 import signal
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -123,7 +122,7 @@ class _Supervisor:
         except (EmbeddedError, OSError) as error:
             logger.error("%s did not start: %s", name, error)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _interruptible(self) -> Generator[None]:
         """Make a signal to stop raise an exception during the block. At other times signals are only counted."""
         self._may_raise = True
