@@ -46,9 +46,9 @@ def status(settings: Settings) -> None:
     """List the migrations; exit with 1 if one is missing."""
     with database_url(settings) as url:
         migrations = migrate.status(url, package_of(settings).migrations)
-    for migration in migrations:
-        click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
-    if not all(migration.applied for migration in migrations):
+    for name, is_applied in migrations.items():
+        click.echo(f"{'applied' if is_applied else 'missing'}  {name}")
+    if not all(migrations.values()):
         sys.exit(1)
 
 

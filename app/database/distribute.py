@@ -142,26 +142,25 @@ def distribute(
     yield from _create_on_workers(connection)
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.
     for table in REFERENCE:
-        if table not in placements:
+        placement = placements.get(table)
+        if placement is None:
             connection.execute(_CREATE_REFERENCE_TABLE, {"table": table})
-            _truncate_local_copy(connection, table)
-            yield Step(table, "is a reference table now")
-        elif placements[table].column is not None:
+        elif placement.column is not None:
             raise CannotDistribute(f"The table {table} is distributed; it should be a reference table.")
-        else:
-            _truncate_local_copy(connection, table)
-            yield Step(table, "was a reference table already")
+        # Also a table of an earlier run, which may have ended before it truncated the local copy.
+        _truncate_local_copy(connection, table)
+        yield Step(table, "is a reference table now" if placement is None else "was a reference table already")
     first = DISTRIBUTED[0]
     for table in (table for table in (*DISTRIBUTED, *more) if table in tables):
-        if table not in placements:
+        placement = placements.get(table)
+        if placement is None:
             _distribute_table(connection, table, None if table == first else first, shards)
-            _truncate_local_copy(connection, table)
-            yield Step(table, f"is distributed by {_COLUMN} now")
         else:
-            _raise_if_misplaced(table, placements[table], _placements(connection)[first])
-            # An earlier run may have distributed the table and ended before it truncated the local copy.
-            _truncate_local_copy(connection, table)
-            yield Step(table, f"was distributed by {_COLUMN} already")
+            _raise_if_misplaced(table, placement, _placements(connection)[first])
+        _truncate_local_copy(connection, table)
+        yield Step(
+            table, f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
+        )
 
 
 def _raise_if_not_prepared(connection: Connection) -> None:

@@ -369,6 +369,6 @@ class Checkout:
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:
-                if unavailable.is_read_only:
+                if unavailable.reason == "read_only":
                     self._database.replace_read_only_connections(self._pool)
                 raise unavailable from error

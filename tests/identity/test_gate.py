@@ -117,7 +117,7 @@ def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, 
 def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_configured(settings: Settings) -> None:
     path = "/.well-known/oauth-authorization-server"
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
-    hosts = replace(settings, trusted_hosts="api.example.com, .internal")
+    hosts = replace(settings, hosts=("api.example.com", ".internal"))
     assert create_app(hosts).test_client().get(path, headers=forwarded).status_code == 400
     client = create_app(replace(hosts, trusted_proxies=1)).test_client()
     assert client.get(path, headers=forwarded).status_code == 200

@@ -259,7 +259,7 @@ def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> N
 
 
 def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:
-    with open_app(settings, base_domain="example.com", pool_size=1) as app:
+    with open_app(settings, base_domain="example.com", connections=1) as app:
         document = app.extensions["openapi"]
     own, server = document["servers"]
     assert own["url"] == settings.base_url

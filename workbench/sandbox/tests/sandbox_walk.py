@@ -54,7 +54,7 @@ def walk_sandbox(cluster: EmbeddedPostgres) -> Walked:
             app = create_app(
                 Settings(
                     database_url=url,
-                    pool_size=1,
+                    connections=1,
                     pool_timeout_ms=20_000,
                     statement_timeout_ms=60_000,
                     environment={"SANDBOX": "on"},

@@ -19,10 +19,10 @@ from tester import Project, Service, with_sandbox
 from werkzeug.test import EnvironBuilder
 
 from app import create_app
-from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from app.extension import Extension, settled
 from app.serving.embedded import EmbeddedPostgres
+from app.serving.preparation import prepare
 from tests.support.applications import open_app, own_database
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
 from tests.support.ports import free_port
