@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from app.setting_values import (
     ANY_ORIGIN,
@@ -19,7 +18,6 @@ from app.setting_values import (
     NO_ORIGIN,
     address,
     address_of,
-    decoded,
     domain,
     encryption_keys,
     fixed_token,
@@ -28,7 +26,6 @@ from app.setting_values import (
     integer,
     is_loopback,
     jwks_url,
-    listed,
     one_of,
     origins,
     public_url,
@@ -137,19 +134,19 @@ class Settings:
         _default_workers(),
         "number of gunicorn processes; default: one for each core, at most 4",
     )
-    threads: int = setting("THREADS", integer(1, 256), 8, "requests that use the database at once, in each process")
-    pool_size: int | None = setting(
-        "POOL_SIZE",
+    connections: int = setting(
+        "THREADS",
         integer(1, 1024),
-        None,
-        "database connections of each process for requests; each process has one more for itself; default: THREADS",
+        8,
+        "requests that use the database at once in each process, each with a database connection; each process has one"
+        " more connection for itself",
     )
     slow_connections: int | None = setting(
         "SLOW_CONNECTIONS",
         integer(1, 1024),
         None,
         "database connections of each process that searches and other slow reads may hold at once; default: an eighth"
-        " of POOL_SIZE",
+        " of THREADS",
     )
     pool_timeout_ms: int = setting(
         "POOL_TIMEOUT_MS",
@@ -192,10 +189,10 @@ class Settings:
     token_issuer: str | None = setting(
         "TOKEN_ISSUER", text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
     )
-    key_encryption_key: str | None = setting(
+    key_encryption_keys: tuple[bytes, ...] = setting(
         "KEY_ENCRYPTION_KEY",
         encryption_keys,
-        None,
+        (),
         "32 random bytes in base64 that encrypt the signing keys in the database; several, separated by commas: the"
         " first encrypts, all decrypt; unset: the keys are stored in plain text",
         secret=True,
@@ -218,25 +215,25 @@ class Settings:
         0,
         "number of proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
-    trusted_hosts: str | None = setting(
+    hosts: tuple[str, ...] = setting(
         "TRUSTED_HOSTS",
         hosts,
-        None,
+        (),
         "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
-    cors_origins: str = setting(
+    allowed_origins: tuple[str, ...] = setting(
         "CORS_ORIGINS",
         origins,
-        ANY_ORIGIN,
+        (ANY_ORIGIN,),
         f"origins whose pages may use the resource API and get tokens, separated by commas; {NO_ORIGIN}: no page may",
     )
-    health_bind: str | None = setting(
+    health_bind: tuple[str, int] | None = setting(
         "HEALTH_BIND",
         address,
         None,
         "host:port that answers /health/live and /health/ready, also while the public port is overloaded",
     )
-    metrics_bind: str | None = setting(
+    metrics_bind: tuple[str, int] | None = setting(
         "METRICS_BIND",
         address,
         None,
@@ -294,13 +291,15 @@ class Settings:
         return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
 
     @property
+    def own_host(self) -> str:
+        """The host at which this machine reaches gunicorn."""
+        return "127.0.0.1" if self.listen_host in EVERY_ADDRESS else self.listen_host
+
+    @property
     def base_url(self) -> str:
         """The URL of the service, without a slash at its end: ``PUBLIC_URL``, else the address on which gunicorn
         listens."""
-        if self.public_url is not None:
-            return self.public_url
-        host = "127.0.0.1" if self.listen_host in EVERY_ADDRESS else self.listen_host
-        return f"http://{address_of(host, self.port)}"
+        return self.public_url or f"http://{address_of(self.own_host, self.port)}"
 
     @property
     def authorization_url(self) -> str:
@@ -323,21 +322,6 @@ class Settings:
         return self.token_issuer or self.base_url
 
     @property
-    def key_encryption_keys(self) -> tuple[bytes, ...]:
-        """The decoded keys of ``KEY_ENCRYPTION_KEY``. The first key encrypts, and all decrypt."""
-        return tuple(decoded(part) for part in listed(self.key_encryption_key))
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The hosts in ``TRUSTED_HOSTS``; empty if every host is served."""
-        return listed(self.trusted_hosts)
-
-    @property
-    def allowed_origins(self) -> tuple[str, ...]:
-        """The origins in ``CORS_ORIGINS``: ``*`` alone if all origins are allowed, empty if no origin is allowed."""
-        return () if self.cors_origins == NO_ORIGIN else listed(self.cors_origins)
-
-    @property
     def outside_issuer(self) -> OutsideIssuerSettings | None:
         """The settings ``AUTH_...``; None if they are not set."""
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
@@ -353,8 +337,7 @@ class Settings:
     def private_addresses(self) -> dict[str, tuple[str, int]]:
         """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, without unset settings."""
         given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
-        parts = {variable: urlsplit(f"//{value}") for variable, value in given.items() if value is not None}
-        return {variable: (part.hostname or "", part.port or 0) for variable, part in parts.items()}
+        return {variable: address for variable, address in given.items() if address is not None}
 
     @property
     def prepare_threshold(self) -> int | None:
@@ -363,16 +346,6 @@ class Settings:
             self.prepared_statements == "auto" and self.database_pooler is None
         )
         return 2 if prepared else None
-
-    @property
-    def connections(self) -> int:
-        """The most connections in the pool of one process."""
-        return self.pool_size or self.threads
-
-    @property
-    def connections_at_most(self) -> int:
-        """The most connections of one process: its pool, and one connection that reads keys and revocations."""
-        return self.connections + 1
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

@@ -5,12 +5,11 @@ There is one extension, the sandbox of ``sample-resource-sandbox``. The service 
 service, only this module names the switch ``SANDBOX`` and the distribution.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:  # the supervisor process imports this module, and has to stay
     from flask import Flask, Request, Response
 
     from app.clock_and_ids import Clocks
-    from app.database.admission import Lane
     from app.database.connection import Connection
     from app.database.pool import Database
 
@@ -31,8 +29,6 @@ _SWITCH = "SANDBOX"
 _DISTRIBUTION = "sample-resource-sandbox"
 
 _NOT_INSTALLED = f"needs the package {_DISTRIBUTION}, which is not installed"
-
-_log = logging.getLogger("app.extension")
 
 
 class NotedConnections(Protocol):
@@ -72,19 +68,6 @@ class DocumentPage:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class WhenOff:
-    """What browsers see of an extension that is switched off: a card on the page at the root, and a page.
-
-    :param path: the path of the page. If the extension is switched on, its own page has this path.
-    :param text: a paragraph in HTML, which both the card and the page show.
-    """
-
-    path: str
-    title: str
-    text: str
-
-
 class Extension:
     """An extension of one application. The members of this class add nothing."""
 
@@ -112,7 +95,7 @@ class Extension:
         """Called with each answer. Returns the answer that is sent."""
         return answer
 
-    def writing(self, project: str, lane: "Lane") -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
+    def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
         """The extension's own connection for writes to a project; None if the service's connections are used."""
         return None
 
@@ -140,8 +123,8 @@ class ExtensionPackage:
     """The package's tables that are not distributed."""
     migrations: tuple[Path, ...] = ()
     """The folders with the migrations that create the package's tables."""
-    when_off: WhenOff | None = None
-    """The card and the page that browsers get while the extension is switched off."""
+    card_when_off: str = ""
+    """The card on the page at the root while the extension is switched off: an HTML list item."""
 
     def settled(self, settings: Settings) -> Settings:
         """Return the settings as the extension needs them.
@@ -164,46 +147,26 @@ class ExtensionPackage:
 
 @cache
 def installed_package() -> ExtensionPackage:
-    """The installed package of the extension. If none can be used, a package that adds nothing, with the reason in
+    """The installed package of the extension. If it cannot be used, a package that adds nothing, with the reason in
     ``unusable``."""
     package = ExtensionPackage()
-    try:
-        found = list(entry_points(group=_ENTRY_POINTS))
-        if len(found) == 1:
-            return _loaded(found[0])
-        names = ", ".join(sorted(map(_distribution, found)))
-        package.unusable = f"needs one package, and several are installed: {names}" if found else _NOT_INSTALLED
-    except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
-        package.unusable = cannot_be_loaded(error)
+    own = version("sample-resource")
+    found = next(iter(entry_points(group=_ENTRY_POINTS)), None)
+    if found is None or found.dist is None:
+        package.unusable = _NOT_INSTALLED
+    elif found.dist.version != own:
+        package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
+    else:
+        try:
+            return found.load()()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
+            package.unusable = cannot_be_loaded(error)
     return package
 
 
 def cannot_be_loaded(error: BaseException) -> str:
     """The reason that a package is unusable, for an error of its import, as the end of a sentence."""
     return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
-
-
-def _loaded(found: EntryPoint) -> ExtensionPackage:
-    own = version("sample-resource")
-    if found.dist is None or found.dist.version == own:
-        package = found.load()()
-        if isinstance(package, ExtensionPackage):
-            return package
-        raise TypeError(f"{found.value} is no ExtensionPackage")
-    package = ExtensionPackage()
-    package.unusable = f"needs the package {_distribution(found)} {own}, and {found.dist.version} is installed"
-    return package
-
-
-def _distribution(found: EntryPoint) -> str:
-    return (found.dist and found.dist.name) or found.value
-
-
-def warn_if_unusable() -> None:
-    """Log why an installed package is unusable. Otherwise only an attempt to switch the extension on would show it."""
-    reason = installed_package().unusable
-    if reason not in (None, _NOT_INSTALLED):
-        _log.warning("no extension is loaded: it %s", reason)
 
 
 def package_of(settings: Settings) -> ExtensionPackage:

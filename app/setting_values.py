@@ -37,14 +37,14 @@ def domain(text: str) -> str:
     return domain
 
 
-def hosts(text: str) -> str:
-    for host in listed(text):
+def hosts(text: str) -> tuple[str, ...]:
+    for host in _listed(text):
         domain(host)
-    return text
+    return _listed(text)
 
 
-def listed(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(part.strip() for part in text.split(","))
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(","))
 
 
 def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
@@ -64,12 +64,14 @@ ANY_ORIGIN = "*"
 NO_ORIGIN = "none"
 
 
-def origins(text: str) -> str:
+def origins(text: str) -> tuple[str, ...]:
     """Check origins in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port only if it is not
-    the default of the scheme."""
-    if text in (ANY_ORIGIN, NO_ORIGIN):
-        return text
-    for origin in listed(text):
+    the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if no origin is."""
+    if text == NO_ORIGIN:
+        return ()
+    if text == ANY_ORIGIN:
+        return (ANY_ORIGIN,)
+    for origin in _listed(text):
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
         written = f"{parts.scheme}://{parts.netloc}".lower()
@@ -78,7 +80,7 @@ def origins(text: str) -> str:
                 "origins as browsers send them are expected, as in https://shop.example.com,"
                 f" or {ANY_ORIGIN} or {NO_ORIGIN}"
             )
-    return text
+    return _listed(text)
 
 
 def jwks_url(text: str) -> str:
@@ -130,15 +132,17 @@ def _is_private(host: str) -> bool:
 _ENCRYPTION_KEY_BYTES = 32
 
 
-def encryption_keys(text: str) -> str:
-    if any(len(decoded(part)) != _ENCRYPTION_KEY_BYTES for part in listed(text)):
+def encryption_keys(text: str) -> tuple[bytes, ...]:
+    """Decode keys. The first key encrypts, and all decrypt."""
+    keys = tuple(_decoded(part) for part in _listed(text))
+    if any(len(key) != _ENCRYPTION_KEY_BYTES for key in keys):
         raise ValueError(
             f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
         )
-    return text
+    return keys
 
 
-def decoded(text: str) -> bytes:
+def _decoded(text: str) -> bytes:
     """Decode base64 of either alphabet, with or without padding. The result is ``b""`` if the text is not base64."""
     unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
     try:
@@ -157,15 +161,14 @@ def fixed_token(text: str) -> str:
     return text
 
 
-def address(text: str) -> str:
+def address(text: str) -> tuple[str, int]:
     try:
         parts = urlsplit(f"//{text}")
-        complete = parts.hostname and parts.port and parts.netloc == text and parts.username is None
+        if parts.hostname and parts.port and parts.netloc == text and parts.username is None:
+            return parts.hostname, parts.port
     except ValueError:
-        complete = False
-    if not complete:
-        raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
-    return text
+        pass
+    raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
 
 
 EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound

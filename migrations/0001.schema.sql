@@ -60,11 +60,6 @@ BEGIN
 END
 $$;
 
--- The words of a text that waits to be indexed, as words_of finds them in the texts of a resource.
-CREATE FUNCTION words_of_text(text text) RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 500
-RETURN tsvector_to_array(to_tsvector('pg_catalog.simple', ' ' || translate(text, '<', ' ')));
-
 -- The languages that this server has stemmers for, and the stems of a word in all of them, but for the word itself. Two
 -- lists that have to agree, so both are made here: a server that is upgraded keeps the ones it has.
 DO $$
@@ -82,10 +77,8 @@ BEGIN
         SELECT format(
             'CREATE FUNCTION word_stems(word text) RETURNS text[]
              LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5000 AS %L',
-            format('DECLARE
-                stems text[] := array_remove(array_remove(ARRAY[%s], word), NULL);
-            BEGIN
-                RETURN (SELECT array_agg(DISTINCT s.stem) FROM unnest(stems) s (stem));
+            format('BEGIN
+                RETURN array_remove(array_remove(ARRAY[%s], word), NULL);
             END',
                 string_agg(format('(ts_lexize(%L::regdictionary, word))[1]', 'pg_catalog.' || dictname), ', '
                     ORDER BY dictname)))
@@ -223,17 +216,41 @@ ALTER TABLE word ALTER COLUMN project_key SET STATISTICS 0;
 CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WITH (gin_pending_list_limit = 128);
 CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
 
--- Texts whose words the dictionary may lack. A write adds a row here and leaves the dictionary's indexes alone, which
--- made up two fifths of the price of a write with one new word. A search reads these texts beside the dictionary, so it
--- finds the words from the moment that the write is committed. They are moved to the dictionary afterwards, many at
--- once.
-CREATE TABLE unindexed_text (
-    project_key text COLLATE "C" NOT NULL,
-    id          uuid NOT NULL DEFAULT gen_random_uuid(),
-    text        text COLLATE "C" NOT NULL,
-    CONSTRAINT unindexed_text_pkey PRIMARY KEY (project_key, id)
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-ALTER TABLE unindexed_text ALTER COLUMN project_key SET STATISTICS 0;
+-- Two triggers add the words that the dictionary lacks in the transaction of the write: who sees a resource finds it by its
+-- words. The order makes writes that add the same words wait for one another instead of deadlocking. A condition NOT EXISTS
+-- would be needless: ON CONFLICT looks each word up in the primary key before it writes anything.
+CREATE FUNCTION add_inserted_words() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO word (project_key, word)
+    SELECT DISTINCT c.project_key, w.word COLLATE "C"
+    FROM changed c, unnest(tsvector_to_array(c.words) || tsvector_to_array(c.staged_words)) w (word)
+    ORDER BY 1, 2
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+-- An update looks up only words that the resource did not have.
+CREATE FUNCTION add_updated_words() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    before CONSTANT text[] := tsvector_to_array(OLD.words);
+    added CONSTANT text[] := tsvector_to_array(ts_delete(NEW.words, before))
+        || tsvector_to_array(ts_delete(NEW.staged_words, before));
+BEGIN
+    INSERT INTO word (project_key, word)
+    SELECT NEW.project_key, w.word
+    FROM unnest(added) w (word)
+    ORDER BY w.word COLLATE "C"
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER words_inserted AFTER INSERT ON resource
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION add_inserted_words();
+CREATE TRIGGER words_updated AFTER UPDATE ON resource FOR EACH ROW
+    WHEN (NEW.words IS DISTINCT FROM OLD.words OR NEW.staged_words IS DISTINCT FROM OLD.staged_words)
+    EXECUTE FUNCTION add_updated_words();
 
 
 -- How many resources each project has
@@ -300,6 +317,8 @@ CREATE TRIGGER count_truncated AFTER TRUNCATE ON resource
 -- Citus refuses FROM CURRENT.
 DO $$
 BEGIN
+    EXECUTE format('ALTER FUNCTION add_inserted_words() SET search_path TO %I', current_schema());
+    EXECUTE format('ALTER FUNCTION add_updated_words() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION count_resources() SET search_path TO %I', current_schema());
     EXECUTE format('ALTER FUNCTION forget_resource_counts() SET search_path TO %I', current_schema());
 END

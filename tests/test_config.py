@@ -22,7 +22,6 @@ def test_values_are_read() -> None:
     )
     assert (settings.port, settings.connections, settings.base_domain) == (9000, 3, "example.com")
     assert str(settings.data_dir) == "/a b"
-    assert Settings(pool_size=5, threads=3).connections == 5
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is installed as an extension: none, one, one of another version, a broken one, several."""
+"""What is installed as an extension: none, one, one of another version, a broken one."""
 
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, PathDistribution, version
@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from app import create_app
 from app.cli import main
 from app.config import InvalidSetting, Settings
 from app.extension import ExtensionPackage, installed_package, package_of
-from tests.support.api import codes
 
 OWN = version("sample-resource")
 
@@ -84,28 +82,11 @@ def test_one_of_another_version(install: Install) -> None:
         ("no_such_module:Package", "ModuleNotFoundError: "),
         (f"{__name__}:NoSuchClass", "AttributeError: "),
         (f"{__name__}:ends", "SystemExit: it ends"),
-        ("builtins:dict", "TypeError: builtins:dict is no ExtensionPackage"),
     ],
 )
-def test_one_that_cannot_be_loaded_is_logged(
-    install: Install, value: str, error: str, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_cannot_be_loaded(install: Install, value: str, error: str) -> None:
     install("one", value=value)
-    logged: list[str] = []
-    monkeypatch.setattr("app.extension._log.warning", lambda text, *values: logged.append(text % values))
-    app = create_app(Settings(database_url=database_url))
-    try:
-        assert codes(app.test_client().get("/sandbox", headers={"Accept": "text/html"})) == ["ResourceNotFound"]
-    finally:
-        app.extensions["database"].close()
-    assert logged == [f"no extension is loaded: it {reason()}"]
     assert reason().startswith(f"needs the package sample-resource-sandbox, which cannot be loaded: {error}")
-
-
-def test_several(install: Install) -> None:
-    install("two")
-    install("one")
-    assert reason() == "needs one package, and several are installed: one, two"
 
 
 class WithCommands(ExtensionPackage):

@@ -1,8 +1,8 @@
 """Compares the data that are derived from resources with the resources.
 
-Derived are the number of a project's resources, which triggers keep, and the dictionary of its words, which the writes
-of the service keep. They can be wrong after changes without triggers or without the service: a restore of data only,
-SQL with triggers switched off, or a table that is no longer distributed.
+Derived are the number of a project's resources, and the dictionary of its words, which triggers keep; on Citus,
+the writes of the service keep the dictionary. They can be wrong after changes without triggers: SQL with triggers
+switched off, or a table that is no longer distributed.
 """
 
 import time
@@ -43,10 +43,7 @@ _MISSING_WORDS: LiteralString = f"""
          UNION
          SELECT w.word FROM resource r, unnest({WORDS.staged}) w (word)
          WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES})
-        EXCEPT SELECT w.word FROM word w WHERE w.project_key = %(project_key)s
-        EXCEPT
-        SELECT w.word COLLATE "C" FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
-        WHERE u.project_key = %(project_key)s) m"""
+        EXCEPT SELECT w.word FROM word w WHERE w.project_key = %(project_key)s) m"""
 
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
@@ -106,12 +103,13 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     return Finding(project_key, resources, None if kept is None else int(kept), missing_words)
 
 
-def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:
+def remove_unused_words(connection: Connection, write_s: float) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then wait until no connection has removed words in its cache, and add again those that new resources contain.
+    Then wait until the writes that began before the removal have ended, and add again the words that they need.
 
     :param connection: in autocommit mode.
+    :param write_s: the longest time that a write takes, in seconds.
     """
     with unlimited(connection):
         projects = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
@@ -123,7 +121,7 @@ def remove_unused_words(connection: Connection) -> Generator[tuple[str, int]]:
             removed_from.append(project_key)
         yield project_key, removed
     if removed_from:
-        time.sleep(dictionary.CACHED_FOR_S)
+        time.sleep(write_s)
     for project_key in removed_from:
         with unlimited(connection):
             dictionary.add_words_of_all(connection, project_key)

@@ -11,7 +11,7 @@ The last line of an export contains the number of the other lines, so an import 
 
 import re
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -158,7 +158,7 @@ class RefusedLine:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ImportProgress:
     """How many lines an import has handled so far, by their outcome. Blank lines are not counted."""
 
@@ -167,7 +167,7 @@ class ImportProgress:
     present: int = 0
     """The number of lines that were skipped because their id already exists."""
     refused: int = 0
-    newly_refused: tuple[RefusedLine, ...] = ()
+    newly_refused: list[RefusedLine] = field(default_factory=list[RefusedLine])
     """The refused lines of the last step only."""
     since_count: int = 0
     """The number of lines since the last line of an export, which has a count, or since the beginning."""
@@ -178,7 +178,7 @@ class ImportProgress:
 def import_lines(
     connection: Connection, project_key: str, lines: Iterable[bytes], client_id: str
 ) -> Generator[ImportProgress]:
-    """Import lines, each checked as the API checks a body, and yield the progress after each step.
+    """Import lines, each checked as the API checks a body, and yield the progress after each step, in one object.
 
     A step is a transaction of at most :data:`LINES_AT_ONCE` lines and the bytes of one batch
     (:func:`app.resource.bulk_store.batches`). So after an interruption all lines of a step are imported, or none.
@@ -189,7 +189,8 @@ def import_lines(
     numbered = enumerate(lines, start=1)
     now = datetime.now(UTC)
     for step in bulk_store.batches(numbered, lambda line: len(line[1]), LINES_AT_ONCE):
-        progress = _import_step(connection, project_key, step, client_id, now, progress)
+        progress.newly_refused.clear()
+        _import_step(connection, project_key, step, client_id, now, progress)
         yield progress
 
 
@@ -199,33 +200,31 @@ def _import_step(
     step: list[tuple[int, bytes]],
     client_id: str,
     now: datetime,
-    before: ImportProgress,
-) -> ImportProgress:
-    refused: list[RefusedLine] = []
+    progress: ImportProgress,
+) -> None:
+    refused = progress.newly_refused
     wanted: dict[UUID, tuple[int, ResourceRow]] = {}
-    read = present = 0
-    since_count, ends_with_count = before.since_count, before.ends_with_count
     for number, line in step:
         if not line.strip():
             continue
         counted = _count_of(line)
-        ends_with_count = counted is not None
+        progress.ends_with_count = counted is not None
         if counted is not None:
-            if counted != since_count:
-                read += 1
-                reason = f"The export had {counted} resources, and {since_count} lines came before this one."
+            if counted != progress.since_count:
+                progress.read += 1
+                reason = f"The export had {counted} resources, and {progress.since_count} lines came before this one."
                 refused.append(RefusedLine(number, reason))
-            since_count = 0
+            progress.since_count = 0
             continue
-        read += 1
-        since_count += 1
+        progress.read += 1
+        progress.since_count += 1
         try:
             resource = _read(number, line, client_id, now)
         except _LineRefused as refusal:
             refused.append(RefusedLine(number, str(refusal)))
             continue
         if resource.id in wanted:
-            present += 1
+            progress.present += 1
         else:
             wanted[resource.id] = (number, resource)
     resources = [resource for _, resource in wanted.values()]
@@ -236,19 +235,12 @@ def _import_step(
     for resource_id in missing:
         number, resource = wanted[resource_id]
         if resource_id in existing:
-            present += 1
+            progress.present += 1
         else:
             refused.append(RefusedLine(number, _conflict_of(resource)))
-    return replace(
-        before,
-        read=before.read + read,
-        imported=before.imported + len(inserted),
-        present=before.present + present,
-        refused=before.refused + len(refused),
-        newly_refused=tuple(sorted(refused, key=lambda line: line.number)),
-        since_count=since_count,
-        ends_with_count=ends_with_count,
-    )
+    progress.imported += len(inserted)
+    progress.refused += len(refused)
+    refused.sort(key=lambda line: line.number)
 
 
 _COUNT = re.compile(rb'\s*\{\s*"%b"\s*:\s*(\d{1,18})\s*\}\s*' % _EXPORTED.encode())

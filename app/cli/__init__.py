@@ -5,16 +5,13 @@ and stays in memory as long as the service runs. With the modules of all command
 and start 0.3 s later. So another command is imported only when it is called, or listed by ``--help``.
 """
 
-import os
-import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from importlib import import_module
 
 import click
 
-from app.config import InvalidSetting, Settings, file_variable
+from app.config import InvalidSetting, Settings
 from app.extension import cannot_be_loaded, installed_package, settled
 
 _COMMANDS: Mapping[str, str] = {
@@ -24,7 +21,6 @@ _COMMANDS: Mapping[str, str] = {
     "import": "app.cli.data_commands",
     "key": "app.cli.identity_commands",
     "openapi": "app.cli.commands",
-    "prepare": "app.cli.preparation",
     "revoke-token": "app.cli.identity_commands",
     "seed": "app.cli.data_commands",
     "token": "app.cli.identity_commands",
@@ -89,29 +85,4 @@ def serve(settings: Settings) -> None:
     """Run the service: the embedded PostgreSQL unless DATABASE_URL is set, migrations, gunicorn."""
     from app.serving import supervisor
 
-    sys.exit(supervisor.serve(settings, prepare_in_subprocess))
-
-
-def prepare_in_subprocess(url: str) -> str:
-    """Prepare a database (:mod:`app.cli.preparation`) in a separate process, and return the text that it prints.
-
-    The supervisor itself would never free the memory of the modules that the preparation needs.
-
-    :raises ServeError: if the preparation fails.
-    """
-    from app.serving import ServeError, processes
-
-    # Without DATABASE_URL_FILE, whose file this process has read, because both variables together would be refused.
-    others = {name: value for name, value in os.environ.items() if name != file_variable("DATABASE_URL")}
-    done = subprocess.run(  # noqa: S603 -- our own module
-        processes.own_module("app.cli", "prepare"),
-        cwd=processes.ROOT,
-        env={**others, "DATABASE_URL": url},
-        capture_output=True,
-        text=True,
-        check=False,
-        start_new_session=True,  # so that Ctrl-C in a terminal reaches only the supervisor
-    )
-    if done.returncode != 0:
-        raise ServeError(re.sub("^[Ee]rror: ", "", done.stderr.strip()) or "the database cannot be prepared")
-    return done.stdout.rstrip("\n")
+    sys.exit(supervisor.serve(settings))

@@ -46,9 +46,9 @@ def status(settings: Settings) -> None:
     """List the migrations; exit with 1 if one is missing."""
     with database_url(settings) as url:
         migrations = migrate.status(url, package_of(settings).migrations)
-    for migration in migrations:
-        click.echo(f"{'applied' if migration.applied else 'missing'}  {migration.id}")
-    if not all(migration.applied for migration in migrations):
+    for name, is_applied in migrations.items():
+        click.echo(f"{'applied' if is_applied else 'missing'}  {name}")
+    if not all(migrations.values()):
         sys.exit(1)
 
 
@@ -102,12 +102,13 @@ def remove_project(settings: Settings, project_key: str) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Until then they stay, and find nothing. Requests go on meanwhile. The command waits for a minute, in which processes
-    may still take a removed word for one that is there: a search may miss a resource that is written with it. Then the
-    command adds such words again.
+    Until then they stay, and find nothing. Requests go on meanwhile. A write that has begun before the removal may need
+    a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such words again. Until then a
+    search may miss the resource of such a write.
     """
     with open_connection(settings, limited=False) as connection:
-        for project_key, removed in consistency.remove_unused_words(connection):
+        write_s = 2 * settings.statement_timeout_ms / 1000
+        for project_key, removed in consistency.remove_unused_words(connection, write_s):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")
 

@@ -93,8 +93,8 @@ class Admission:
 
     def __init__(self, connections: int, slow: int) -> None:
         self._connections = connections
-        self._kept = connections // 4 if connections >= 8 else min(1, connections - 1)
-        for_one_project = connections - self._kept
+        self._reserved = connections // 4 if connections >= 8 else min(1, connections - 1)
+        for_one_project = connections - self._reserved
         self._slow_at_most = max(1, min(slow, for_one_project - max(1, for_one_project // 4)))
         self._held = 0
         self._held_by: dict[str, int] = {}
@@ -197,8 +197,8 @@ class Admission:
         return sum(map(len, self._slow.values()))
 
     def _is_free_for(self, project: str, lane: Lane) -> bool:
-        kept = self._kept if project in self._held_by else 0
-        if self._connections - self._held <= kept:
+        reserved = self._reserved if project in self._held_by else 0
+        if self._connections - self._held <= reserved:
             return False
         if lane is Lane.FAST:
             return True

@@ -75,6 +75,17 @@ def unlimited(connection: Connection) -> Generator[None]:
         yield
 
 
+HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
+
+
+def is_distributed(connection: Connection) -> bool:
+    """Whether the server has Citus, whose distributed tables have no triggers.
+
+    A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
+    """
+    return connection.execute(HAS_CITUS).fetchone() == (True,)
+
+
 def check_conninfo(variable: str, url: str) -> None:
     """Check that libpq can parse a connection string, without connecting.
 

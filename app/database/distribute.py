@@ -17,7 +17,6 @@ from app.database.migrate import missing_migrations
 DISTRIBUTED = (
     "resource",
     "word",
-    "unindexed_text",
     "resource_count",
 )
 """Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
@@ -82,11 +81,14 @@ SELECT create_distributed_table(%(table)s, %(column)s, colocate_with => %(coloca
 
 _CREATE_DISTRIBUTED_FUNCTION: LiteralString = "SELECT create_distributed_function(%(function)s)"
 
-# Citus distributes no table with triggers. Without the triggers that keep it, a list counts the resources of a project.
+# Citus distributes no table with triggers. Without them, a list counts the resources of a project, and each write adds
+# its words by a statement of its own.
 _DROP_TRIGGERS: LiteralString = """
 DROP TRIGGER IF EXISTS count_inserted ON resource;
 DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
+DROP TRIGGER IF EXISTS words_inserted ON resource;
+DROP TRIGGER IF EXISTS words_updated ON resource;
 DELETE FROM resource_count"""
 
 _LOCAL_SIZE: LiteralString = "SELECT pg_relation_size(%(table)s::regclass)"
@@ -140,26 +142,25 @@ def distribute(
     yield from _create_on_workers(connection)
     # Reference tables first, so that statements on a project's table can join them as soon as it is distributed.
     for table in REFERENCE:
-        if table not in placements:
+        placement = placements.get(table)
+        if placement is None:
             connection.execute(_CREATE_REFERENCE_TABLE, {"table": table})
-            _truncate_local_copy(connection, table)
-            yield Step(table, "is a reference table now")
-        elif placements[table].column is not None:
+        elif placement.column is not None:
             raise CannotDistribute(f"The table {table} is distributed; it should be a reference table.")
-        else:
-            _truncate_local_copy(connection, table)
-            yield Step(table, "was a reference table already")
+        # Also a table of an earlier run, which may have ended before it truncated the local copy.
+        _truncate_local_copy(connection, table)
+        yield Step(table, "is a reference table now" if placement is None else "was a reference table already")
     first = DISTRIBUTED[0]
     for table in (table for table in (*DISTRIBUTED, *more) if table in tables):
-        if table not in placements:
+        placement = placements.get(table)
+        if placement is None:
             _distribute_table(connection, table, None if table == first else first, shards)
-            _truncate_local_copy(connection, table)
-            yield Step(table, f"is distributed by {_COLUMN} now")
         else:
-            _raise_if_misplaced(table, placements[table], _placements(connection)[first])
-            # An earlier run may have distributed the table and ended before it truncated the local copy.
-            _truncate_local_copy(connection, table)
-            yield Step(table, f"was distributed by {_COLUMN} already")
+            _raise_if_misplaced(table, placement, _placements(connection)[first])
+        _truncate_local_copy(connection, table)
+        yield Step(
+            table, f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
+        )
 
 
 def _raise_if_not_prepared(connection: Connection) -> None:

@@ -72,20 +72,11 @@ _met_at: dict[str, float] = {}
 """The time of the last error with each reason in this process, by the monotonic clock."""
 
 
-def disk_fault() -> str | None:
-    """The fault of the database's disk; None if this process has not met a full disk lately."""
-    return _lately("disk_full", "The database had no room for a write")
-
-
-def read_only_fault() -> str | None:
-    """The fault of a read-only database; None if it has not refused a write of this process lately."""
-    return _lately("read_only", "The database was read-only for a write")
-
-
-def _lately(reason: str, said: str) -> str | None:
+def recent_fault(reason: str, text: str) -> str | None:
+    """The fault with a text, if this process has met an error with the reason lately; else None."""
     if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:
         return None
-    return f"{said} within the last {_REMEMBERED_FOR_S:g} s."
+    return f"{text} within the last {_REMEMBERED_FOR_S:g} s."
 
 
 class Unavailable(errors.ApiError):
@@ -101,25 +92,6 @@ class Unavailable(errors.ApiError):
         self.reason = reason
         _met_at[reason] = monotonic()
         metrics.database_refusals.labels(reason).inc()
-
-    @property
-    def is_collision(self) -> bool:
-        """Whether another write, or replication, has cancelled the statement, so that a retry may succeed."""
-        return self.reason == "collision"
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether the session of the connection is read-only."""
-        return self.reason == "read_only"
-
-    @property
-    def may_succeed_elsewhere(self) -> bool:
-        """Whether the primary may answer a query that the replica has not answered.
-
-        It may if the replica is away or has not yet received the newest migrations, or if the query was cancelled
-        because of a conflict with replication.
-        """
-        return self.reason in ("away", "collision", "not_migrated")
 
 
 def away() -> Unavailable:

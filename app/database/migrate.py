@@ -8,7 +8,6 @@ connection, and it works through a pooler in transaction mode.
 import logging
 import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import LiteralString
@@ -71,14 +70,6 @@ class UnsupportedServer(Exception):
     worker of a Citus cluster."""
 
 
-@dataclass(frozen=True, slots=True)
-class MigrationStatus:
-    """The id of a migration, and whether it is applied."""
-
-    id: str
-    applied: bool
-
-
 @cache
 def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
     """The files of the migrations that this version of the service needs, by their ids, in the order of application.
@@ -110,11 +101,11 @@ def missing_migrations(connection: Connection, more: tuple[Path, ...] = ()) -> l
     return [name for name in migration_files(more) if name not in applied]
 
 
-def status(url: str, more: tuple[Path, ...] = ()) -> list[MigrationStatus]:
-    """All migrations that this version needs, in the order of application, each with whether it is applied."""
+def status(url: str, more: tuple[Path, ...] = ()) -> dict[str, bool]:
+    """The ids of all migrations that this version needs, in the order of application, with whether each is applied."""
     with psycopg.connect(_without_load_balancing(url)) as connection:
         applied = applied_migrations(connection)
-    return [MigrationStatus(name, name in applied) for name in migration_files(more)]
+    return {name: name in applied for name in migration_files(more)}
 
 
 def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:

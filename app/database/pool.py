@@ -22,8 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import Connection, conninfo_with_timeouts
-from app.database.leisure import Leisure
+from app.database.connection import Connection, conninfo_with_timeouts, is_distributed
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
@@ -43,7 +42,7 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 old ones are replaced."""
 
 
-def _no_care(_project: str, _lane: Lane) -> None:
+def _no_care(_project: str) -> None:
     """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
 
 
@@ -69,11 +68,12 @@ class Database:
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
+        self._is_distributed: bool | None = None
+        """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_before = 0
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
         """The connections of the pool, and some that are closed."""
-        self._watched: _WatchedPool | None = None
         self._own: PooledConnection | None = None
         self._own_until = 0.0
         """The time after which the own connection is replaced, by the monotonic clock."""
@@ -86,10 +86,8 @@ class Database:
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
-        self.around_writes: Callable[[str, Lane], AbstractContextManager[Connection] | None] = _no_care
+        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_care
         """Returns an extension's own connection for writes to a project; None if a connection of the pool is used."""
-        self.leisure = Leisure(self._connection_at_leisure)
-        """The background work that requests add."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -99,12 +97,16 @@ class Database:
         """
         return Checkout(self, self._opened(), project, lane)
 
-    def writing(self, project: str, lane: Lane = Lane.FAST) -> AbstractContextManager[Connection]:
+    def writing(self, project: str) -> AbstractContextManager[Connection]:
         """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
-        return self.around_writes(project, lane) or self.connection(project, lane)
+        return self.around_writes(project) or self.connection(project)
 
-    def _connection_at_leisure(self, project: str) -> AbstractContextManager[Connection]:
-        return self.writing(project, Lane.SLOW)
+    def is_distributed(self, connection: Connection) -> bool:
+        """Whether the server of a connection has Citus, whose tables have no triggers. The first write asks the server,
+        and not each new connection: behind PgBouncer that query would wait for a server that is away."""
+        if self._is_distributed is None:
+            self._is_distributed = is_distributed(connection)
+        return self._is_distributed
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Wait for the admission of a request, and take a connection out of the pool.
@@ -248,7 +250,6 @@ class Database:
 
     def close(self) -> None:
         """Close all connections that this process has opened. Later requests for a connection are refused."""
-        self.leisure.close()
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
@@ -279,9 +280,14 @@ class Database:
 
         def configure(connection: PooledConnection) -> None:
             connection.configure(settings)
+            self._is_distributed = None
             self._failures_before = _failed_connections(pool)
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)
+
+        def statistics() -> dict[str, int] | None:
+            # The queue of the admission replaces the pool's own queue, which is always empty.
+            return None if pool.closed else {**pool.get_stats(), **self._admission.stats()}
 
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
@@ -299,8 +305,7 @@ class Database:
         self._failures_before = 0
         pool.open()
         if settings.metrics_are_on:
-            self._watched = _WatchedPool(pool, self._admission)
-            metrics.watch_pool(self._name, self._watched)
+            metrics.watch_pool(self._name, statistics)
         return pool
 
     @property
@@ -337,22 +342,6 @@ def _failed_connections(pool: ConnectionPool[PooledConnection]) -> int:
     return pool.get_stats().get("connections_errors", 0)
 
 
-class _WatchedPool:
-    """The statistics of a pool, with the queue of the admission in place of the pool's own queue, which is always
-    empty."""
-
-    def __init__(self, pool: ConnectionPool[PooledConnection], admission: Admission) -> None:
-        self._pool = pool
-        self._admission = admission
-
-    @property
-    def closed(self) -> bool:
-        return self._pool.closed
-
-    def get_stats(self) -> dict[str, int]:
-        return {**self._pool.get_stats(), **self._admission.stats()}
-
-
 class Checkout:
     """A context manager that checks out a connection and returns it to the pool.
 
@@ -380,6 +369,6 @@ class Checkout:
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:
-                if unavailable.is_read_only:
+                if unavailable.reason == "read_only":
                     self._database.replace_read_only_connections(self._pool)
                 raise unavailable from error

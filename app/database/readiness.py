@@ -19,7 +19,7 @@ import psycopg
 
 from app import errors
 from app.database.connection import Connection
-from app.database.failures import disk_fault, read_only_fault
+from app.database.failures import recent_fault
 from app.database.migrate import migration_files, missing_migrations
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -156,6 +156,6 @@ def _archiving_fault(connection: Connection) -> str | None:
 
 _WARNINGS: Mapping[str, Check] = {
     "archiving": _archiving_fault,
-    "disk": lambda _: disk_fault(),
-    "read_only": lambda _: read_only_fault(),
+    "disk": lambda _: recent_fault("disk_full", "The database had no room for a write"),
+    "read_only": lambda _: recent_fault("read_only", "The database was read-only for a write"),
 }

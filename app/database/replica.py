@@ -30,6 +30,10 @@ from app.telemetry.metrics import metrics
 
 RETRY_INTERVAL_S = 5.0
 
+_PRIMARY_MAY_ANSWER = ("away", "not_migrated", "collision")
+"""The reasons for which the primary may answer a query in place of the replica. A collision is a conflict with
+replication that has cancelled the query."""
+
 Result = TypeVar("Result")
 
 _log = logging.getLogger("app.replica")
@@ -65,9 +69,9 @@ class ReadingDatabase:
                 with replica.connection(project, lane) as connection:
                     found = query(connection)
             except Unavailable as error:
-                if not error.may_succeed_elsewhere:
+                if error.reason not in _PRIMARY_MAY_ANSWER:
                     raise
-                if not error.is_collision:
+                if error.reason != "collision":
                     self._note_away(replica, str(error))
             except psycopg.errors.UndefinedFunction as error:
                 self._note_away(replica, f"It has not received the newest migrations yet: {error}")

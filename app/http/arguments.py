@@ -40,11 +40,10 @@ _DESCRIPTION = "_apidoc"
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the request, with the function that loads or checks it before the view is called."""
+    """A part of the request, with the function that loads it before the view is called."""
 
     location: str
     load: Callable[[], Any]
-    is_argument: bool = True
 
 
 class Blueprint(SmorestBlueprint):
@@ -79,10 +78,6 @@ class Blueprint(SmorestBlueprint):
         :param load: the function; it may raise an ApiError.
         """
         return lambda view: _taking(view, _Part(location, load))
-
-    def checks(self, location: str, check: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """Decorate a view to have a function check the current request first. The view gets no result of it."""
-        return lambda view: _taking(view, _Part(location, check, is_argument=False))
 
 
 def _taking(view: AnyView, part: _Part) -> AnyView:
@@ -119,7 +114,7 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
             faults += error.faults
     if faults:
         raise errors.ApiError(faults)
-    return [loaded[part] for part in parts if part.is_argument]
+    return [loaded[part] for part in parts]
 
 
 # How each location is loaded

@@ -1,16 +1,8 @@
 """Answers every refusal and every crash of a request with the error body of the interface."""
 
-from typing import cast
-
 from flask import Flask, Response, request
 from gunicorn.http.errors import ParseException
-from werkzeug.exceptions import (
-    HTTPException,
-    MethodNotAllowed,
-    NotFound,
-    RequestEntityTooLarge,
-    UnsupportedMediaType,
-)
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from app import errors
 from app.database.failures import Unavailable
@@ -32,7 +24,7 @@ def install_error_answers(app: Flask) -> None:
         return response
 
     def answer_http(error: HTTPException) -> Response:
-        return answer(_of_http(error, app))
+        return answer(_of_http(error))
 
     def answer_malformed(error: ParseException) -> Response:
         # Gunicorn parses chunks while the application reads the body.
@@ -48,16 +40,12 @@ def install_error_answers(app: Flask) -> None:
     app.register_error_handler(Exception, answer_crash)
 
 
-def _of_http(error: HTTPException, app: Flask) -> errors.ApiError:
+def _of_http(error: HTTPException) -> errors.ApiError:
     match error:
         case NotFound():
             return errors.unknown_url(path_of_request())
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
-        case RequestEntityTooLarge():
-            return errors.content_too_large(cast("int", app.config["MAX_CONTENT_LENGTH"]))
-        case UnsupportedMediaType():
-            return errors.unsupported_media_type("application/json")
         case _ if (error.code or 500) < 500:
             return errors.invalid_input(error.description or "The request is malformed.")
         case _:

@@ -5,12 +5,10 @@ connection. nginx and the server of Go also decide so.
 """
 
 import select
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from typing import Any
 
 from flask import has_request_context, request
-from gevent import get_hub, monkey
+from gevent import monkey
 
 # The poll of the operating system and not gevent's, because it returns at once and reports a closed sending half.
 _poll = monkey.get_original("select", "poll")
@@ -34,32 +32,3 @@ def has_hung_up(client: Any) -> bool:
     waiting = _poll()
     waiting.register(descriptor, _HUNG_UP)
     return bool(waiting.poll(0))
-
-
-_READABLE = 1
-"""The event of gevent's loop for a descriptor that can be read. A closed connection can be read, too."""
-
-
-@contextmanager
-def watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
-    """Call a function once if the client sends bytes or closes its connection during the block.
-
-    :param client: a cooperative socket, or an object with its ``fileno``; None if there is nothing to watch.
-    :param wake: called by the event loop, so it must not block. :func:`has_hung_up` then says which of the two has
-        happened.
-    """
-    if client is None or client.fileno() < 0:
-        yield
-        return
-    watcher: Any = get_hub().loop.io(client.fileno(), _READABLE)
-
-    def ready() -> None:
-        watcher.stop()  # otherwise it would be called again as long as unread bytes are there
-        wake()
-
-    watcher.start(ready)
-    try:
-        yield
-    finally:
-        watcher.stop()
-        watcher.close()

@@ -42,8 +42,5 @@ class HostCheck:
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 
     def _is_own(self, host_and_port: str) -> bool:
-        try:
-            host = urlsplit(f"//{host_and_port}").hostname
-        except ValueError:
-            return False
+        host = urlsplit(f"//{host_and_port}").hostname
         return host is not None and (host in self._own_hosts or (self._is_on_loopback and is_loopback(host)))

@@ -43,7 +43,7 @@ class RawPath:
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
-            decoded = unquote_to_bytes(_ENCODED_AGAIN.sub(r"%25\1", path)).decode("latin-1")
+            decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path)).decode("latin-1")
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
@@ -52,7 +52,8 @@ class RawPath:
         return self._application(environ, start_response)
 
 
-_ENCODED_AGAIN = re.compile("%(25|2[Ff])")
+_SLASH_OR_PERCENT = re.compile("%(25|2[Ff])")
+"""The encoded characters that are decoded by the path converters, and not before routing."""
 
 _REPLACED_PATH = "app.replaced_path"
 
@@ -82,9 +83,6 @@ class PathPrefix:
 _PATH_PREFIX = re.compile(r"(?:/(?!\.\.?(?:/|$))[A-Za-z0-9._~-]+)*/?", re.ASCII)
 
 
-_LEFT_ENCODED = re.compile("%(?:25|2[Ff])")
-
-
 class Segment(BaseConverter):
     """The converter of a path segment with any text, even an empty one."""
 
@@ -92,7 +90,7 @@ class Segment(BaseConverter):
     part_isolating = True
 
     def to_python(self, value: str) -> str:
-        return _LEFT_ENCODED.sub(lambda match: "%" if match.group() == "%25" else "/", value)
+        return _SLASH_OR_PERCENT.sub(lambda match: "%" if match.group() == "%25" else "/", value)
 
 
 class FilledSegment(Segment):

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import LiteralString, cast
 
 from app.database.connection import Connection
+from app.identity.token_profile import projects_of
 
 SCOPES_LENGTH_AT_MOST = 4096
 """The most characters of all scopes of a client or token together, so that a token fits into a request header (8190
@@ -66,7 +67,7 @@ class Client:
     @property
     def projects(self) -> set[str]:
         """The keys of the projects that the client's scopes name."""
-        return {scope.partition(":")[2] for scope in self.scopes}
+        return projects_of(self.scopes)
 
 
 _SECRET_BYTES = 32

@@ -109,5 +109,5 @@ def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> VerifiedT
     try:
         return verifier.verify(token)
     except InvalidToken as error:
-        _log.info("access token refused", extra={"fields": {"reason": error.reason, **correlation_fields()}})
-        raise errors.token_refused(realm, error.reason) from None
+        _log.info("access token refused", extra={"fields": {"reason": str(error), **correlation_fields()}})
+        raise errors.token_refused(realm, str(error)) from None

@@ -12,19 +12,20 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import closing, suppress
 from http.client import HTTP_PORT, HTTPS_PORT, HTTPConnection, HTTPException, HTTPSConnection
 from threading import Lock, Thread
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from joserfc import jws, jwt
+from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 
 from app import errors
 from app.config import OutsideIssuerSettings
-from app.identity.verification import VerifiedToken, claims_registry
+from app.identity.verification import VerifiedToken
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "Ed25519", "EdDSA")
 """The accepted algorithms, all of them asymmetric. If HMAC were accepted, a token signed with the text of a public key
@@ -46,43 +47,34 @@ _log = logging.getLogger("app.identity")
 class OutsideIssuer:
     """The :class:`~app.identity.verification.TrustedIssuer` for the issuer in the three settings ``AUTH_...``."""
 
-    types = frozenset(("at+jwt", "jwt", ""))
+    types: frozenset[str] = frozenset(("at+jwt", "jwt", ""))
     """The accepted ``typ`` of a token. RFC 9068 requires the first; many issuers use the second for all their tokens,
     or none. ID tokens are refused because of their audience."""
-    client_claims = ("client_id", "azp", "sub")
+    further_claims: tuple[str, ...] = ()
+    client_claims: tuple[str, ...] = ("client_id", "azp", "sub")
     """The claims that may contain the client's id, the preferred one first: the claims of RFC 9068 and of OpenID
     Connect, and the subject."""
 
     def __init__(self, settings: OutsideIssuerSettings) -> None:
         self.registry: jws.JWSRegistry = _AlgorithmsWithEdDSA(algorithms=ALGORITHMS, strict_check_header=False)
-        self.claims: jwt.JWTClaimsRegistry = claims_registry(settings.issuer, settings.audience)
-        self._settings = settings
+        self.name = settings.issuer
+        self.audience = settings.audience
         self._url = settings.jwks_url
         self._keys: Mapping[str, Key] = {}
         self._fetched_at = self._tried_at = float("-inf")
         self._lock = Lock()
 
-    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The claims that a token must have at the time ``now``, in seconds since 1970."""
-        return claims_registry(self._settings.issuer, self._settings.audience, now)
+    def find_key(self, kid: str | None, *, look_again: bool) -> Key | None:
+        """The key with this id; for a token without a key id, the only key of the set, if it has one key.
 
-    def known_key(self, kid: str | None) -> Key | None:
-        """The key with this id; for a token without a key id, the only key of the set, if it has one key."""
+        :param look_again: whether the key set is fetched again for an unknown id, unless it was fetched within the
+            minimum interval.
+        :raises ApiError: 503 for an unknown id while another request fetches the key set.
+        """
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
-        return keys.get(kid)
-
-    def find_key(self, kid: str | None) -> Key | None:
-        """The key with this id. For an unknown id the key set is fetched again, unless it was fetched within the
-        minimum interval.
-
-        :raises ApiError: 503 for an unknown id while another request fetches the key set.
-        """
-        key = self.known_key(kid)
-        if key is not None or kid is None:
-            return key
-        if not self._fetch_unless_another_does():
+        if kid not in keys and look_again and not self._fetch_unless_another_does():
             # The key may be among the keys that another request fetches now.
             raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
         return self._keys.get(kid)
@@ -156,28 +148,24 @@ def fetch(url: str) -> bytes:
     """
     deadline = time.monotonic() + FETCH_TIMEOUT_S
     opened: list[socket.socket] = []
-    bodies: list[bytes] = []
-    errors_met: list[Exception] = []
+    result = Future[bytes]()
 
     def read() -> None:
         try:
-            bodies.append(_body(url, deadline, opened))
+            result.set_result(_body(url, deadline, opened))
         except Exception as error:  # noqa: BLE001 -- raised below, in the thread of the caller
-            errors_met.append(error)
+            result.set_exception(error)
 
-    reader = Thread(target=read, name="issuer-keys", daemon=True)
-    reader.start()
-    reader.join(FETCH_TIMEOUT_S)
-    is_late = reader.is_alive()
-    for connection in opened:
-        with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)  # ends a thread that is still reading
-        connection.close()
-    if is_late:
-        raise TimeoutError("it takes too long")
-    if errors_met:
-        raise errors_met[0]
-    return bodies[0]
+    Thread(target=read, name="issuer-keys", daemon=True).start()
+    try:
+        return result.result(FETCH_TIMEOUT_S)
+    except TimeoutError:
+        raise TimeoutError("it takes too long") from None
+    finally:
+        for connection in opened:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)  # ends a thread that is still reading
+            connection.close()
 
 
 def _body(url: str, deadline: float, opened: list[socket.socket]) -> bytes:

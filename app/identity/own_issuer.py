@@ -15,16 +15,19 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 
-from joserfc import jws, jwt
+from joserfc import jws
 from joserfc.jwk import ECKey
 
 from app import errors
+from app.database.connection import Connection
+from app.identity import issued_tokens
 from app.identity.issued_tokens import RECENT_S, TrustRecords
 from app.identity.token_profile import ALGORITHM, TOKEN_TYPE
-from app.identity.verification import VerifiedToken, claims_registry
+from app.identity.verification import VerifiedToken
 
 REFRESH_AFTER_S = 2.0
 SNAPSHOT_AGE_AT_MOST_S = 4.5
@@ -41,14 +44,6 @@ request would probably wait as long again."""
 _log = logging.getLogger("app.identity")
 
 
-def own_claims(issuer: str, now: float | None = None) -> jwt.JWTClaimsRegistry:
-    """The claims that the service's own tokens must have (RFC 9068, section 2.2). Issuer and audience are the service.
-
-    :param now: the time at which they are checked, in seconds since 1970; None: the real time.
-    """
-    return claims_registry(issuer, issuer, now, further=("client_id", "scope", "jti", "iat"))
-
-
 @dataclass(frozen=True, slots=True)
 class TrustSnapshot:
     """The public keys and the recent revocations in the database at one moment."""
@@ -58,53 +53,35 @@ class TrustSnapshot:
     records: TrustRecords = TrustRecords((), frozenset(), frozenset())
     keys: Mapping[str, ECKey] = field(default_factory=dict[str, ECKey])
 
-    @property
-    def age_s(self) -> float:
-        """The seconds since the snapshot was loaded."""
-        return time.monotonic() - self.loaded_at
-
 
 class OwnIssuer:
     """The :class:`~app.identity.verification.TrustedIssuer` of the tokens that the service itself has signed.
 
-    :param load: reads the public keys and recent revocations; it may raise an ApiError.
-    :param is_revoked: returns whether the token with an id, or the client with an id, is revoked; it may raise an
-        ApiError.
+    :param connect: checks out a connection to the database; it may raise an ApiError.
     """
 
     registry = jws.JWSRegistry(algorithms=[ALGORITHM])
-    types = frozenset((TOKEN_TYPE,))
-    client_claims = ("client_id",)
+    types: frozenset[str] = frozenset((TOKEN_TYPE,))
+    further_claims: tuple[str, ...] = ("client_id", "scope", "jti", "iat")
+    """The claims that RFC 9068, section 2.2 requires of every access token."""
+    client_claims: tuple[str, ...] = ("client_id",)
 
-    def __init__(self, issuer: str, load: Callable[[], TrustRecords], is_revoked: Callable[[str, str], bool]) -> None:
-        self.claims: jwt.JWTClaimsRegistry = own_claims(issuer)
-        self._issuer = issuer
-        self._load = load
-        self._is_revoked = is_revoked
+    def __init__(self, issuer: str, connect: Callable[[], AbstractContextManager[Connection]]) -> None:
+        self.name = self.audience = issuer  # the service issues tokens for itself
+        self._connect = connect
         self._snapshot = TrustSnapshot()
         self._failed_at = float("-inf")
         self._lock = Lock()
 
-    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The claims that a token must have at the time ``now``, in seconds since 1970."""
-        return own_claims(self._issuer, now)
-
-    def known_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id in the snapshot; None if it has none."""
-        return None if kid is None else self.snapshot().keys.get(kid)
-
-    def find_key(self, kid: str | None) -> ECKey | None:
-        """The key with this id. For an unknown id the snapshot is loaded again, by one request at a time."""
+    def find_key(self, kid: str | None, *, look_again: bool) -> ECKey | None:
+        """The key with this id; None if there is none."""
         if kid is None:
             return None
-        return self.known_key(kid) or self._loaded_after(time.monotonic()).keys.get(kid)
-
-    def _loaded_after(self, moment: float) -> TrustSnapshot:
-        """A snapshot that was loaded after a moment. Requests that wait for the lock share the next snapshot."""
-        with self._lock:
-            if self._snapshot.loaded_at <= moment:
-                self._refresh()
-            return self._snapshot
+        key = self.snapshot().keys.get(kid)
+        if key is None and look_again:
+            self.refresh()
+            key = self._snapshot.keys.get(kid)
+        return key
 
     def is_still_trusted(self, token: VerifiedToken) -> bool:
         """Whether neither the token nor its client is revoked, and its key still verifies."""
@@ -115,10 +92,10 @@ class OwnIssuer:
             or client_id in snapshot.records.revoked_clients
         ):
             return False
-        if snapshot.loaded_at - token.checked_at > LOOKED_UP_AGAIN_AFTER_S and self._is_revoked(
-            str(token.token_id), client_id
-        ):
-            return False
+        if snapshot.loaded_at - token.checked_at > LOOKED_UP_AGAIN_AFTER_S:
+            with self._connect() as connection:
+                if issued_tokens.is_revoked(connection, str(token.token_id), client_id):
+                    return False
         token.checked_at = snapshot.loaded_at
         return True
 
@@ -145,33 +122,30 @@ class OwnIssuer:
                 finally:
                     self._lock.release()
             return self._snapshot
-        self.refresh_if_older_than(SNAPSHOT_AGE_AT_MOST_S)
+        self.refresh()
         return self._snapshot
 
-    def refresh_if_older_than(self, age_s: float) -> None:
-        """Refresh the snapshot if it is as old as ``age_s``. Another thread may have refreshed it during the wait for
-        the lock.
+    def refresh(self) -> None:
+        """Refresh the snapshot, unless another request has begun to do so after this call and has finished.
 
         :raises ApiError: 503 if the database cannot be read.
         """
+        called_at = time.monotonic()
         with self._lock:
-            if self._snapshot.age_s >= age_s:
+            if self._snapshot.loaded_at <= called_at:
                 self._refresh()
 
     def _refresh(self) -> None:
         if time.monotonic() - self._failed_at < _RETRY_AFTER_S:
             raise errors.over_capacity("Nobody can tell at the moment whether the access token is valid.")
-        before, now = self._snapshot, time.monotonic()
+        began = time.monotonic()
         try:
-            loaded = self._load()
+            with self._connect() as connection:
+                records = issued_tokens.load_trust(connection)
         except errors.ApiError:
             self._failed_at = time.monotonic()
-            _log.warning("keys and revocations could not be read", extra={"fields": {"age_s": round(before.age_s, 1)}})
+            age_s = round(self._failed_at - self._snapshot.loaded_at, 1)
+            _log.warning("keys and revocations could not be read", extra={"fields": {"age_s": age_s}})
             raise
-        same_keys = loaded.public_jwks == before.records.public_jwks
-        self._snapshot = TrustSnapshot(now, loaded, before.keys if same_keys else _imported(loaded.public_jwks))
-
-
-def _imported(jwks: tuple[str, ...]) -> dict[str, ECKey]:
-    keys = [ECKey.import_key(json.loads(text)) for text in jwks]
-    return {key.kid: key for key in keys if key.kid is not None}
+        keys = [ECKey.import_key(json.loads(text)) for text in records.public_jwks]
+        self._snapshot = TrustSnapshot(began, records, {key.kid: key for key in keys if key.kid is not None})

@@ -10,11 +10,10 @@ There is no rate limit, because requests are cheap: refusing a client costs one 
 issuing a token one more lookup and one signature.
 """
 
-import base64
-import binascii
+import json
 import logging
 import re
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from urllib.parse import parse_qsl, unquote_plus
 
 import psycopg
 from flask import Request
+from joserfc import jws
 
 from app import errors
 from app.clock_and_ids import REAL_CLOCKS, ClockAndIds, Clocks
@@ -32,11 +32,10 @@ from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
 from app.http.request_log import correlation_fields
 from app.identity import clients, issued_tokens
 from app.identity.clients import Client
-from app.identity.issued_tokens import TrustRecords
 from app.identity.outside_issuer import OutsideIssuer
 from app.identity.own_issuer import OwnIssuer
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
-from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S
+from app.identity.token_profile import SCOPE, TOKEN_LIFETIME_S, projects_of
 from app.identity.verification import InvalidToken, Principal, TokenVerifier
 
 BODY_BYTES_AT_MOST = 32 * 1024
@@ -84,19 +83,11 @@ class AuthorizationServer:
     """Issues and revokes the service's own tokens. Its ``verifier`` verifies the tokens of all trusted issuers."""
 
     def __init__(self, settings: Settings, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
-        def load() -> TrustRecords:
-            with database.own_connection() as connection:
-                return issued_tokens.load_trust(connection)
-
-        def is_revoked(token_id: str, client_id: str) -> bool:
-            with database.own_connection() as connection:
-                return issued_tokens.is_revoked(connection, token_id, client_id)
-
         self._issuer = settings.issuer
         self._base_url = settings.authorization_url
         self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._database = database
-        self._own = OwnIssuer(settings.issuer, load, is_revoked)
+        self._own = OwnIssuer(settings.issuer, database.own_connection)
         self._clocks = clocks
         outside = settings.outside_issuer
         self._outside = None if outside is None else OutsideIssuer(outside)
@@ -109,7 +100,7 @@ class AuthorizationServer:
         A database without its tables or privileges does not end the start. Readiness fails until they are there.
         """
         with suppress(errors.ApiError, psycopg.Error):
-            self._own.refresh_if_older_than(0)
+            self._own.refresh()
         if self._outside is not None:
             self._outside.load_ahead()
 
@@ -141,16 +132,18 @@ class AuthorizationServer:
         :raises ApiError: 400 or 401 with a code of section 5.2.
         """
         with self._authenticated(request) as (client, parameters):
-            grant_type = parameters.get("grant_type")
-            if grant_type is None:
-                raise _invalid_request("Missing required parameter: grant_type.")
+            grant_type = _required(parameters, "grant_type")
             if grant_type != "client_credentials":
                 raise errors.oauth_error(
                     "unsupported_grant_type",
                     f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
                 )
             scopes = _granted(client, parameters.get("scope"))
-            token = self._issue(client, scopes)
+            clock_and_ids = self._clocks.of_client(client.client_id)
+            with self._database.connection() as connection:
+                token = issue_for_answer(
+                    connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids
+                )
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {
             "access_token": token,
@@ -168,7 +161,7 @@ class AuthorizationServer:
         with self._authenticated(request) as (client, parameters):
             token = _required(parameters, "token")
         try:
-            verified, claims = self.verifier.verify_with_claims(token)
+            verified = self.verifier.verify(token)
         except InvalidToken:
             return {"active": False}
         if not _may_introspect(client, verified.principal):
@@ -178,6 +171,7 @@ class AuthorizationServer:
             with self._database.connection() as connection:
                 if issued_tokens.is_revoked(connection, str(verified.token_id), verified.principal.client_id):
                     return {"active": False}
+        claims: dict[str, Any] = json.loads(jws.extract_compact(token.encode()).payload)
         known = {name: claims[name] for name in ("iss", "sub", "aud", "iat", "nbf", "jti") if name in claims}
         return {
             "active": True,
@@ -205,7 +199,7 @@ class AuthorizationServer:
         with self._database.connection() as connection:
             kept_until = self._clocks.of_client(client.client_id).kept_until(verified.expires_at)
             issued_tokens.revoke_token(connection, verified.token_id, kept_until)
-        self._own.refresh_if_older_than(0)
+        self._own.refresh()
         _log.info("token revoked", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {}
 
@@ -231,12 +225,6 @@ class AuthorizationServer:
             "service_documentation": f"{base}/docs",
         }
 
-    def _issue(self, client: Client, scopes: tuple[str, ...]) -> str:
-        """Issue a token to a client."""
-        clock_and_ids = self._clocks.of_client(client.client_id)
-        with self._database.connection() as connection:
-            return issue_for_answer(connection, self._issuer, client.client_id, scopes, self._encryption, clock_and_ids)
-
     @contextmanager
     def _authenticated(self, request: Request) -> Generator[tuple[Client, Mapping[str, str]]]:
         """Authenticate the client of a request for the ``with`` block. Every 4xx of the authentication or the block is
@@ -247,7 +235,7 @@ class AuthorizationServer:
         client_id = None
         try:
             parameters = read_parameters(request)
-            credentials = read_credentials(request.headers.get("Authorization"), parameters)
+            credentials = read_credentials(request, parameters)
             client_id = credentials.client_id
             with self._database.connection() as connection:
                 client = clients.authenticate_client(connection, client_id, credentials.secret)
@@ -276,12 +264,8 @@ def _may_introspect(client: Client, principal: Principal) -> bool:
     """Whether a token was issued to a client, or is only for projects of which this client has scopes."""
     if principal.client_id == client.client_id:
         return True
-    projects = _projects(principal.scopes)
-    return bool(projects) and projects <= _projects(client.scopes)
-
-
-def _projects(scopes: Iterable[str]) -> set[str]:
-    return {scope.partition(":")[2] for scope in scopes}
+    projects = projects_of(principal.scopes)
+    return bool(projects) and projects <= client.projects
 
 
 def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
@@ -345,44 +329,26 @@ def _pairs(encoded: bytes) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -> Credentials:
+def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credentials:
     """Return the credentials of a client from the Authorization header or from the form.
 
-    :param authorization: the Authorization header; None if there is none.
+    RFC 6749, section 2.3.1 requires user and password of HTTP Basic to be form-encoded.
+
     :raises ApiError: 401 ``invalid_client`` if there are no credentials, or if no client can have this id; 400
         ``invalid_request`` if header and form contradict or repeat one another.
     """
-    form_id, form_secret = parameters.get("client_id"), parameters.get("client_secret")
-    if authorization is None:
-        if form_id is None or form_secret is None:
+    client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
+    if "Authorization" in request.headers:
+        header = request.authorization  # None for malformed credentials
+        if header is None or header.type != "basic":
             raise errors.invalid_client()
-        return _checked_credentials(form_id, form_secret)
-    client_id, secret = _basic_credentials(authorization)
-    if form_secret is not None:
-        raise _invalid_request("The client authenticates both in the header and in the form.")
-    if form_id is not None and form_id != client_id:
-        raise _invalid_request("The parameter client_id names another client than the header.")
-    return _checked_credentials(client_id, secret)
-
-
-def _basic_credentials(authorization: str) -> tuple[str, str]:
-    """Decode user and password of HTTP Basic (RFC 7617). RFC 6749, section 2.3.1 requires each of them to be
-    form-encoded."""
-    scheme, _, encoded = authorization.partition(" ")
-    if scheme.lower() != "basic":
-        raise errors.invalid_client()
-    try:
-        decoded = base64.b64decode(encoded.strip(), validate=True).decode()
-    except (binascii.Error, ValueError):
-        raise errors.invalid_client() from None
-    user, colon, password = decoded.partition(":")
-    if not colon:
-        raise errors.invalid_client()
-    return unquote_plus(user), unquote_plus(password)
-
-
-def _checked_credentials(client_id: str, secret: str) -> Credentials:
-    if _CLIENT_ID.fullmatch(client_id) is None:
+        if secret is not None:
+            raise _invalid_request("The client authenticates both in the header and in the form.")
+        user, secret = unquote_plus(header.username or ""), unquote_plus(header.password or "")
+        if client_id not in (None, user):
+            raise _invalid_request("The parameter client_id names another client than the header.")
+        client_id = user
+    if client_id is None or secret is None or _CLIENT_ID.fullmatch(client_id) is None:
         raise errors.invalid_client()
     return Credentials(client_id, secret)
 

@@ -134,14 +134,8 @@ class SigningKey:
     retired_at: datetime | None
     """The time until which the key verifies tokens; None if no end is set."""
     encrypted: bool
-
-    def state(self, now: datetime, signing_kid: str | None) -> str:
-        """The use of the key: ``signs``, ``published`` (it will sign later), ``verifies`` or ``retired``."""
-        if self.kid == signing_kid:
-            return "signs"
-        if self.retired_at is not None and self.retired_at <= now:
-            return "retired"
-        return "published" if self.signs_from > now else "verifies"
+    state: str
+    """The use of the key: ``signs``, ``published`` (it will sign later), ``verifies`` or ``retired``."""
 
 
 def ensure_signing_key(connection: Connection, encryption: KeyEncryption = NO_ENCRYPTION) -> None:
@@ -189,13 +183,22 @@ def rotate_signing_key(
         raise LookupError("The signing key has just been rotated by someone else.") from None
 
 
-def list_signing_keys(connection: Connection) -> list[tuple[SigningKey, str]]:
-    """All signing keys, the oldest first, each with its state (see :meth:`SigningKey.state`)."""
+def list_signing_keys(connection: Connection) -> list[SigningKey]:
+    """All signing keys, the oldest first."""
     rows = connection.execute(_SELECT_ALL).fetchall()
-    keys = [SigningKey(*row[:4], encrypted=KeyEncryption.is_encrypted(row[4])) for row in rows]
-    current = connection.execute(_SELECT_CURRENT).fetchone()
+    signing = connection.execute(_SELECT_CURRENT).fetchone()
     now = datetime.now(UTC)
-    return [(key, key.state(now, None if current is None else current[0])) for key in keys]
+    keys: list[SigningKey] = []
+    for kid, created_at, signs_from, retired_at, stored in rows:
+        if signing is not None and kid == signing[0]:
+            state = "signs"
+        elif retired_at is not None and retired_at <= now:
+            state = "retired"
+        else:
+            state = "published" if signs_from > now else "verifies"
+        encrypted = KeyEncryption.is_encrypted(stored)
+        keys.append(SigningKey(kid, created_at, signs_from, retired_at, encrypted, state))
+    return keys
 
 
 def encrypt_signing_keys(connection: Connection, encryption: KeyEncryption) -> int:

@@ -1,6 +1,7 @@
 """The form of the service's access tokens: JWTs in the profile of RFC 9068, signed with ES256, with scopes."""
 
 import re
+from collections.abc import Iterable
 
 from app.values.patterns import PROJECT_KEY_PATTERN
 
@@ -16,3 +17,8 @@ SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_prod
 
 SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
 """The form of a scope: its name, a colon, and the key of the project for which it is valid."""
+
+
+def projects_of(scopes: Iterable[str]) -> set[str]:
+    """The keys of the projects that scopes name."""
+    return {scope.partition(":")[2] for scope in scopes}

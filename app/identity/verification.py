@@ -27,6 +27,7 @@ from app.values.patterns import CLIENT_ID_AT_MOST
 from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192
+CACHED_AT_MOST = 4096
 CLOCK_DIFFERENCE_AT_MOST_S = 30
 """The most seconds by which ``nbf`` and ``iat`` may be in the future. ``exp`` has no leeway: no token is accepted after
 it."""
@@ -42,13 +43,8 @@ class InvalidToken(Exception):
     """The error for an invalid token: malformed, not signed by a known key, expired, not yet valid, revoked, or for
     another service.
 
-    :param reason: the fault of the token, for the log and for the client, in ASCII without quotes and without the
-        token.
+    Its text is the fault of the token, for the log and for the client, in ASCII without quotes and without the token.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,43 +58,25 @@ class Principal:
 class TrustedIssuer(Protocol):
     """An issuer whose tokens the service accepts."""
 
-    @property
-    def registry(self) -> jws.JWSRegistry:
-        """The algorithms that the signatures of its tokens may use: asymmetric ones, never ``none``."""
-        ...
+    registry: jws.JWSRegistry
+    """The algorithms that the signatures of its tokens may use: asymmetric ones, never ``none``."""
+    types: frozenset[str]
+    """The values that the ``typ`` header of its tokens may have, in lower case; ``""`` if it may be missing."""
+    name: str
+    """The claim ``iss`` of its tokens."""
+    audience: str
+    """The claim ``aud`` of its tokens, or one of several."""
+    further_claims: tuple[str, ...]
+    """The names of claims that its tokens must have besides ``iss``, ``aud`` and ``exp``."""
+    client_claims: tuple[str, ...]
+    """The names of claims that may contain the client's id. The first of them that a token has counts."""
 
-    @property
-    def types(self) -> frozenset[str]:
-        """The values that the ``typ`` header of its tokens may have, in lower case; ``""`` if it may be missing."""
-        ...
-
-    @property
-    def claims(self) -> jwt.JWTClaimsRegistry:
-        """The claims that its tokens must have."""
-        ...
-
-    def claims_at(self, now: float) -> jwt.JWTClaimsRegistry:
-        """The claims that its tokens must have at the time ``now``, in seconds since 1970."""
-        ...
-
-    @property
-    def client_claims(self) -> tuple[str, ...]:
-        """The names of claims that may contain the client's id. The first of them that a token has counts."""
-        ...
-
-    def known_key(self, kid: str | None) -> Key | None:
-        """The public key with this id among the cached keys, which are refreshed if they are old; None if none has the
-        id.
-
-        :raises ApiError: 503 if the keys are not available.
-        """
-        ...
-
-    def find_key(self, kid: str | None) -> Key | None:
-        """The public key with this id, read again from its source if it is not cached; None if the source has no such
-        key.
+    def find_key(self, kid: str | None, *, look_again: bool) -> Key | None:
+        """The public key with this id; None if there is none.
 
         :param kid: the ``kid`` header of the token; None if it has none.
+        :param look_again: whether to read the keys again from their source if none of the cached keys has the id. Old
+            keys are read again in any case.
         :raises ApiError: 503 if the keys are not available.
         """
         ...
@@ -132,24 +110,16 @@ class TokenVerifier:
     A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached,
     because an attacker could fill the cache with them.
 
+    When the cache is full, the oldest entry is removed.
+
     :param clocks: return the clock of each client.
-    :param cache_size: the most cached tokens. When the cache is full, the oldest entry is removed. 0 switches the cache
-        off.
     """
 
-    def __init__(
-        self, issuers: Sequence[TrustedIssuer], clocks: Clocks = REAL_CLOCKS, *, cache_size: int = 4096
-    ) -> None:
-        self.cache_size = cache_size
+    def __init__(self, issuers: Sequence[TrustedIssuer], clocks: Clocks = REAL_CLOCKS) -> None:
         self._clock_of = clocks.of_client
         self._issuers = tuple(issuers)
         self._cache: dict[bytes, VerifiedToken] = {}
         self._lock = Lock()
-
-    @property
-    def cached_digests(self) -> tuple[bytes, ...]:
-        """The SHA-256 of each token in the cache, oldest first."""
-        return tuple(self._cache)
 
     def verify(self, token: str) -> VerifiedToken:
         """Verify a token.
@@ -160,7 +130,7 @@ class TokenVerifier:
         digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
         cached = self._cache.get(digest)
         try:
-            verified = cached or self._decode(token)[0]
+            verified = cached or self._decode(token)
             clock_and_ids = self._clock_of(verified.principal.client_id)
             if verified.expires_at <= clock_and_ids.time():
                 raise InvalidToken(_EXPIRED)
@@ -179,15 +149,9 @@ class TokenVerifier:
             metrics.token_checks.labels("cached").inc()
         return verified
 
-    def verify_with_claims(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
-        """Verify a token as :meth:`verify` does, and return it with all its claims."""
-        return self.verify(token), self._decode(token)[1]
-
     def _add_to_cache(self, digest: bytes, verified: VerifiedToken) -> None:
-        if self.cache_size == 0:
-            return
         with self._lock:
-            while len(self._cache) >= self.cache_size:
+            while len(self._cache) >= CACHED_AT_MOST:
                 del self._cache[next(iter(self._cache))]
             self._cache[digest] = verified
 
@@ -195,7 +159,7 @@ class TokenVerifier:
         with self._lock:
             self._cache.pop(digest, None)
 
-    def _decode(self, token: str) -> tuple[VerifiedToken, dict[str, Any]]:
+    def _decode(self, token: str) -> VerifiedToken:
         _raise_if_oversized_or_malformed(token)
         header = _header(token)
         kid = header.get("kid")
@@ -218,7 +182,7 @@ class TokenVerifier:
             key.kid,
             token_id if isinstance(token_id, str) else None,
             _checked_time(claims["exp"]),
-        ), claims
+        )
 
     def _validate(self, claims: dict[str, Any], issuer: TrustedIssuer) -> None:
         """Check the claims of a token by the clock of its client.
@@ -228,11 +192,11 @@ class TokenVerifier:
         """
         client_id = _client_id(claims, issuer)
         clock_and_ids = self._clock_of(client_id) if isinstance(client_id, str) else REAL_CLOCK_AND_IDS
-        if clock_and_ids is REAL_CLOCK_AND_IDS:
-            issuer.claims.validate(claims)
-        else:
+        now = None
+        if clock_and_ids is not REAL_CLOCK_AND_IDS:
             issued_at = claims.get("iat")
-            issuer.claims_at(issued_at if isinstance(issued_at, int) else clock_and_ids.time()).validate(claims)
+            now = issued_at if isinstance(issued_at, int) else int(clock_and_ids.time())
+        claims_registry(issuer, now).validate(claims)
 
     def issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
         """Find the key with an id, and the issuer to which the key belongs.
@@ -241,14 +205,11 @@ class TokenVerifier:
         :raises ApiError: 503 if the keys are not available.
         """
         # First the cached keys of all issuers, so that no issuer is asked for a key of another one.
-        for issuer in self._issuers:
-            key = issuer.known_key(kid)
-            if key is not None:
-                return issuer, key
-        for issuer in self._issuers:
-            key = issuer.find_key(kid)
-            if key is not None:
-                return issuer, key
+        for look_again in (False, True):
+            for issuer in self._issuers:
+                key = issuer.find_key(kid, look_again=look_again)
+                if key is not None:
+                    return issuer, key
         raise InvalidToken("it is of an unknown issuer, or its key has been withdrawn")
 
 
@@ -324,18 +285,12 @@ def _checked_client_id(client_id: Any) -> str:
     return client_id
 
 
-def claims_registry(
-    issuer: str, audience: str, now: float | None = None, *, further: Sequence[str] = ()
-) -> jwt.JWTClaimsRegistry:
-    """The claims that a token of an issuer must have: the issuer, the audience, and a time of expiry.
+def claims_registry(issuer: TrustedIssuer, now: int | None) -> jwt.JWTClaimsRegistry:
+    """The claims that a token of an issuer must have.
 
     :param now: the time at which they are checked, in seconds since 1970; None: the real time.
-    :param further: the names of further claims that the token must have.
     """
-    required: jwt.ClaimsOption = {"essential": True}
-    options: dict[str, jwt.ClaimsOption] = {
-        **dict.fromkeys(("exp", *further), required),
-        "iss": {"essential": True, "value": issuer},
-        "aud": {"essential": True, "value": audience},
-    }
-    return jwt.JWTClaimsRegistry(None if now is None else int(now), CLOCK_DIFFERENCE_AT_MOST_S, **options)
+    options: dict[str, jwt.ClaimsOption] = {name: {"essential": True} for name in ("exp", *issuer.further_claims)}
+    options["iss"] = {"essential": True, "value": issuer.name}
+    options["aud"] = {"essential": True, "value": issuer.audience}
+    return jwt.JWTClaimsRegistry(now, CLOCK_DIFFERENCE_AT_MOST_S, **options)

@@ -1,12 +1,14 @@
 """Makes the OpenAPI 3.1 document from the URL map, the marks of views, the schemas and the error catalogue.
 
-A view declares its operation id and answers with :func:`app.openapi.marks.operation`. The rest is derived: parameters
-and bodies from the schemas, security from the scopes, error responses from the parameters and bodies of the view.
+A view declares its operation id and answers with :func:`app.openapi.marks.operation`. Parameters and bodies follow from
+the schemas, security from the scopes, and error responses from the parameters and bodies of the view. The rest is
+written by hand in ``parts.json`` and ``description.md``.
 """
 
-import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -19,149 +21,95 @@ from app.config import Settings
 from app.http.bodies import FORM, JSON
 from app.http.request_log import route_template
 from app.identity.scopes import accepted_scopes
-from app.identity.token_profile import SCOPE_NAMES
-from app.openapi.components import (
-    DESCRIPTION,
-    FORMS,
-    HEADERS,
-    LINKS,
-    PATH_PARAMETERS,
-    REQUEST_HEADERS,
-    REQUIRED_SERVER_FIELDS,
-    SCHEMAS,
-    SERVER_FIELDS,
-    TAGS,
-    Document,
-)
 from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES, ERROR_EXAMPLES
 from app.openapi.marks import Answer, Operation, operation_of
+from app.openapi.parts import PARTS, Document
 from app.resource.actions import REGISTRY
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
-from app.values.json_fields import STORABLE_TEXT, TEXT
-from app.values.parameters import Parameter, ParameterFamily
+from app.resource.searching.search_params import ProjectionSearchSchema
+from app.values.json_fields import TEXT
+from app.values.parameters import Parameter, ParameterFamily, QuerySchema
+
+FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
+"""The forms whose fields may also be in the query string."""
 
 
 def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
-    spec = cast("Any", api.spec)
-    made: Document = spec.to_dict()
-    schemas: Document = made["components"]["schemas"]
-    # Remove flask-smorest's own schemas, and its schema of the search form, which FORMS describes.
-    for unused in ("Error", "PaginationMetadata", "ProjectionSearch"):
-        schemas.pop(unused, None)
-    _describe_actions(schemas)
-    flat = {**SERVER_FIELDS, **schemas["ObjectType"]["properties"]}
-    schemas |= SCHEMAS
-    # The endpoints of 4.9 and 4.13 store nothing, so they accept texts that PostgreSQL cannot store.
-    texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
-    schemas["EchoedObjectType"] = {
-        **schemas["ObjectType"],
-        "properties": {**schemas["ObjectType"]["properties"], **texts},
-    }
-    schemas |= {name: _form_schema(form().fields) for name, form in FORMS.items()}
-    schemas["FlatResource"] = {
-        "type": "object",
-        "required": REQUIRED_SERVER_FIELDS,
-        "properties": flat,
-    }
-    schemas["Projection"] = {
-        "type": "object",
-        "required": [*REQUIRED_SERVER_FIELDS, "hasStagedChanges"],
-        "properties": {
-            **flat,
-            "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
-            "someProperty": STORABLE_TEXT,
-        },
-    }
-    paths = _paths(app, made["paths"])
-    examples = {code: {"value": error.payload()} for code, error in ERROR_EXAMPLES.items()}
-    examples[_TARGET_TOO_LONG] = {"value": errors.target_too_long().payload()}
+    made: Document = cast("Any", api.spec).to_dict()
+    components: Document = deepcopy(PARTS["components"])
+    flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
+    flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
+    # No operation documents 405, because it answers methods that an endpoint does not have.
+    examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}
+    examples[_TARGET_TOO_LONG] = errors.target_too_long()
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Sample Resource Service",
             "version": "v1",
-            "description": _unwrapped(DESCRIPTION),
+            "description": _unwrapped(Path(__file__).with_name("description.md").read_text("utf-8")),
             "contact": {"name": "Whoever runs this server"},
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": _servers(settings),
-        "tags": [{"name": name, "description": meaning} for name, meaning in TAGS.values()],
-        "paths": paths,
+        "tags": list(PARTS["tags"].values()),
+        "paths": _paths(app, made["paths"]),
         "components": {
-            "schemas": dict(sorted(schemas.items())),
-            "headers": _used("headers", HEADERS, paths),
-            "links": dict(LINKS),
-            "examples": _used("examples", examples, paths),
-            "securitySchemes": {
-                "clientCredentials": {
-                    "type": "oauth2",
-                    "description": "An API client's id and secret, as `sample-resource client create` prints them.",
-                    "flows": {
-                        "clientCredentials": {
-                            "tokenUrl": f"{settings.base_url}/oauth/token",
-                            "scopes": {f"{name}:{{projectKey}}": meaning for name, meaning in _SCOPES.items()},
-                        }
-                    },
-                },
-                "client": {
-                    "type": "http",
-                    "scheme": "basic",
-                    "description": "An API client's id and secret themselves, at the endpoints of OAuth.",
-                },
-                "bearer": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "bearerFormat": "JWT",
-                    "description": "An access token, as `sample-resource token` prints one.",
-                },
-            },
+            "schemas": _schemas(made["components"]["schemas"], components["schemas"]),
+            "headers": components["headers"],
+            "links": components["links"],
+            "examples": {code: {"value": error.payload()} for code, error in examples.items()},
+            "securitySchemes": components["securitySchemes"],
         },
     }
 
 
-def _used(kind: str, components: Mapping[str, Document], paths: Document) -> Document:
-    """The components of one kind that the paths refer to. The others, such as the example of 405, are left out."""
-    text = json.dumps(paths)
-    return {name: value for name, value in components.items() if f'"#/components/{kind}/{name}"' in text}
+def _schemas(made: Document, by_hand: Document) -> Document:
+    """All schemas by name: those of marshmallow's schemas, those written by hand, and those that follow from both.
 
-
-_SCOPES = dict(
-    zip(
-        SCOPE_NAMES,
-        (
-            "read and write resources",
-            "read resources",
-            "search by 4.14",
-            "search by 4.14",
-        ),
-        strict=True,
-    )
-)
+    :param made: the schemas that flask-smorest has made.
+    """
+    _describe_actions(made)
+    codes = by_hand["ErrorObject"]["properties"]["code"]
+    codes["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
+    fields: Document = made["ObjectType"]["properties"]
+    properties: Document = by_hand["Resource"]["properties"]
+    server = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
+    required = [name for name in server if name != "key"]
+    # The endpoints of 4.9 and 4.13 store nothing, so they accept texts that PostgreSQL cannot store.
+    texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
+    projection = {
+        "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
+        "someProperty": properties["someProperty"],
+    }
+    schemas = {
+        **made,
+        **by_hand,
+        **{name: _form_schema(form().fields) for name, form in FORMS.items()},
+        "EchoedObjectType": {**made["ObjectType"], "properties": {**fields, **texts}},
+        "FlatResource": {"type": "object", "required": required, "properties": {**server, **fields}},
+        "Projection": {
+            "type": "object",
+            "required": [*required, "hasStagedChanges"],
+            "properties": {**server, **fields, **projection},
+        },
+    }
+    # flask-smorest's own schema, and its schema of the search form, which FORMS describes.
+    for unused in ("PaginationMetadata", "ProjectionSearch"):
+        schemas.pop(unused, None)
+    return dict(sorted(schemas.items()))
 
 
 def _servers(settings: Settings) -> list[Document]:
-    meaning = "this server"
+    own: Document = {"url": settings.base_url, "description": "this server"}
     if settings.base_domain is None:
-        meaning += "; with BASE_DOMAIN it also has a host for each region and cloud provider"
-    servers: list[Document] = [{"url": settings.base_url, "description": meaning}]
-    if settings.base_domain is not None:
-        parts = urlsplit(settings.base_url)
-        port = "" if parts.port is None else f":{parts.port}"
-        label = (
-            "letters, digits and hyphens, as a part of a host name has them: 1 to 63, without a hyphen at either end"
-        )
-        servers.append(
-            {
-                "url": f"{parts.scheme}://api.{{region}}.{{cloudProvider}}.{settings.base_domain}{port}{parts.path}",
-                "description": "this server, at the host of a region and a cloud provider",
-                "variables": {
-                    "region": {"default": "europe-west1", "description": f"the region; {label}"},
-                    "cloudProvider": {"default": "gcp", "description": f"the cloud provider; {label}"},
-                },
-            }
-        )
-    return servers
+        own["description"] += "; with BASE_DOMAIN it also has a host for each region and cloud provider"
+        return [own]
+    parts = urlsplit(settings.base_url)
+    port = "" if parts.port is None else f":{parts.port}"
+    url = f"{parts.scheme}://api.{{region}}.{{cloudProvider}}.{settings.base_domain}{port}{parts.path}"
+    return [own, {"url": url, **PARTS["serverOfRegion"]}]
 
 
 def _describe_actions(schemas: Document) -> None:
@@ -203,40 +151,22 @@ last."""
 def _paths(app: Flask, made: Document) -> Document:
     """The paths of the document with all described views, in the order of the code."""
     paths: Document = {}
-    for rule, method, view, described in described_views(app):
-        found = made[route_template(rule.rule)][method]
-        paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
-    return paths
-
-
-def described_views(app: Flask) -> Generator[tuple[Rule, str, Any, Operation]]:
-    """Yield each view that has a description, with its URL rule, its method in lower case, and the description."""
     for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
-        if view_class is None:
-            continue
-        for method in sorted(view_class.methods or (), key=_METHODS.index):
-            view = getattr(view_class, method.lower())
+        for name in sorted(getattr(view_class, "methods", None) or (), key=_METHODS.index):
+            method = name.lower()
+            view = getattr(view_class, method)
             described = operation_of(view)
             if described is not None:
-                yield rule, method.lower(), view, described
+                found = made[route_template(rule.rule)][method]
+                paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
+    return paths
 
 
 def path_template(rule: str) -> str:
     """The path of a URL rule with the public names of its variables, such as ``/{projectKey}/resource``."""
-    return re.sub("{([a-z_]+)}", lambda variable: f"{{{PATH_PARAMETERS[variable[1]][0]}}}", route_template(rule))
-
-
-def _path_parameter(variable: str) -> Document:
-    name, schema, meaning, example = PATH_PARAMETERS[variable]
-    return {
-        "name": name,
-        "in": "path",
-        "required": True,
-        "description": meaning,
-        "schema": schema,
-        "example": example,
-    }
+    parameters = PARTS["pathParameters"]
+    return re.sub("{([a-z_]+)}", lambda variable: f"{{{parameters[variable[1]]['name']}}}", route_template(rule))
 
 
 def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
@@ -250,14 +180,11 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
         "description": _unwrapped(found.get("description", "")),
-        "tags": [TAGS[rule.endpoint.partition(".")[0]][0]],
+        "tags": [PARTS["tags"][rule.endpoint.partition(".")[0]]["name"]],
         "parameters": [
-            *(_path_parameter(name) for name in sorted(rule.arguments)),
+            *(PARTS["pathParameters"][name] for name in sorted(rule.arguments)),
             *query,
-            *(
-                {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
-                for name in (*described.headers, "X-Correlation-ID")
-            ),
+            *(PARTS["requestHeaders"][name] for name in (*described.headers, "X-Correlation-ID")),
         ],
     }
     if body is not None:
@@ -348,7 +275,7 @@ def _header_references(names: Sequence[str]) -> Document:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Correlation-ID")}
 
 
-_ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
+_ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: ("Retry-After",)}
 
 
 def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:

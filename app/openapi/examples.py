@@ -1,114 +1,64 @@
-"""The examples of bodies, answers and errors. All of them succeed if a page tries them from top to bottom."""
+"""The examples of bodies, answers and errors. All of them succeed if a page tries them from top to bottom.
+
+``parts.json`` has most of them. Here are those that contain an ObjectType, whose example follows from its fields, and
+those of errors, which follow from the functions that make errors.
+"""
 
 from collections.abc import Mapping
 
 from app import errors
-from app.openapi.components import Document
+from app.openapi.parts import PARTS, Document
 from app.query.object_fields import OBJECT_FIELDS
 from app.resource.schemas import KEY_REASON
 
-_EXAMPLE_OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
+_OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
 
-_EXAMPLE_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _EXAMPLE_OBJECT_TYPE}
+_DRAFT: Document = {"key": "my-pet", "objectTypeProperty": _OBJECT_TYPE}
 
 BODY_EXAMPLES: Mapping[str, Document] = {
-    "ResourceDraft": _EXAMPLE_DRAFT,
-    "overwriteResource": _EXAMPLE_DRAFT | {"version": 1},
-    "Update": {
-        "version": 1,
-        "actions": [{"action": "doSomeThing"}, {"action": "changeSomeProperty", "someProperty": "any string"}],
-    },
-    "ComplexRecord": {
-        "id": "an id",
-        "version": 1,
-        "key": "a key",
-        "custom": True,
-        "createdAt": "2015-02-28T16:41:41.090Z",
-        "lastModifiedAt": "2016-02-28T16:41:41.090Z",
-        "createdBy": {"firstName": "John", "lastName": "Doe"},
-        "lastModifiedBy": {"firstName": "Jane", "lastName": "Doe"},
-    },
-    "SearchForm": {
-        "text.<language>": {"text.en": "dogs"},
-        "filter": ["arrayOfIntExample:range(1 to 5)"],
-        "facet": ["arrayOfStringExample"],
-        "limit": 5,
-    },
-    "TokenRequest": {"grant_type": "client_credentials"},
-    "TokenToExamine": {"token": "an access token"},
+    **PARTS["requestExamples"],
+    "ResourceDraft": _DRAFT,
+    "overwriteResource": _DRAFT | {"version": 1},
 }
 """The examples of request bodies, by operation id or by the name of the schema."""
 
-_EXAMPLE_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
+_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
 
-_EXAMPLE_RESOURCE: Document = {
+_RESOURCE: Document = {
     "id": "018cc251-f400-7000-8000-000000000001",
     "version": 1,
     "key": "my-pet",
     "createdAt": "2024-01-01T00:00:00.000Z",
-    "createdBy": _EXAMPLE_REFERENCE,
+    "createdBy": _REFERENCE,
     "lastModifiedAt": "2024-01-01T00:00:00.000Z",
-    "lastModifiedBy": _EXAMPLE_REFERENCE,
-    "objectTypeProperty": _EXAMPLE_OBJECT_TYPE,
+    "lastModifiedBy": _REFERENCE,
+    "objectTypeProperty": _OBJECT_TYPE,
 }
 
-_EXAMPLE_FLAT_RESOURCE: Document = {
-    name: _EXAMPLE_RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
-} | _EXAMPLE_OBJECT_TYPE
+_FLAT_RESOURCE: Document = {
+    name: _RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
+} | _OBJECT_TYPE
 
 
 def _page_with(result: Document, **more: Document) -> Document:
     return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result], **more}
 
 
+_TERMS: Document = {
+    "type": "terms",
+    "dataType": "text",
+    "missing": 0,
+    "total": 1,
+    "other": 0,
+    "terms": [{"term": "dog", "count": 1}],
+}
+
 ANSWER_EXAMPLES: Mapping[str, Document] = {
-    "Resource": _EXAMPLE_RESOURCE,
-    "ResourcePage": _page_with(_EXAMPLE_RESOURCE),
-    "FlatResourcePage": _page_with(_EXAMPLE_FLAT_RESOURCE),
-    "ProjectionPage": _page_with(
-        _EXAMPLE_FLAT_RESOURCE | {"hasStagedChanges": False},
-        facets={
-            "arrayOfStringExample": {
-                "type": "terms",
-                "dataType": "text",
-                "missing": 0,
-                "total": 1,
-                "other": 0,
-                "terms": [{"term": "dog", "count": 1}],
-            }
-        },
-    ),
-    "EchoedObjectType": {
-        "arrayOfIntExample": [1],
-        "arrayOfUniqueIntExample": [1],
-        "arrayOfFloatExample": [0.5],
-        "arrayOfNumberNoDefaultsExample": [0.5, 1],
-        "arrayOfStringExample": ['lastName = "Doe"', "two", "any text", "an id", "a key", "true"],
-    },
-    "DateTimes": {
-        "dateOnlyExample": "2016-02-28",
-        "timeOnlyExample": "16:41:41",
-        "dateTimeOnlyExample": "2016-02-28T16:41:41",
-        "dateTimeExample": "2016-02-28T16:41:41.090Z",
-        "dateTimeExampleDefaultFormat": "2016-02-28T16:41:41.090Z",
-        "dateTimeExampleRfc": "Sun, 28 Feb 2016 16:41:41 GMT",
-    },
-    "Token": {
-        "access_token": "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl",
-        "token_type": "Bearer",
-        "expires_in": 172_800,
-        "scope": "manage_test:demo view_test:demo",
-    },
-    "Introspection": {"active": True, "scope": "view_test:demo", "client_id": "V9Ir9nrm0EG1NhaCCVZBIJXe"},
-    "Nothing": {},
-    "KeySet": {"keys": [{"kty": "EC", "crv": "P-256", "kid": "1B-Rzu6pYdr2xcAU", "use": "sig", "alg": "ES256"}]},
-    "ServerMetadata": {
-        "issuer": "https://example.com",
-        "token_endpoint": "https://example.com/oauth/token",
-        "jwks_uri": "https://example.com/.well-known/jwks.json",
-        "response_types_supported": [],
-    },
-    "Status": {"status": "ready"},
+    **PARTS["answerExamples"],
+    "Resource": _RESOURCE,
+    "ResourcePage": _page_with(_RESOURCE),
+    "FlatResourcePage": _page_with(_FLAT_RESOURCE),
+    "ProjectionPage": _page_with(_FLAT_RESOURCE | {"hasStagedChanges": False}, facets={"arrayOfStringExample": _TERMS}),
 }
 """The examples of answers, by the name of the schema."""
 

@@ -13,11 +13,11 @@ _MARK = "openapi_operation"
 class Answer:
     """A response of an operation that is not an error.
 
-    :param schema: the name of a schema: one of the components' ``SCHEMAS``, or a marshmallow schema; None for an answer
+    :param schema: the name of a schema: one of those in ``parts.json``, or a marshmallow schema; None for an answer
         without a body.
-    :param headers: names in ``HEADERS``.
+    :param headers: names of ``components.headers`` in ``parts.json``.
     :param media_types: the media types that the body can have.
-    :param links: names in ``LINKS``.
+    :param links: names of ``components.links`` in ``parts.json``.
     """
 
     status: int
@@ -33,8 +33,8 @@ class Operation:
     """The mark of a view for the OpenAPI document.
 
     :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
-    :param headers: names in the components' ``REQUEST_HEADERS``.
-    :param form: the schema of a form body, a name in ``SCHEMAS`` or ``FORMS``.
+    :param headers: names of ``requestHeaders`` in ``parts.json``.
+    :param form: the schema of a form body: one of those in ``parts.json``, or of ``FORMS``.
     """
 
     id: str

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple
+from dataclasses import astuple, fields
 from operator import itemgetter
 from typing import LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
-from app.database.connection import NO_LIMITS, Connection
-from app.query.sql_text import Parameters, utc_time
+from app.database.connection import NO_LIMITS, Connection, is_distributed
+from app.query.sql_text import utc_time
 from app.resource.model import ResourceRow
 from app.resource.searching import dictionary
 
@@ -28,9 +28,12 @@ _COPY: LiteralString = f"COPY resource (project_key, {STORED}) FROM STDIN"
 
 _INSERT: LiteralString = f"""
     INSERT INTO resource AS r (project_key, {STORED})
-    VALUES (%(project_key)s, %(id)s, %(version)s, %(key)s, %(created_at)s, %(last_modified_at)s,
-        %(created_by)s, %(last_modified_by)s,
-        %(object_type)s, %(some_property)s, %(staged_object_type)s, %(staged_some_property)s)
+    SELECT %(project_key)s, s.*
+    FROM unnest(%(id)s::uuid[], %(version)s::bigint[], %(key)s::text[],
+        %(created_at)s::timestamptz[], %(last_modified_at)s::timestamptz[],
+        %(created_by)s::text[], %(last_modified_by)s::text[],
+        %(object_type)s::text[], %(some_property)s::text[],
+        %(staged_object_type)s::text[], %(staged_some_property)s::text[]) s
     ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
@@ -67,11 +70,8 @@ _DELETE_SOME: LiteralString = """
 _DELETE_ALL: tuple[LiteralString, ...] = (
     "DELETE FROM resource r WHERE r.project_key = %(project_key)s",
     "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s",
-    "DELETE FROM unindexed_text u WHERE u.project_key = %(project_key)s",
     "DELETE FROM word w WHERE w.project_key = %(project_key)s",
 )
-"""Words are deleted after texts, because the deletion of a text waits for a transaction that is moving that text to the
-dictionary."""
 
 
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
@@ -81,7 +81,8 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
     """
     with connection.transaction():
         _copy(connection, project_key, resources)
-        dictionary.add_words_of_all(connection, project_key)
+        if is_distributed(connection):
+            dictionary.add_words_of_all(connection, project_key)
 
 
 AT_ONCE = 100
@@ -102,19 +103,21 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[
     """
     for part in batches(resources, lambda each: len(each.object_type), AT_ONCE, _BYTES_AT_ONCE):
         _copy(connection, project_key, part)
-        dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
+        if is_distributed(connection):
+            dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
 def insert_many(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> set[UUID]:
     """Insert the resources whose id and key are free, and return the ids of the inserted resources.
 
-    To be called within a transaction.
+    To be called within a transaction, once: one statement adds the words of all resources in order, so two such
+    transactions do not deadlock.
     """
-    rows: list[Parameters] = [{"project_key": project_key, **asdict(resource)} for resource in resources]
-    with connection.cursor() as cursor:
-        cursor.executemany(_INSERT, rows, returning=True)
-        inserted = {row[0] for result in cursor.results() for row in result.fetchall()}
-    dictionary.add_words_of(connection, project_key, inserted)
+    columns = {field.name: [getattr(each, field.name) for each in resources] for field in fields(ResourceRow)}
+    rows = connection.execute(_INSERT, {"project_key": project_key, **columns}).fetchall()
+    inserted = {row[0] for row in rows}
+    if is_distributed(connection):
+        dictionary.add_words_of(connection, project_key, inserted)
     return inserted
 
 
@@ -206,9 +209,6 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 
 
 def delete_all(connection: Connection, project_key: str) -> None:
-    """Delete all resources of a project, and its part of the dictionary.
-
-    Every process has to call :func:`app.resource.writing.store.forget_words` afterwards.
-    """
+    """Delete all resources of a project, and its part of the dictionary."""
     for statement in _DELETE_ALL:
         connection.execute(statement, {"project_key": project_key})

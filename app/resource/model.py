@@ -205,14 +205,10 @@ class ResourceRow:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A resource after a write that succeeded, even if it changed nothing.
-
-    :param has_noted_text: whether the write has noted a text of the resource that waits to be indexed for searches.
-    """
+    """A resource after a write that succeeded, even if it changed nothing."""
 
     resource: Resource
     is_new: bool = False
-    has_noted_text: bool = False
 
 
 # Reading

@@ -7,7 +7,7 @@ from flask import Flask
 from flask_smorest import Api
 
 from app.config import Settings
-from app.extension import Extension, installed_package, warn_if_unusable
+from app.extension import Extension
 from app.openapi.document import describe_fields, document
 from app.routes import docs, echo, health, oauth, resource, search
 
@@ -35,7 +35,3 @@ def install_routes(app: Flask, settings: Settings) -> None:
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
     extension: Extension = app.extensions["extension"]
     extension.install(app)
-    warn_if_unusable()
-    when_off = installed_package().when_off
-    if when_off is not None and extension.page is None:
-        docs.add_page_when_off(app, when_off)

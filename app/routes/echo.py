@@ -36,11 +36,12 @@ class AllOptions(Endpoint):
     )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")
-    @blueprint.checks("path", raise_if_path_is_not_text)
+    @blueprint.loads("path", raise_if_path_is_not_text)
     def post(
         self,
         record: ComplexRecord,
         query: EchoQuery,
+        path: None,
         project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,

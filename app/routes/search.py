@@ -3,7 +3,6 @@
 from flask import Response
 
 from app.database.admission import Lane
-from app.database.connection import Connection
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import PROJECTION_SEARCH, SEARCH
@@ -11,12 +10,9 @@ from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_page, read_page
-from app.resource.reading.listing import Page
-from app.resource.searching.dictionary import index_texts
 from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
-from app.resource.searching.searches import page_of_search
-from app.resource.searching.words import expand
-from app.routes.services import database, reading_database
+from app.resource.searching.searches import page_of_search, search
+from app.routes.services import reading_database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -28,15 +24,7 @@ def _found(project_key: str, query: Search) -> bytes:
     if not query.texts:
         page = page_of_search(project_key, query)
         return read_page(reading_database(), project_key, lane_of_page(page), lambda _: page)
-
-    def compose(reader: Connection) -> Page:
-        texts = expand(reader, project_key, query.texts, query.fuzzy_level)
-        if texts.has_unindexed:
-            # The process that noted a text may have ended before the text was indexed.
-            database().leisure.add(project_key, index_texts)
-        return page_of_search(project_key, query, texts)
-
-    return read_page(reading_database(), project_key, Lane.SLOW, compose)
+    return read_page(reading_database(), project_key, Lane.SLOW, lambda reader: search(reader, project_key, query))
 
 
 @blueprint.route(f"/{SEARCH}")

@@ -1,30 +1,28 @@
 """The embedded PostgreSQL: a server that this process starts on a data folder, and stops.
 
-The programs of the server come from a Python package. The server listens only on a socket in a private folder, and only
-its own account and that of this process may connect. If a killed process left a server running on the data folder, the
-next owner of the folder stops that server and continues with the same data. This process runs as long as the server
-does, so only the functions that need psycopg import it: psycopg takes 12 MiB.
+The programs of the server come from a Python package. The server listens only on a socket in a private folder. If a
+killed process left a server running on the data folder, the next owner of the folder stops that server and continues
+with the same data. This process runs as long as the server does, so only the functions that need psycopg import it:
+psycopg takes 12 MiB.
 """
 
 import contextlib
 import logging
 import os
-import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
 from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
-from app.serving.postgres_programs import character_locale, package_folder, server_environment
-from app.serving.postgres_socket import PORT, make_socket_folder, remove_socket_folder
+from app.serving.postgres_programs import server_environment
+from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
@@ -35,6 +33,10 @@ DATABASE = "sample_resource"
 """The name of the service's database, and of the role without special privileges that owns it."""
 
 _SUPERUSER = "postgres"
+
+_CHARACTER_LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
+"""The locale by which full text search and trigrams ask the C library which characters are letters. The C library needs
+a UTF-8 locale to know letters beyond ASCII. Each Linux that can run the programs has the first, macOS the second."""
 
 _TOLD_EVERY_S = 60.0
 """The seconds between two lines in the log that say that the server is not ready yet."""
@@ -72,15 +74,12 @@ class EmbeddedPostgres:
         self._lock: int | None = None
         self._folder: DataFolder | None = None
         self._sockets: Path | None = None
-        self._known_sockets: Path | None = None
 
     def __enter__(self) -> "EmbeddedPostgres":
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
@@ -89,24 +88,12 @@ class EmbeddedPostgres:
         process = self.process
         return process.pid if process is not None and process.poll() is None else None
 
-    @property
-    def home(self) -> Path:
-        """The folder of lock, log and cluster: ``data_dir``, or a folder of the store.
-
-        :raises EmbeddedError: before the first start.
-        """
-        if self._folder is None:
-            raise EmbeddedError("the embedded PostgreSQL was never started")
-        return self._folder.home
-
-    def start(self, launched: Callable[[str], None] = lambda _: None) -> str:
+    def start(self) -> str:
         """Start the server, unless it runs, and return a libpq connection string of the service's database.
 
         It can be called again after the server has crashed; the data folder stays locked in between. It removes libpq's
         variables (``PG*``) from the environment of this process.
 
-        :param launched: called with the connection string while the server starts. Connections may be refused until
-            this method returns.
         :raises DataDirInUse: if another process owns the data folder, which is then left unchanged.
         :raises EmbeddedError: if the server does not start for another reason, with the last lines of its log if there
             are any.
@@ -114,47 +101,48 @@ class EmbeddedPostgres:
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
-        package_folder()  # raises if it is missing, before a folder is made
-        again = self._known_sockets  # clients know the path for the life of this process
+        is_restart = self._sockets is not None
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
                 self._lock = folder.lock()
             stop_leftovers(folder, folder.cluster)
-            folder.check_version()
             if not folder.cluster.exists():
                 self._initialise(folder)
-            self._sockets = self._known_sockets = make_socket_folder(folder, again)
-            folder.write_access_rules()
-            self._launch(folder, self._sockets, lambda: launched(self.conninfo()))
-        except OSError as error:
-            self._stop(keep_sockets=again is not None)
-            raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
-        except BaseException:
-            self._stop(keep_sockets=again is not None)
+            if self._sockets is None:
+                self._sockets = make_socket_folder(folder)
+            else:  # the path stays, because clients know it
+                raise_if_not_private(folder, self._sockets)
+            self._launch(folder, self._sockets)
+        except BaseException as error:
+            if is_restart:
+                self._stop_server()
+            else:
+                self.stop()
+            if isinstance(error, OSError):
+                raise EmbeddedError(f"DATA_DIR {self.data_dir}: {error}") from error
             raise
         return self.conninfo()
 
     def stop(self) -> None:
         """Stop the server, remove its sockets and unlock the data folder. Does nothing if no server runs."""
-        self._stop(keep_sockets=False)
-
-    def _stop(self, *, keep_sockets: bool) -> None:
-        process, folder = self.process, self._folder
-        if process is not None:
-            _stop_in_order(process)
-            self.process = None
-        if folder is not None and self._lock is not None:
-            try:
-                stop_leftovers(folder, folder.cluster)
-            except (OSError, EmbeddedError) as error:
-                logger.error("%s", error)  # the next start tries again to end the leftovers
-        if self._sockets is not None and not keep_sockets:
-            remove_socket_folder(self._sockets)
+        self._stop_server()
+        if self._sockets is not None:
+            shutil.rmtree(self._sockets, ignore_errors=True)
             self._sockets = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def _stop_server(self) -> None:
+        if self.process is not None:
+            _stop_in_order(self.process)
+            self.process = None
+        if self._folder is not None and self._lock is not None:
+            try:
+                stop_leftovers(self._folder, self._folder.cluster)
+            except (OSError, EmbeddedError) as error:
+                logger.error("%s", error)  # the next start tries again to end the leftovers
 
     def conninfo(self, database: str = DATABASE, *, superuser: bool = False) -> str:
         """The libpq connection string of a database of the server.
@@ -205,10 +193,9 @@ class EmbeddedPostgres:
             "--auth-host=reject",
             "--data-checksums",
             "--encoding=UTF8",
-            # The builtin C.UTF-8 sorts and folds equally on every machine. Full text search and trigrams ask the C
-            # library which characters are letters, and the C library needs a UTF-8 locale to know letters beyond ASCII.
+            # The builtin C.UTF-8 sorts and folds equally on every machine.
             "--locale=C",
-            f"--lc-ctype={character_locale()}",
+            f"--lc-ctype={_CHARACTER_LOCALE}",
             "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             "--set=timezone=UTC",
@@ -249,12 +236,14 @@ class EmbeddedPostgres:
             program = Path(command[0]).name
             raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")
 
-    def _launch(self, folder: DataFolder, sockets: Path, launched: Callable[[], None]) -> None:
+    def _launch(self, folder: DataFolder, sockets: Path) -> None:
+        access_rules = folder.home / "pg_hba.conf"
+        access_rules.write_text("local all all trust\n")  # for all who can enter the private folder of the socket
+        access_rules.chmod(0o644)  # under root the account of the server has to read the file
         settings = {
             **_SERVER_SETTINGS,
             "unix_socket_directories": str(sockets),
-            "hba_file": str(folder.home / "pg_hba.conf"),
-            "ident_file": str(folder.home / "pg_ident.conf"),
+            "hba_file": str(access_rules),
             **self._settings,
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster)]
@@ -262,7 +251,6 @@ class EmbeddedPostgres:
             command += ["-c", f"{name}={value}"]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
-        launched()
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
         told_at = time.monotonic()
@@ -290,7 +278,7 @@ class EmbeddedPostgres:
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of PostgreSQL, and return it with the offset in the log at which its output begins."""
-        log = folder.open_log()
+        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             began = os.fstat(log).st_size
             self.process = processes.spawn(
@@ -331,7 +319,7 @@ def running(data_dir: Path) -> str | None:
     return conninfo
 
 
-@contextmanager
+@contextlib.contextmanager
 def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
     """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
 
@@ -340,25 +328,19 @@ def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
     :raises EmbeddedError: if no server can be started.
     """
     deadline = time.monotonic() + patience_s
-    while True:
-        server = EmbeddedPostgres(data_dir)
-        try:
-            conninfo = server.start()
-        except DataDirInUse:
-            # The owner of the folder may be starting or stopping the server.
-            conninfo = running(data_dir)
-            if conninfo is None:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
-                continue
-            yield conninfo
-            return
-        try:
-            yield conninfo
-        finally:
-            server.stop()
-        return
+    conninfo = None
+    with contextlib.ExitStack() as stack:
+        while conninfo is None:
+            try:
+                conninfo = stack.enter_context(EmbeddedPostgres(data_dir)).conninfo()
+            except DataDirInUse:
+                # The owner of the folder may be starting or stopping the server.
+                conninfo = running(data_dir)
+                if conninfo is None:
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.1)
+        yield conninfo
 
 
 def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
@@ -371,15 +353,7 @@ def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
 
 
 def _conninfo(sockets: Path, database_name: str, user: str) -> str:
-    return f"host={_quoted(str(sockets))} port={PORT} user={user} dbname={_quoted(database_name)}"
-
-
-def _quoted(text: str) -> str:
-    """Quote a value for a connection string of keywords and values."""
-    if re.fullmatch(r"[\w./+-]+", text):
-        return text
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    return f"host={sockets} port={PORT} user={user} dbname={database_name}"
 
 
 def _remove_libpq_variables() -> None:

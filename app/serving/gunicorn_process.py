@@ -1,21 +1,20 @@
 """Starts, watches, restarts and stops gunicorn as a child process."""
 
-import contextlib
+import errno
 import os
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 from app.config import Settings, file_variable
 from app.serving import ServeError, processes
 
-_SETTINGS = Path(__file__).with_name("supervised_settings.py")
-
-_FIRST_ANSWER_S = 60.0
-"""The longest wait for gunicorn's first answer."""
+_PATIENCE_S = 5.0
+"""The longest wait for the port, which a previous process may be about to close."""
 
 _AFTER_GRACE_S = 4.0
 """The longest wait for gunicorn after its ``graceful_timeout``, at which requests in flight end."""
@@ -28,86 +27,63 @@ class GunicornProcess:
     """A gunicorn: its master, and its workers in the process group of the master.
 
     :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
+    :param configuration: the file with gunicorn's settings.
     """
 
-    def __init__(self, settings: Settings, application: str) -> None:
+    def __init__(self, settings: Settings, application: str, configuration: Path) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = settings
-        self._application = application
-        self._url = ""
-        self._sink: int | None = None
-        """The write end of the master's standard input, while the master waits for :meth:`listen`."""
+        self._command = processes.own_module("gunicorn", "-c", str(configuration), application)
 
     @property
-    def alive(self) -> bool:
-        """Whether the master process runs."""
-        return self.process is not None and self.process.poll() is None
+    def exit_code(self) -> int | None:
+        """The exit code of the master, negative if a signal has ended it; None if the master runs."""
+        return None if self.process is None else self.process.poll()
 
-    def load(self, url: str) -> None:
-        """Start the master with the URL of a database. It loads the application, and waits for :meth:`listen`.
+    def wait_for_port(self) -> None:
+        """Wait until a process can listen on the public address.
 
-        Loading takes about a second. The database can be started and prepared in this time.
+        gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
+        uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
+
+        :raises ServeError: if this machine does not have the address, if it is not permitted, or if it is still in use
+            after five seconds.
         """
-        self._url = url
-        source, self._sink = os.pipe()
-        try:
-            self.process = processes.spawn(
-                processes.own_module("gunicorn", "-c", str(_SETTINGS), self._application),
-                environment=_environment(self._settings, url),
-                # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder
-                # must not be.
-                folder=processes.ROOT,
-                source=source,
-                # SIGQUIT stops gunicorn at once when the supervisor dies; SIGTERM would let requests in flight finish.
-                when_parent_dies=signal.SIGQUIT,
-            )
-        finally:
-            os.close(source)
+        host, port = self._settings.listen_host, self._settings.port
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return _listen_once(host, port)
+            except OSError as error:
+                is_in_use = error.errno == errno.EADDRINUSE
+                if not is_in_use or time.monotonic() > deadline:
+                    raise ServeError(
+                        f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
+                        f"{'Stop what uses it, or set' if is_in_use else 'Set'} BIND or PORT, here and for "
+                        "sample-resource token, to another address."
+                    ) from None
+            time.sleep(0.1)
 
-    def listen(self) -> None:
-        """Make the master listen and start its workers. :meth:`wait_for_answer` returns when it serves."""
-        if self._sink is not None:
-            with contextlib.suppress(BrokenPipeError):  # it has ended already
-                os.write(self._sink, b"\n")
-            self._close_sink()
-
-    def _close_sink(self) -> None:
-        if self._sink is not None:
-            os.close(self._sink)
-            self._sink = None
-
-    def restart(self) -> None:
-        """Start gunicorn again after its master has died."""
+    def start(self, url: str) -> None:
+        """Start gunicorn with the URL of a database, also after its master has died."""
         if self.process is not None:
             # The workers of a killed master run for a moment longer, and hold its port.
             processes.end_group(self.process.pid, patience_s=_ORPHANS_S)
-        self._close_sink()
-        self.load(self._url)
-        self.listen()
-
-    def wait_for_answer(self) -> None:
-        """Wait until the service answers over HTTP.
-
-        :raises ServeError: if gunicorn ends before it answers, or does not answer within a minute.
-        """
-        deadline = time.monotonic() + _FIRST_ANSWER_S
-        while not self.answers():
-            if not self.alive:
-                code = None if self.process is None else self.process.returncode
-                raise ServeError(
-                    f"gunicorn ended with exit code {code} before it answered on {self._settings.listen_address}; "
-                    "it says why above."
-                )
-            if time.monotonic() > deadline:
-                raise ServeError(f"gunicorn does not answer on {self._settings.listen_address}.")
-            # Until gunicorn listens, an attempt fails at once; later it waits for the answer.
-            time.sleep(0.02)
+        self.process = processes.spawn(
+            self._command,
+            environment=_environment(url),
+            # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder must
+            # not be.
+            folder=processes.ROOT,
+            # SIGQUIT stops gunicorn at once when the supervisor dies; SIGTERM would let requests in flight finish.
+            when_parent_dies=signal.SIGQUIT,
+        )
 
     def answers(self) -> bool:
         """Whether the service answers over HTTP within 2 s."""
         import http.client  # imported only now, while gunicorn loads, because it takes 20 ms
 
-        connection = http.client.HTTPConnection(_probe_host(self._settings), self._settings.port, timeout=2)
+        connection = http.client.HTTPConnection(self._settings.own_host, self._settings.port, timeout=2)
         try:
             connection.request("GET", "/health/live")
             return connection.getresponse().status < 500
@@ -131,34 +107,25 @@ class GunicornProcess:
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
-        self._close_sink()  # only now: a master that waits for input would report the loss of the supervisor
         self.process = None
 
 
-def _environment(settings: Settings, url: str) -> dict[str, str]:
-    """The environment of gunicorn: that of the supervisor, with the values of ``settings`` in the variables of
-    settings."""
-    environment = dict(os.environ)
-    if settings.database_url is None:
-        # The user's variables of libpq are not meant for the embedded server.
-        environment = {name: value for name, value in environment.items() if not name.startswith("PG")}
-    for item in fields(settings):
-        metadata: Mapping[str, str] = item.metadata
-        if not metadata:
-            continue  # this field is no setting, but the whole environment
-        # The value is passed on, so the variable with its file must go: both together would be refused.
-        environment.pop(file_variable(metadata["variable"]), None)
-        value = getattr(settings, item.name)
-        if value is None:
-            environment.pop(metadata["variable"], None)
-        else:
-            environment[metadata["variable"]] = str(value)
-    environment["DATABASE_URL"] = url
-    environment["DATA_DIR"] = os.path.abspath(settings.data_dir)  # noqa: PTH100 -- absolute() keeps the dots
+def _listen_once(host: str, port: int) -> None:
+    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = resolved[0]
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
+
+
+def _environment(url: str) -> dict[str, str]:
+    """The environment of gunicorn: that of the supervisor, with the URL of the database."""
+    environment = {**os.environ, "DATABASE_URL": url}
+    # The URL may have come from this file, and both variables together would be refused.
+    environment.pop(file_variable("DATABASE_URL"), None)
+    for variable in (file_variable(item.metadata["variable"]) for item in fields(Settings) if item.metadata):
+        if environment.get(variable):
+            # The working directory of gunicorn is another one.
+            environment[variable] = os.path.abspath(environment[variable])  # noqa: PTH100 -- absolute() keeps the dots
     return environment
-
-
-def _probe_host(settings: Settings) -> str:
-    """The host at which this machine reaches a listener on the bind address."""
-    host = settings.listen_host
-    return {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- compared, not bound

@@ -8,8 +8,8 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 
 import gc
 import logging
-import os
 import sys
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -21,11 +21,12 @@ monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.extension import settled  # noqa: E402 -- after the patch
-from app.serving import ServeError, ports, private_ports, stopping  # noqa: E402 -- after the patch
+from app.serving import private_ports, stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
     _settings = settled(Settings.from_environment())
+    _private = private_ports.addresses_of(_settings)
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
@@ -54,11 +55,6 @@ if _settings.metrics_are_on:
 
 from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
-
-try:
-    _private = private_ports.addresses_of(_settings)
-except ServeError as unusable:
-    sys.exit(f"error: {unusable}")
 
 # The public port, and those of HEALTH_BIND and METRICS_BIND.
 bind = [_settings.listen_address, *_private]
@@ -141,9 +137,21 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the signing key and the settings before gunicorn listens (gunicorn's hook)."""
+    """Check the signing key, gunicorn's number of workers, its settings for TLS, and its addresses, before gunicorn
+    listens (gunicorn's hook)."""
     _check_signing_key()
-    prepare_to_listen(server)
+    if server.cfg.workers != _settings.workers:  # set by --workers; an extension may refuse the number
+        try:
+            settled(Settings.from_environment({**_settings.environment, "WORKERS": str(server.cfg.workers)}))
+        except InvalidSetting as error:
+            sys.exit(f"error: gunicorn's --workers: {error}")
+    # gunicorn would call this later, after an error about a certificate that does not exist.
+    if hasattr(server.worker_class, "check_config"):
+        server.worker_class.check_config(server.cfg, server.log)
+    given = {str(address) for address in server.cfg.settings["bind"].get()}
+    for address, variables in _private.items():
+        if address not in given:
+            sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
 
 
 def _check_signing_key() -> None:
@@ -168,27 +176,21 @@ def _check_signing_key() -> None:
         return
 
 
-def prepare_to_listen(server: Any) -> None:
-    """Check gunicorn's number of workers, its settings for TLS, and the private ports, before gunicorn listens."""
-    if server.cfg.workers != _settings.workers:  # set by --workers; an extension may refuse the number
-        try:
-            settled(Settings.from_environment({**_settings.environment, "WORKERS": str(server.cfg.workers)}))
-        except InvalidSetting as error:
-            sys.exit(f"error: gunicorn's --workers: {error}")
-    # gunicorn would call this later, after an error about a certificate that does not exist.
-    if hasattr(server.worker_class, "check_config"):
-        server.worker_class.check_config(server.cfg, server.log)
-    given = {str(address) for address in server.cfg.settings["bind"].get()}
-    for address, variables in _private.items():
-        if address not in given:
-            sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
-        if "GUNICORN_FD" in os.environ:
-            continue  # this master replaces another one, and inherits its ports
-        host, _, port = address.rpartition(":")
-        try:
-            ports.wait_until_free(host.strip("[]"), int(port), " and ".join(sorted(variables)))
-        except ServeError as error:
-            sys.exit(f"error: {error}")
+def prepare_database() -> None:
+    """Prepare the database of ``serve``, and print how to try the service. If that fails, the start ends."""
+    import click
+    from psycopg import Error
+
+    from app.database.migrate import MigrationFailed, UnsupportedServer
+    from app.identity.signing_keys import KeyUnreadable
+    from app.serving.preparation import prepare
+
+    try:
+        text = prepare(_settings.database_url or "", _settings)
+    except (Error, MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
+        sys.exit(f"error: {str(error).strip()}")
+    with suppress(OSError):  # the terminal may be closed
+        click.echo(text)
 
 
 def pre_fork(_server: Any, worker: Any) -> None:

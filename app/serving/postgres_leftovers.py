@@ -3,7 +3,9 @@
 Two servers on the same files would destroy them, so no server is started before the old processes have ended.
 """
 
+import contextlib
 import logging
+import os
 import signal
 import time
 from pathlib import Path
@@ -30,11 +32,10 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     if postmaster in running:
         # SIGINT means a fast shutdown only to the postmaster, which stops the other processes itself.
         logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
-        processes.send(postmaster, signal.SIGINT)
+        _send([postmaster], signal.SIGINT)
         running = _wait_until_gone(folder, cluster, 20.0)
     for number in (signal.SIGQUIT, signal.SIGKILL):
-        for pid in running:
-            processes.send(pid, number)
+        _send(running, number)
         running = _wait_until_gone(folder, cluster, 5.0)
     if running:
         raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, running))}.")
@@ -74,6 +75,12 @@ def _postmaster(cluster: Path) -> int | None:
         return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
     except (OSError, ValueError):
         return None
+
+
+def _send(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> list[int]:

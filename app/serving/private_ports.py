@@ -17,8 +17,7 @@ from gevent.pool import Pool
 from gevent.pywsgi import WSGIServer
 
 from app import errors
-from app.config import Settings
-from app.serving import ServeError
+from app.config import InvalidSetting, Settings
 from app.setting_values import address_of
 from app.values.strict_json import CONTENT_TYPE
 
@@ -36,14 +35,14 @@ Routes = Mapping[str, Callable[[], tuple[str, bytes]]]
 def addresses_of(settings: Settings) -> dict[str, set[str]]:
     """The private addresses in gunicorn's form, each with the settings that name it. Two settings may name one address.
 
-    :raises ServeError: if a host name has no address.
+    :raises InvalidSetting: if a host name has no address.
     """
     found: dict[str, set[str]] = {}
     for variable, address in settings.private_addresses.items():
         try:
             found.setdefault(_own_address(*address), set()).add(variable)
         except socket.gaierror as error:
-            raise ServeError(f"{variable}={address_of(*address)}: {error.strerror}") from None
+            raise InvalidSetting(variable, address_of(*address), error.strerror or "it is unknown") from None
     return found
 
 

@@ -12,6 +12,12 @@ from pathlib import Path
 
 from app.serving import EmbeddedError
 
+Account = tuple[int, int]
+"""The user id and the group id of an account."""
+
+CANNOT_START = 126
+"""The exit code of :func:`run_as` for a command that cannot be started."""
+
 PROC = Path("/proc")
 """The folder in which Linux shows processes. macOS has no such folder, and ``ps`` is used there."""
 
@@ -28,7 +34,7 @@ def spawn(
     folder: Path,
     source: int = subprocess.DEVNULL,
     output: int | None = None,
-    user: tuple[int, int] | None = None,
+    user: Account | None = None,
     when_parent_dies: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
     """Start a program in a separate session, so that Ctrl-C in a terminal does not reach it.
@@ -78,7 +84,7 @@ def own_module(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", str(launcher), module, *arguments]
 
 
-def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int] | None:
+def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
     """The ids of a user's PostgreSQL processes whose working directory is a folder; None on systems without /proc.
 
     The name of the program is compared, too, because a shell may also be in the folder. The search runs as that user,
@@ -108,12 +114,12 @@ def postgres_working_in(folder: Path, user: tuple[int, int] | None) -> list[int]
 
 
 def run_as(
-    user: tuple[int, int] | None, command: Sequence[str], environment: Mapping[str, str] | None = None
+    user: Account | None, command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a short command as a user, and wait for its end.
 
-    If the command cannot be started or takes more than a minute, the result has exit code 126 and the reason in
-    ``stderr``.
+    If the command cannot be started or takes more than a minute, the result has the exit code :data:`CANNOT_START` and
+    the reason in ``stderr``.
     """
     uid, gid = user or (None, None)
     try:
@@ -132,16 +138,7 @@ def run_as(
             timeout=60,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, 126, "", str(error))
-
-
-def send(pid: int, number: signal.Signals) -> bool:
-    """Send a signal to a process. Return False if the process does not exist."""
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return False
-    return True
+        return subprocess.CompletedProcess(command, CANNOT_START, "", str(error))
 
 
 def send_to_group(group: int, number: int) -> bool:

@@ -6,7 +6,6 @@ alternative: 20 to 29 µs of processor time for a line if it also formats the li
 
 import json
 import logging
-import os
 import sys
 from datetime import UTC, datetime
 
@@ -14,8 +13,6 @@ from app.config import Settings
 
 REQUESTS = logging.getLogger("app.request")
 """The logger of request lines."""
-
-_PLAIN, _DIM, _RED, _GREEN, _YELLOW, _CYAN = "\033[0m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[36m"
 
 
 class JsonLines(logging.Formatter):
@@ -34,31 +31,20 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Formats a record as text for a terminal: time, status or level and message in columns, then other fields.
-
-    :param coloured: whether status and level are coloured.
-    """
-
-    def __init__(self, *, coloured: bool = False) -> None:
-        super().__init__()
-        self._coloured = coloured
+    """Formats a record as text for a terminal: time, status or level and message in columns, then other fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(getattr(record, "fields", {}))
-        head, colour = record.levelname.lower(), _colour_of_level(record.levelno)
+        head = record.levelname.lower()
         message = _printable(record.getMessage())
         if record.name == REQUESTS.name:
-            status = fields.pop("status")
-            head, colour = str(status), _colour_of_status(status)
+            head = fields.pop("status")
             route, duration_ms = fields.pop("route", "(no route)"), fields.pop("duration_ms")
             message = f"{fields.pop('method'):<6} {route} {duration_ms:.1f} ms"
             if "sql_count" in fields:
                 message += f", sql {fields.pop('sql_count')} in {fields.pop('sql_ms'):.1f} ms"
         pairs = " ".join(f"{name}={_printable(str(value))}" for name, value in fields.items())
         time_of_day = f"{datetime.fromtimestamp(record.created).astimezone():%H:%M:%S}"
-        if self._coloured:
-            head, pairs = f"{colour}{head}{_PLAIN}", pairs and f"{_DIM}{pairs}{_PLAIN}"
-            time_of_day = f"{_DIM}{time_of_day}{_PLAIN}"
         text = f"{time_of_day} {head} {message} {pairs}".rstrip()
         return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
 
@@ -68,32 +54,14 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
-def _colour_of_level(level: int) -> str:
-    if level >= logging.ERROR:
-        return _RED
-    return _YELLOW if level >= logging.WARNING else _CYAN
-
-
-def _colour_of_status(status: int) -> str:
-    if status >= 500:
-        return _RED
-    if status >= 400:
-        return _YELLOW
-    return _GREEN if status < 300 else _CYAN
-
-
 def configure_logging(settings: Settings) -> None:
     """Send the log lines of the application and of its connection pools to standard error. Repeated calls change
     nothing."""
     # No log line shows thread or process, so logging need not find them out ("Optimization" in its documentation).
     logging.logThreads = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
-    on_terminal = sys.stderr.isatty()
-    if settings.log_format == "text" or (settings.log_format == "auto" and on_terminal):
-        # The convention of no-color.org: NO_COLOR with any value forbids colours.
-        handler.setFormatter(TextLines(coloured=on_terminal and not os.environ.get("NO_COLOR")))
-    else:
-        handler.setFormatter(JsonLines())
+    is_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
+    handler.setFormatter(TextLines() if is_text else JsonLines())
     # At INFO, the pool logs each connection that is checked out.
     for name, level in (("app", logging.INFO), ("psycopg.pool", logging.WARNING)):
         logger = logging.getLogger(name)

@@ -12,15 +12,16 @@ import contextlib
 import os
 import struct
 import time
-from functools import cache
-from typing import Any, Protocol, cast
-from weakref import ref
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, cast
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from app.telemetry.shared_folder import SharedFolder, shared_folder
+from app.telemetry.shared_folder import shared_folder
 
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
@@ -51,17 +52,8 @@ _SAMPLE_INTERVAL_S = 1.0
 prometheus_client.disable_created_metrics()
 
 
-class Pool(Protocol):
-    """The part of psycopg's pool that the metrics use."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether the pool is closed, and hands out no more connections."""
-        ...
-
-    def get_stats(self) -> dict[str, int]:
-        """The statistics of the pool, by psycopg's names."""
-        ...
+PoolStatistics = Callable[[], dict[str, int] | None]
+"""Returns the statistics of a pool, by psycopg's names; None if the pool is closed."""
 
 
 class Metrics:
@@ -72,73 +64,60 @@ class Metrics:
         mode when it is imported.
     """
 
-    def __init__(self, folder: SharedFolder | None = None) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
-        self._pools: list[_WatchedPool] = []
+        self._pools: dict[PoolStatistics, tuple[str, dict[str, int]]] = {}
+        """The name of each watched pool, and its statistics at the last report."""
         self._ended: list[int] = []
         """The ids of ended processes whose files no other process continues yet."""
 
-        common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
-        timed: dict[str, Any] = {"labelnames": ("method", "route"), "buckets": _SECONDS, **common}
-        requests = Counter("http_requests", "Requests answered.", ("method", "route", "status"), **common)
-        durations = Histogram(
-            "http_request_duration_seconds",
-            "Time from the request's arrival in the application to its answer.",
-            **timed,
+        of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
+        counter, gauge = partial(Counter, **of_all), partial(Gauge, **of_all)
+        seconds = partial(Histogram, buckets=_SECONDS, **of_all)
+        route = ("method", "route")
+        requests = counter("http_requests", "Requests answered.", (*route, "status"))
+        durations = seconds(
+            "http_request_duration_seconds", "Time from the request's arrival in the application to its answer.", route
         )
-        sql = Histogram("http_request_sql_seconds", "SQL time of the requests that sent any.", **timed)
+        sql = seconds("http_request_sql_seconds", "SQL time of the requests that sent any.", route)
         # prometheus_client looks a counter up by its labels under a lock. These caches spare a request the lock.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
-        self.refusals = Counter("refusals", "Errors answered, by the code of their first fault.", ("code",), **common)
-        self.database_refusals = Counter(
-            "database_refusals",
-            "Work that the database did not do: 503, unless tried elsewhere.",
-            ("reason",),
-            **common,
+        self.refusals = counter("refusals", "Errors answered, by the code of their first fault.", ("code",))
+        self.database_refusals = counter(
+            "database_refusals", "Work that the database did not do: 503, unless tried elsewhere.", ("reason",)
         )
-        self.replica_reads = Counter(
-            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",), **common
+        self.replica_reads = counter(
+            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",)
         )
-        self.waits = Histogram(
+        self.waits = seconds(
             "admission_wait_seconds",
             "Time that requests waited for connections that others used, of those that waited.",
             ("lane",),
-            buckets=_SECONDS,
-            **common,
         )
         self.of_extensions: dict[str, Counter] = {}
         """The counters of extensions, by their names without the common prefix."""
-        self.connections_ended = Counter(
-            "connections_ended", "Connections that the service ended, by the reason.", ("reason",), **common
+        self.connections_ended = counter(
+            "connections_ended", "Connections that the service ended, by the reason.", ("reason",)
         )
-        self.thread_failures = Counter(
-            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",), **common
+        self.thread_failures = counter(
+            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",)
         )
-        self.token_checks = Counter("token_checks", "Access tokens checked.", ("result",), **common)
-        self.ready = Gauge(
-            "ready",
-            "Whether a condition of readiness held when last asked.",
-            ("check",),
-            multiprocess_mode="livemostrecent",
-            **common,
+        self.token_checks = counter("token_checks", "Access tokens checked.", ("result",))
+        found = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
+        self.ready = found("ready", "Whether a condition of readiness held when last asked.")
+        self.warning = found(
+            "warning", "Whether something needed somebody when last asked, although requests are served."
         )
-        self.warning = Gauge(
-            "warning",
-            "Whether something needed somebody when last asked, although requests are served.",
-            ("check",),
-            multiprocess_mode="livemostrecent",
-            **common,
-        )
-        summed: dict[str, Any] = {"multiprocess_mode": "livesum", **common}
-        self._pool_connections = Gauge("pool_connections", "Database connections.", ("pool", "state"), **summed)
-        self._pool_limit = Gauge("pool_connections_max", "Database connections that there may be.", ("pool",), **summed)
-        self._pool_waiting = Gauge("pool_waiting", "Requests that wait for a database connection.", ("pool",), **summed)
+        summed = partial(gauge, multiprocess_mode="livesum")
+        self._pool_connections = summed("pool_connections", "Database connections.", ("pool", "state"))
+        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.", ("pool",))
+        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.", ("pool",))
         self._pool_counters = {
-            statistic: (Counter(name, meaning, ("pool",), **common), factor)
+            statistic: (counter(name, meaning, ("pool",)), factor)
             for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
@@ -172,21 +151,19 @@ class Metrics:
 
     # Pools
 
-    def watch_pool(self, name: str, pool: Pool) -> None:
-        """Make :meth:`sample_pools` report a pool until the pool is closed or garbage collected."""
-        self._pools.append(_WatchedPool(name, pool))
+    def watch_pool(self, name: str, statistics: PoolStatistics) -> None:
+        """Make :meth:`sample_pools` report a pool until the pool is closed."""
+        self._pools[statistics] = (name, {})
 
     def sample_pools(self) -> None:
         """Update the metrics of all watched pools."""
-        for watched in list(self._pools):
-            pool = watched.pool()
-            if pool is None or pool.closed:
-                self._pools.remove(watched)
-                self.report_pool(watched.name, {}, {})
+        for statistics, (name, before) in list(self._pools.items()):
+            now = statistics()
+            self.report_pool(name, now or {}, before)
+            if now is None:
+                self._pools.pop(statistics, None)
             else:
-                now = pool.get_stats()
-                self.report_pool(watched.name, now, watched.before)
-                watched.before = now
+                self._pools[statistics] = (name, now)
 
     def sample_pools_periodically(self) -> None:
         """Update the metrics of pools once a second for ever. So requests need not update them, and the gauges stay
@@ -213,15 +190,18 @@ class Metrics:
     # Processes
 
     def ensure_folder(self) -> None:
-        """Make the shared folder again, if it was removed. To be called before each fork, and before the folder is
-        read."""
+        """Make the shared folder again if a cleaner of temporary files has removed it.
+
+        Without the folder a new process could not count, and its requests would fail. To be called before each fork,
+        and before the folder is read.
+        """
         if self._folder is not None:
-            self._folder.ensure()
+            self._folder.mkdir(mode=0o700, exist_ok=True)
 
     def mark_ended(self, pid: int) -> None:
         """Remove the gauges of an ended process, and keep its counts. To be called in gunicorn's master."""
         if self._folder is not None:
-            cast("Any", mark_process_dead)(pid, str(self._folder.path))  # it has no type annotations
+            cast("Any", mark_process_dead)(pid, str(self._folder))  # it has no type annotations
             self._ended.append(pid)
 
     def next_ended(self) -> int | None:
@@ -240,18 +220,17 @@ class Metrics:
         if self._folder is None:
             return
         for kind in ("counter", "histogram"):
-            own = self._folder.path / f"{kind}_{os.getpid()}.db"
+            own = self._folder / f"{kind}_{os.getpid()}.db"
             if not own.exists():  # it exists if the system has reused a process id
                 with contextlib.suppress(FileNotFoundError):
-                    (self._folder.path / f"{kind}_{ended}.db").rename(own)
+                    (self._folder / f"{kind}_{ended}.db").rename(own)
 
     def exposition(self) -> bytes:
         """All metrics of all processes in Prometheus' text format."""
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
-        self.ensure_folder()
         registry = CollectorRegistry()
-        MultiProcessCollector(registry, str(self._folder.path))
+        MultiProcessCollector(registry, str(self._folder))
         for _ in range(_LOOKS_AT_NEW_FILES):
             # A starting process creates its files before it gives them a size, or renames the files of an ended
             # process.
@@ -259,15 +238,6 @@ class Metrics:
                 return prometheus_client.generate_latest(registry)
             time.sleep(_BETWEEN_LOOKS_S)
         return prometheus_client.generate_latest(registry)
-
-
-class _WatchedPool:
-    """A pool with its statistics at the last report."""
-
-    def __init__(self, name: str, pool: Pool) -> None:
-        self.name = name
-        self.pool = ref(pool)
-        self.before: dict[str, int] = {}
 
 
 _LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02

@@ -30,22 +30,8 @@ def memory_folder() -> Path | None:
     return MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else None
 
 
-class SharedFolder:
-    """A folder of metric files. The process that has made it removes it at its end."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def ensure(self) -> None:
-        """Make the folder again if a cleaner of temporary files has removed it.
-
-        Without the folder a new process could not count, and its requests would fail.
-        """
-        self.path.mkdir(mode=0o700, exist_ok=True)
-
-
 @cache
-def share_between_processes() -> SharedFolder:
+def share_between_processes() -> Path:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
     To be called in gunicorn's master before the application is loaded. Repeated calls, as after SIGHUP, return the same
@@ -66,13 +52,13 @@ def share_between_processes() -> SharedFolder:
     folder = made.rename(parent / made.name.removeprefix("."))
     atexit.register(_remove, folder, os.getpid())
     os.environ[_VARIABLE] = str(folder)
-    return SharedFolder(folder)
+    return folder
 
 
-def shared_folder() -> SharedFolder | None:
+def shared_folder() -> Path | None:
     """The folder that prometheus_client uses in this process; None if the process does not share its metrics."""
     path = os.environ.get(_VARIABLE)
-    return None if path is None else SharedFolder(Path(path))
+    return None if path is None else Path(path)
 
 
 def _lock(folder: Path) -> int | None:

@@ -12,13 +12,12 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from psycopg import sql
 
-from app import cli, create_app
+from app import create_app
 from app.cli import main
-from app.cli.preparation import DEMO_PROJECT, prepare
 from app.config import Settings
 from app.identity import clients
-from app.serving import ServeError
 from app.serving.embedded import EmbeddedPostgres
+from app.serving.preparation import DEMO_PROJECT, prepare
 from tests.support.api import Api
 from tests.support.applications import open_app
 
@@ -142,7 +141,7 @@ def test_without_a_machine_of_a_cluster_changes_for_all_machines_say_that_they_n
 def test_the_first_client_creates_the_key_that_signs_its_tokens(empty_database: str) -> None:
     assert run("db", "upgrade", url=empty_database).exit_code == 0
     made = json.loads(run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database).stdout)
-    app = create_app(Settings(database_url=empty_database, pool_size=1))
+    app = create_app(Settings(database_url=empty_database, connections=1))
     credentials = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
     answer = app.test_client().post("/oauth/token", data={"grant_type": "client_credentials", **credentials})
     app.extensions["database"].close()
@@ -212,13 +211,6 @@ def test_the_supervising_process_does_not_import_the_service() -> None:
     assert loaded.stdout.split() == []
 
 
-def test_a_database_that_cannot_be_prepared_is_reported_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(ServeError) as refused:
-        cli.prepare_in_subprocess(f"postgresql://nobody@/nothing?host={tmp_path}")
-    assert "connection" in str(refused.value)
-    assert "Traceback" not in str(refused.value)
-
-
 def test_a_project_is_deleted_with_its_clients_and_words(
     app: Flask, project: str, database_url: str, connection: psycopg.Connection
 ) -> None:
@@ -249,7 +241,7 @@ def test_a_project_is_deleted_with_its_clients_and_words(
     ]
     assert own not in clients_left
     assert shared in clients_left
-    for table in ("resource", "resource_count", "word", "unindexed_text"):
+    for table in ("resource", "resource_count", "word"):
         statement = sql.SQL("SELECT count(*) FROM {} WHERE project_key = %s").format(sql.Identifier(table))
         assert connection.execute(statement, (project,)).fetchone() == (0,), table
 

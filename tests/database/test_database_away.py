@@ -37,7 +37,7 @@ SOON_S = 5.0
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
     app = create_app(
-        replace(settings, pool_size=1, queue_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100)
+        replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100)
     )
     yield app
     app.extensions["database"].close()
@@ -76,7 +76,7 @@ def test_a_statement_that_takes_too_long_is_cancelled(impatient: Flask) -> None:
 
 
 def test_when_all_connections_are_broken_only_one_request_fails(settings: Settings, database_url: str) -> None:
-    database = Database(database_url, replace(settings, pool_size=6))
+    database = Database(database_url, replace(settings, connections=6))
 
     def backends() -> set[int]:
         with ExitStack() as held:
@@ -106,7 +106,7 @@ def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
     monkeypatch.setattr(pool_module, "_READ_ONLY_FOR_S", 0.5)
     url = cluster.create_database(project)
     name = sql.Identifier(project)
-    database = Database(url, replace(settings, pool_size=3))
+    database = Database(url, replace(settings, connections=3))
 
     def write() -> str | None:
         try:
@@ -169,7 +169,7 @@ def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path
         with psycopg.connect(url, autocommit=True) as connection:
             signing_keys.ensure_signing_key(connection)
             token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
-        app = create_app(Settings(database_url=url, pool_size=4))
+        app = create_app(Settings(database_url=url, connections=4))
         api = Api(app, "p", token)
         created = api.create()
 

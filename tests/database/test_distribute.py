@@ -122,7 +122,6 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
         "function word_keys(text)",
         "function word_stems(text)",
         "function words_of(text,text)",
-        "function words_of_text(text)",
         *(call for table in distribute.REFERENCE for call in (f"reference {table}", *truncated(citus, table))),
         "distribute resource by project_key with none in 32",
         *(

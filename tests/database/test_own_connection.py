@@ -86,15 +86,14 @@ def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
         with psycopg.connect(server.conninfo(superuser=True), autocommit=True) as superuser:
             account = sql.Identifier(str(conninfo_to_dict(url)["user"]))
             superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 4").format(account))
-        service = start_gunicorn("wsgi:app", DATABASE_URL=url, POOL_SIZE="4", TOKEN_ISSUER=Settings().issuer)
+        service = start_gunicorn("wsgi:app", DATABASE_URL=url, THREADS="4", TOKEN_ISSUER=Settings().issuer)
         assert [service.get("/p/resource", token) for _ in range(20)] == [200] * 20
         assert service.get("/health/ready") == 200
         service.stop()
 
 
 def test_it_counts_among_the_connections_of_a_process() -> None:
-    assert Settings(pool_size=8).connections_at_most == 9
-    supervisor = _Supervisor(Settings(workers=20, pool_size=8), lambda _: "", "app:create_app()")
+    supervisor = _Supervisor(Settings(workers=20, connections=8), "app:create_app()", Path("no file"))
     assert supervisor._postgres is not None
     assert supervisor._postgres._settings["max_connections"] == "200"
 

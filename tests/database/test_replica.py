@@ -102,7 +102,9 @@ def test_while_the_replica_is_away_the_primary_answers_without_delay(
             replicated = Api(app, api.project, api.token)
             created = replicated.create()
             assert replicated.get().get_json()["results"] == []
-            server.stop()
+            assert server.process is not None
+            server.process.kill()
+            server.process.wait()
             for _ in range(20):
                 began = time.monotonic()
                 for path in LISTS:
@@ -170,7 +172,7 @@ def test_both_away_is_503(settings: Settings, api: Api) -> None:
 
 
 def test_the_primary_does_not_take_over_for_a_busy_replica(replica_url: str, settings: Settings, api: Api) -> None:
-    with reading_from(replica_url, settings, pool_size=1, queue_timeout_ms=100, statement_timeout_ms=200) as app:
+    with reading_from(replica_url, settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=200) as app:
         reading: ReadingDatabase = app.extensions["reading_database"]
         replicated = Api(app, api.project, api.token)
         before = reads("primary")

@@ -160,19 +160,7 @@ def test_behind_a_prefix_the_guide_begins_below_it(served: Api) -> None:
     assert first.headers["Location"] == "/prefix/docs/guide/index.html"
 
 
-def test_a_checkout_without_it_says_how_to_build_it(api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_checkout_without_it_has_no_link_to_it(api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(frame, "GUIDE", tmp_path / "nothing")
-    page = api.get("//docs/guide")
-    assert (page.status_code, page.content_type) == (200, "text/html; charset=utf-8")
-    assert "run <code>make docs</code>" in page.text
-    assert page.headers["Content-Security-Policy"] == frame.POLICY
-
-
-def test_the_page_of_the_resource_api_leads_to_the_decisions(served: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = re.search(
-        r'href="(/docs/guide/[^"]*decisions-of-the-interface[^"]*)"', served.app.test_client().get("/docs").text
-    )
-    assert found is not None
-    assert "Decisions of the interface" in served.app.test_client().get(found[1]).text
-    monkeypatch.setattr(frame, "GUIDE", frame.GUIDE / "not-built")
-    assert "is not built" in served.app.test_client().get(found[1]).text
+    assert "/docs/guide" not in api.get("//", headers={"Accept": "text/html"}).text
+    assert api.get("//docs/guide", follow_redirects=True).status_code == 404

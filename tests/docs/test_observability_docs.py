@@ -84,7 +84,7 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     caplog.set_level(logging.INFO, "app.request")
-    with open_app(settings, base_domain="example.com", pool_size=1) as app:
+    with open_app(settings, base_domain="example.com", connections=1) as app:
         database = app.extensions["database"]
         held = database.connection("another")
         held.__enter__()  # so that the request has to wait

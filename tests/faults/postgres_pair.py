@@ -16,7 +16,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.postgres_programs import package_folder, server_environment, version_of
+from app.serving.postgres_programs import server_environment
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
@@ -34,7 +34,7 @@ class PostgresPair:
         self.folder.chmod(0o755)
         data = find_data_folder(self.folder / "account")
         self._user = data.user
-        self.programs = _programs(self._user)
+        self.programs = _programs(data.programs, self._user)
         self.ports = (free_port(), free_port())
         self._running: list[subprocess.Popen[bytes]] = []
         self._processes: dict[int, psutil.Process] = {}
@@ -191,11 +191,12 @@ def _each(server: psutil.Process, do: Callable[[psutil.Process], None]) -> None:
             do(process)
 
 
-def _programs(user: tuple[int, int] | None) -> Path:
+def _programs(of_the_wheel: Path, user: tuple[int, int] | None) -> Path:
     """A folder with all programs that a pair needs: of the system's PostgreSQL, or of the wheel."""
-    for programs in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), package_folder() / "pginstall" / "bin"):
+    for programs in (*sorted(Path("/usr/lib/postgresql").glob("*/bin")), of_the_wheel):
         needed = [programs / name for name in ("initdb", "postgres", "pg_basebackup", "pg_rewind")]
-        if all(os.access(program, os.X_OK) for program in needed) and version_of(user, programs):
+        version = [str(programs / "postgres"), "--version"]
+        if all(os.access(program, os.X_OK) for program in needed) and not processes.run_as(user, version).returncode:
             return programs
     pytest.skip("no PostgreSQL with pg_basebackup and pg_rewind that its account can run")
 

@@ -40,7 +40,7 @@ def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenF
 @pytest.fixture(scope="module")
 def hosted(settings: Settings) -> Iterator[Flask]:
     """An application with a base domain."""
-    with open_app(settings, base_domain="example.com", pool_size=2) as app:
+    with open_app(settings, base_domain="example.com", connections=2) as app:
         yield app
 
 
@@ -86,7 +86,7 @@ def test_a_host_outside_the_base_domain_is_400(hosted: Flask, project: str, toke
 def test_beside_the_base_domain_the_hosts_of_its_own_addresses_are_served(
     settings: Settings, changes: dict[str, Any], own: list[str], foreign: list[str]
 ) -> None:
-    with open_app(settings, base_domain="example.com", pool_size=1, **changes) as app:
+    with open_app(settings, base_domain="example.com", connections=1, **changes) as app:
         statuses = {
             host: app.test_client().get("/health/live", headers={"Host": host}).status_code for host in own + foreign
         }

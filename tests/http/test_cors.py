@@ -68,7 +68,8 @@ def test_without_an_origin_an_answer_has_no_such_headers(api: Api) -> None:
 
 
 def narrowed(settings: Settings, api: Api, origins: str, origin: str) -> TestResponse:
-    with open_app(settings, cors_origins=origins) as app:
+    allowed_origins = Settings.from_environment({"CORS_ORIGINS": origins}).allowed_origins
+    with open_app(settings, allowed_origins=allowed_origins) as app:
         headers = {"Origin": origin, "Authorization": f"Bearer {api.token}"}
         return app.test_client().get(f"/{api.project}/resource", headers=headers)
 

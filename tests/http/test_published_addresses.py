@@ -11,9 +11,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app.cli.preparation import DEMO_CLIENT, DEMO_SCOPES, prepare
 from app.config import Settings
 from app.identity import clients
+from app.serving.preparation import DEMO_CLIENT, DEMO_SCOPES, prepare
 from tests.support.applications import open_app
 
 BASE_DOMAINS = (None, "example.com")
@@ -58,7 +58,7 @@ def addresses_in(value: object) -> list[str]:
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=lambda changes: "-".join(str(value) for value in changes.values()))
 def test_each_address_is_served(settings: Settings, database_url: str, changes: dict[str, Any]) -> None:
-    with open_app(settings, pool_size=1, **changes) as app:
+    with open_app(settings, connections=1, **changes) as app:
         own: Settings = app.extensions["settings"]
         client = app.test_client()
         expect_document_works(client, own)

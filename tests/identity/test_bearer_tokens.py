@@ -5,6 +5,7 @@ import hmac
 import json
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 from uuid import uuid4
 
@@ -20,10 +21,11 @@ from joserfc.jwk import ECKey, RSAKey
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, project_token_id
 from app.config import Settings
 from app.database.connection import Connection
-from app.identity import issued_tokens
+from app.identity import verification
 from app.identity.own_issuer import OwnIssuer
 from app.identity.token_profile import ALGORITHM
 from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
+from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
 from tests.support.generated import examples
@@ -356,20 +358,26 @@ def test_other_schemes_and_forms_of_the_header(app: Flask, project: str, token_f
         assert request_with(app, project, [("Authorization", value)]).status_code == 200
 
 
-def test_the_cache_of_tokens_has_a_maximum_size(database_url: str, token_for: TokenFor) -> None:
+def test_the_cache_of_tokens_has_a_maximum_size(
+    database_url: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "CACHED_AT_MOST", 3)
+
+    def cached() -> float:
+        return metrics.registry.get_sample_value("sample_resource_token_checks_total", {"result": "cached"}) or 0.0
+
     with psycopg.connect(database_url, autocommit=True) as opened:
-        issuer = OwnIssuer(
-            Settings().issuer,
-            lambda: issued_tokens.load_trust(opened),
-            lambda token_id, client_id: issued_tokens.is_revoked(opened, token_id, client_id),
-        )
-        verifier = TokenVerifier([issuer], cache_size=3)
+        verifier = TokenVerifier([OwnIssuer(Settings().issuer, lambda: nullcontext(opened))])
         tokens = [token_for("view_test:p") for _ in range(10)]
         for token in tokens:
             verifier.verify(token)
-        assert len(verifier.cached_digests) == 3
-        assert all(token.encode() not in digest for digest in verifier.cached_digests for token in tokens)
-        assert verifier.verify(tokens[0])
+        before = cached()
+        for token in tokens[-3:]:
+            verifier.verify(token)
+        assert cached() - before == 3
+        for token in tokens[:-3]:
+            verifier.verify(token)
+        assert cached() - before == 3
 
 
 def test_a_token_of_a_project_in_a_world_of_its_own_counts_there_only() -> None:

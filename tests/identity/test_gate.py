@@ -10,7 +10,6 @@ from flask.views import MethodView
 
 from app import create_app
 from app.config import Settings
-from app.extension import installed_package
 from app.identity.scopes import accepted_scopes, public, scopes
 from app.identity.token_profile import SCOPE_NAMES
 from tests.support.api import Api, codes
@@ -26,7 +25,6 @@ PUBLIC = {
     "GET /docs/guide",
     "GET /docs/guide/",
     "GET /docs/guide/<path:name>",
-    "GET /docs/openapi.json",
     "GET /docs/specification",
     "GET /health/live",
     "GET /health/ready",
@@ -45,10 +43,8 @@ def test_every_view_has_a_mark(app: Flask) -> None:
 
 
 def test_the_public_views_are_these(app: Flask) -> None:
-    when_off = installed_package().when_off
-    of_extension = {name for name in endpoints(app) if when_off is not None and name.endswith(f" {when_off.path}")}
     public = {re.sub(r"<any\(.*\):", "<any:", name) for name, view in endpoints(app).items() if is_public(view)}
-    assert public - of_extension == PUBLIC
+    assert public == PUBLIC
 
 
 def test_no_view_of_a_project_is_public(app: Flask) -> None:
@@ -121,7 +117,7 @@ def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, 
 def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_configured(settings: Settings) -> None:
     path = "/.well-known/oauth-authorization-server"
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
-    hosts = replace(settings, trusted_hosts="api.example.com, .internal")
+    hosts = replace(settings, hosts=("api.example.com", ".internal"))
     assert create_app(hosts).test_client().get(path, headers=forwarded).status_code == 400
     client = create_app(replace(hosts, trusted_proxies=1)).test_client()
     assert client.get(path, headers=forwarded).status_code == 200
@@ -134,10 +130,3 @@ def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_con
         assert answer.status_code == status, host
         if status == 400:
             assert codes(answer) == ["InvalidInput"]
-
-
-@pytest.mark.parametrize("host", ["a/b", "a b", "a@b", "a?b", "[::1", ""])
-def test_a_malformed_host_is_refused(app: Flask, host: str) -> None:
-    answer = app.test_client().get("/.well-known/oauth-authorization-server", headers={"Host": host})
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput"]

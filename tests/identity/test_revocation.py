@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -52,11 +53,6 @@ def command(database_url: str) -> Callable[..., str]:
         return result.output
 
     return run
-
-
-def never_revoked(_token_id: str, _client_id: str) -> bool:
-    """Stands for the look-up of a token that nobody has revoked before this process saw it."""
-    return False
 
 
 def seconds_until_refused(api: Api) -> float:
@@ -164,21 +160,25 @@ class Verifying:
     """A verifier by a clock of its own, and what its process asks the database."""
 
     def __init__(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._connection = connection
         self._clock = time.monotonic()
         # Not that of the module time, by which libraries measure.
         monkeypatch.setattr(own_issuer, "time", SimpleNamespace(monotonic=lambda: self._clock))
         self.loaded: list[TrustRecords] = []
         self.looked_up: list[str] = []
-        self._verifier = TokenVerifier([OwnIssuer(Settings().issuer, self.load, self._is_revoked)])
+        load_trust, is_revoked = issued_tokens.load_trust, issued_tokens.is_revoked
 
-    def load(self) -> TrustRecords:
-        self.loaded.append(issued_tokens.load_trust(self._connection))
-        return self.loaded[-1]
+        def load(of: Connection) -> TrustRecords:
+            self.loaded.append(load_trust(of))
+            return self.loaded[-1]
 
-    def _is_revoked(self, token_id: str, client_id: str) -> bool:
-        self.looked_up.append(token_id)
-        return issued_tokens.is_revoked(self._connection, token_id, client_id)
+        def look_up(of: Connection, token_id: str, client_id: str) -> bool:
+            self.looked_up.append(token_id)
+            return is_revoked(of, token_id, client_id)
+
+        monkeypatch.setattr(issued_tokens, "load_trust", load)
+        monkeypatch.setattr(issued_tokens, "is_revoked", look_up)
+        self.issuer = OwnIssuer(Settings().issuer, lambda: nullcontext(connection))
+        self._verifier = TokenVerifier([self.issuer])
 
     def accepts(self, token: str, after_s: float = 0) -> bool:
         self._clock += after_s
@@ -230,9 +230,8 @@ def test_a_key_of_the_outside_issuer_is_not_searched_for_among_the_own_ones(
 ) -> None:
     """And the other way round."""
     process = Verifying(connection, monkeypatch)
-    own = OwnIssuer(Settings().issuer, process.load, never_revoked)
-    outside = SimpleNamespace(known_key=lambda kid: f"key {kid}" if kid == "theirs" else None, find_key=lambda _: None)
-    verifier = TokenVerifier([own, cast("TrustedIssuer", outside)])
+    outside = SimpleNamespace(find_key=lambda kid, **_: f"key {kid}" if kid == "theirs" else None)
+    verifier = TokenVerifier([process.issuer, cast("TrustedIssuer", outside)])
     for _ in range(20):
         assert verifier.issuer_and_key("theirs") == (outside, "key theirs")
     assert len(process.loaded) == 1
@@ -247,15 +246,16 @@ def test_without_the_database_tokens_are_accepted_for_seconds_and_then_answered_
     """At the level of the verifier: no token is accepted on revocations that are too old."""
     away = False
 
-    def load() -> TrustRecords:
+    @contextmanager
+    def connect() -> Iterator[Connection]:
         if away:
             raise errors.over_capacity("away")
         with psycopg.connect(database_url) as connection:
-            return issued_tokens.load_trust(connection)
+            yield connection
 
     clock = time.monotonic()
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load, never_revoked)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, connect)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     away = True
@@ -283,16 +283,17 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
     clock = time.monotonic()
     silent_for = 0.0
 
-    def load() -> TrustRecords:
+    @contextmanager
+    def connect() -> Iterator[Connection]:
         nonlocal clock
         clock += silent_for
         if silent_for:
             raise errors.over_capacity("silent")
         with psycopg.connect(database_url) as connection:
-            return issued_tokens.load_trust(connection)
+            yield connection
 
     monkeypatch.setattr(own_issuer.time, "monotonic", lambda: clock)
-    verifier = TokenVerifier([OwnIssuer(Settings().issuer, load, never_revoked)])
+    verifier = TokenVerifier([OwnIssuer(Settings().issuer, connect)])
     token = token_for(f"view_test:{project}")
     assert verifier.verify(token)
     clock += own_issuer.REFRESH_AFTER_S

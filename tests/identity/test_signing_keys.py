@@ -16,13 +16,13 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from app import cli, create_app
-from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from app.database import migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, own_issuer, signing_keys, token_profile
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable
 from app.serving.embedded import EmbeddedPostgres
+from app.serving.preparation import prepare
 from tests.support.api import Api, codes
 from tests.support.oauth import OAuthClient, part
 from tests.support.waiting import wait_until
@@ -66,7 +66,7 @@ def statuses(workers: list[Flask], token: str) -> list[int]:
 
 
 def states(keys: Connection) -> list[str]:
-    return [state for _, state in signing_keys.list_signing_keys(keys)]
+    return [key.state for key in signing_keys.list_signing_keys(keys)]
 
 
 def let_time_pass(keys: Connection, seconds: float) -> None:
@@ -102,7 +102,10 @@ def test_workers_know_a_new_key_before_it_signs(
     assert own_issuer.REFRESH_AFTER_S < signing_keys.PUBLISHED_BEFORE_IT_SIGNS_S / 10
     signing_keys.rotate_signing_key(keys)
     time.sleep(own_issuer.REFRESH_AFTER_S)
-    monkeypatch.setattr(own_issuer.OwnIssuer, "_loaded_after", lambda issuer, _: issuer.snapshot())
+    find_key = own_issuer.OwnIssuer.find_key
+    monkeypatch.setattr(
+        own_issuer.OwnIssuer, "find_key", lambda issuer, kid, **_: find_key(issuer, kid, look_again=False)
+    )
     for worker in workers:
         published = worker.test_client().get("/.well-known/jwks.json").get_json()
         assert len(published["keys"]) == 2
@@ -244,11 +247,11 @@ def test_the_service_does_not_start_with_a_wrong_encryption_key(
 ) -> None:
     signing_keys.rotate_signing_key(keys, ONE, others_at_once=True)
     with pytest.raises(KeyUnreadable, match="another key"):
-        prepare(own_database, replace(settings, key_encryption_key=text_of(2)))
+        prepare(own_database, replace(settings, key_encryption_keys=(bytes([2]) * 32,)))
     result = CliRunner().invoke(cli.main, ["token", "--scope", "view_test:p"], env={"DATABASE_URL": own_database})
     assert result.exit_code == 1
     assert result.output.startswith("Error: The signing key in the database is encrypted, and KEY_ENCRYPTION_KEY")
-    assert "curl" in prepare(own_database, replace(settings, key_encryption_key=text_of(1)))
+    assert "curl" in prepare(own_database, replace(settings, key_encryption_keys=(bytes([1]) * 32,)))
 
 
 def test_a_worker_without_the_encryption_key_verifies_tokens_and_signs_none(
@@ -294,6 +297,6 @@ def test_an_encryption_key_is_checked_at_the_start_and_never_shown() -> None:
     good = text_of(7)
     settings = Settings.from_environment({"KEY_ENCRYPTION_KEY": good})
     assert settings.key_encryption_keys == (bytes([7]) * 32,)
-    assert good not in repr(settings)
+    assert "key_encryption_keys" not in repr(settings)
     for form in (good.rstrip("="), base64.urlsafe_b64encode(bytes([251]) * 32).decode(), f"{good},{text_of(8)}"):
         assert Settings.from_environment({"KEY_ENCRYPTION_KEY": form}).key_encryption_keys

@@ -62,4 +62,5 @@ def test_the_header_of_a_compact_token_can_be_read_before_it_is_verified() -> No
 
 def test_claims_are_checked_with_a_leeway_that_is_the_second_argument() -> None:
     assert list(inspect.signature(jwt.JWTClaimsRegistry).parameters)[:2] == ["now", "leeway"], CLAIMS
-    assert claims_registry("issuer", "audience").leeway == CLOCK_DIFFERENCE_AT_MOST_S, CLAIMS
+    issuer = OutsideIssuer(OutsideIssuerSettings("issuer", "audience", "https://issuer.example/jwks"))
+    assert claims_registry(issuer, None).leeway == CLOCK_DIFFERENCE_AT_MOST_S, CLAIMS

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from app.serving import processes
-from app.serving.postgres_programs import Account
+from app.serving.processes import Account
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 

@@ -12,9 +12,14 @@ from openapi_spec_validator import validate
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.http.bodies import JSON
+from app.identity.token_profile import SCOPE_NAMES
 from app.openapi.examples import ANSWER_EXAMPLES
 from app.openapi.marks import operation_of
+from app.openapi.parts import PARTS
 from app.resource.actions import REGISTRY
+from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
+from app.values.json_fields import STORABLE_TEXT
+from app.values.patterns import PROJECT_KEY_PATTERN
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.contract import Contract
@@ -81,13 +86,26 @@ def test_every_schema_of_an_answer_has_its_rows(app: Flask, document: dict[str, 
     described = [described for view in endpoints(app).values() if (described := operation_of(view)) is not None]
     named = {each.schema for operation in described for each in operation.answers if each.schema is not None}
     in_json = {each.schema for operation in described for each in operation.answers if JSON in each.media_types}
-    assert named - document["components"]["schemas"].keys() == set(), "SCHEMAS in app/openapi/components.py lacks these"
-    assert in_json - {None} - ANSWER_EXAMPLES.keys() == set(), "ANSWER_EXAMPLES in app/openapi/examples.py lacks these"
+    assert named - document["components"]["schemas"].keys() == set(), "components of app/openapi/parts.json lacks these"
+    assert in_json - {None} - ANSWER_EXAMPLES.keys() == set(), "answerExamples of app/openapi/parts.json lacks these"
 
 
 def test_every_endpoint_of_a_project_is_documented(app: Flask, document: dict[str, Any]) -> None:
     described = [op for path, ops in document["paths"].items() if path.startswith("/{projectKey}") for op in ops]
     assert len(described) == len(endpoints_of_a_project(app))
+
+
+def test_the_parts_that_are_written_by_hand_agree_with_the_code(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    resource = schemas["Resource"]["properties"]
+    assert resource["key"]["pattern"] == f"^{KEY_PATTERN}$"
+    assert resource["someProperty"] == STORABLE_TEXT
+    assert schemas["TermFacet"]["properties"]["terms"]["maxItems"] == FACET_TERMS_AT_MOST
+    for page in ("FlatResourcePage", "ResourcePage", "ProjectionPage"):
+        assert schemas[page]["properties"]["total"]["description"] == f"matches, exact up to {TOTAL_AT_MOST:,}"
+    assert PARTS["pathParameters"]["project_key"]["schema"]["pattern"] == f"^{PROJECT_KEY_PATTERN}$"
+    flow = document["components"]["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
+    assert list(flow["scopes"]) == [f"{name}:{{projectKey}}" for name in SCOPE_NAMES]
 
 
 def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
@@ -142,11 +160,6 @@ def test_entity_tags_are_one_string_with_one_pattern(document: dict[str, Any]) -
             '* , "1"': False,
         }.items():
             assert bool(re.search(schema["pattern"], text)) == is_one
-
-
-def test_beside_the_page_the_document_is_found_too(app: Flask) -> None:
-    answer = app.test_client().get("/docs/openapi.json")
-    assert (answer.status_code, answer.headers["Location"]) == (308, "/openapi.json")
 
 
 def test_query_parameters_of_the_interface_are_documented(document: dict[str, Any]) -> None:
@@ -246,7 +259,7 @@ def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> N
 
 
 def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:
-    with open_app(settings, base_domain="example.com", pool_size=1) as app:
+    with open_app(settings, base_domain="example.com", connections=1) as app:
         document = app.extensions["openapi"]
     own, server = document["servers"]
     assert own["url"] == settings.base_url

@@ -164,7 +164,7 @@ def pooled_settings(pooled_url: str, prepared: str) -> Settings:
         database_url=pooled_url,
         database_pooler="transaction",
         prepared_statements=prepared,
-        pool_size=16,
+        connections=16,
         pool_timeout_ms=10_000,
     )
 
@@ -313,7 +313,7 @@ def test_without_database_pooler_readiness_is_503(pooled_url: str, prepared: str
     """Without DATABASE_POOLER a connection starts with time limits as parameters, which PgBouncer refuses."""
     if prepared == "yes":
         pytest.skip("the same with prepared statements")
-    app = create_app(Settings(database_url=pooled_url, pool_size=1))
+    app = create_app(Settings(database_url=pooled_url, connections=1))
     answer = app.test_client().get("/health/ready")
     app.extensions["database"].close()
     assert answer.status_code == 503
@@ -328,7 +328,7 @@ def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path
             signing_keys.ensure_signing_key(connection)
             token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
         with pgbouncer(url) as pooled_url:
-            app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", pool_size=4))
+            app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", connections=4))
             api = Api(app, "p", token)
             created = api.create()
             assert server.pid is not None

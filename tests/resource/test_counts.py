@@ -146,6 +146,7 @@ def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, 
         connection.execute("UPDATE resource_count SET resources = resources + 7 WHERE project_key = 'b'")
         connection.execute("DELETE FROM resource_count WHERE project_key = 'd'")
         connection.execute("UPDATE resource SET some_property = 'three lost words' WHERE project_key = 'c'")
+        connection.execute("DELETE FROM word WHERE project_key = 'c'")
         code, output = run(url, "check")
         assert (code, output.splitlines()) == (
             1,

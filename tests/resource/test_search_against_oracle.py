@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from app.query.fields import Projection
 from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
-from app.resource.searching.searches import page_of_search
-from app.resource.searching.words import expand
+from app.resource.searching.searches import search
 from tests.support.generated import examples
 from tests.support.oracle import (
     ID_TEXTS,
@@ -232,8 +231,7 @@ def number(value: Any) -> Any:
 
 
 def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
-    texts = expand(connection, "oracle", query.texts, query.fuzzy_level) if query.texts else None
-    page = page_of_search("oracle", query, texts).read(connection)
+    page = search(connection, "oracle", query).read(connection)
     assert page is not None
     return json.loads(page, parse_float=Decimal, parse_int=Decimal)
 

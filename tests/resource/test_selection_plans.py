@@ -20,8 +20,7 @@ from app.resource.model import Paging, Search, SearchText, SortTerm
 from app.resource.reading import reads
 from app.resource.reading.listing import Selected
 from app.resource.resource_json import FLAT_JSON
-from app.resource.searching.searches import page_of_search
-from app.resource.searching.words import expand
+from app.resource.searching.searches import search
 from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
 
@@ -53,7 +52,6 @@ def connection(cluster: EmbeddedPostgres, request: pytest.FixtureRequest) -> Ite
             connection.execute("ANALYZE resource")
         if pending:
             connection.execute(insert, {"from": RESOURCES, "count": pending})
-        connection.execute("INSERT INTO word SELECT 'p', 'word' || i FROM generate_series(0, 999) i")
         yield connection
         connection.rollback()
 
@@ -84,8 +82,7 @@ PLANS = ["force_custom_plan", "force_generic_plan"]
 
 
 def searched(connection: psycopg.Connection[Any], project_key: str, query: Search) -> bytes | None:
-    texts = expand(connection, project_key, query.texts, query.fuzzy_level) if query.texts else None
-    return page_of_search(project_key, query, texts).read(connection)
+    return search(connection, project_key, query).read(connection)
 
 
 READS: dict[str, Callable[[Any], object]] = {

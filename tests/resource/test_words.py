@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import string
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +18,6 @@ from app.errors import ApiError
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.resource.model import SearchText
 from app.resource.searching import words
-from app.resource.searching.dictionary import WordCache, index_texts
 from app.resource.searching.search_params import CHARACTERS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST, expand
 from tests.support.api import Api
@@ -126,17 +126,13 @@ def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, te
 
 
 @pytest.mark.parametrize("language", ["en", "xx"])
-def test_a_url_is_found_before_and_after_its_words_are_in_the_dictionary(
-    api: Api, find: Find, connection: Connection, project: str, language: str
-) -> None:
+def test_a_url_is_found(api: Api, find: Find, language: str) -> None:
     """PostgreSQL's parser takes the path of a URL, with ``?`` or ``#``, for several words once it stands alone."""
     keep(api, query="see http://example.com/x?y=1 now", fragment="example.com/p#frags")
-    for _ in range(2):
-        assert find("http://example.com/x?y=1", language) == ["k-query"]
-        assert find("http://example.com/x?y=1", language, fuzzy=0) == ["k-query"]
-        assert find("example.com/p#frags", language) == ["k-fragment"]
-        assert find("y", language) == find("frags", language) == []
-        index_texts(connection, project)
+    assert find("http://example.com/x?y=1", language) == ["k-query"]
+    assert find("http://example.com/x?y=1", language, fuzzy=0) == ["k-query"]
+    assert find("example.com/p#frags", language) == ["k-fragment"]
+    assert find("y", language) == find("frags", language) == []
 
 
 def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find) -> None:
@@ -362,7 +358,7 @@ def test_a_body_full_of_short_texts_can_be_stored(api: Api, find: Find) -> None:
     assert find("w30d3f", "xx") == []  # beyond the first 20,000 characters
 
 
-# The words of a text are the words of its pieces: WordCache relies on that
+# The words of a text are the words of its pieces between blanks
 
 
 def words_of(connection: Connection, *texts: str, some_property: str | None = None) -> set[str]:
@@ -388,33 +384,11 @@ AWKWARD = st.lists(
 @given(text=AWKWARD)
 def test_no_word_extends_across_a_blank(database_url: str, text: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
-        pieces = WordCache().new_words(connection, "p", [[text]]).pieces
+        pieces = re.split("[ \t\n\r<]+", text)
         of_pieces = set[str]().union(*(words_of(connection, piece) for piece in pieces))
         assert words_of(connection, text) == of_pieces == words_of(connection, some_property=text)
         beside_much = words_of(connection, text, "y" * 2000)
         assert beside_much == of_pieces == words_of(connection, "y" * 2000, some_property=text)
-
-
-LONG = st.sampled_from(["w" * 1000, "w" * 1001, "ä" * 500, "ä" * 501, "x " * 300, "y" * 19_990, "z" * 20_001])
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(
-    texts=st.lists(AWKWARD.map(lambda text: text[:60]) | LONG, max_size=6),
-    some_property=st.none() | AWKWARD | st.builds(str.__add__, LONG, AWKWARD),
-)
-def test_the_text_that_a_write_notes_has_the_words_of_the_resource(
-    database_url: str, texts: list[str], some_property: str | None
-) -> None:
-    document = json.dumps({"arrayOfStringExample": texts}, ensure_ascii=False)
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        values = [texts, [] if some_property is None else [some_property]]
-        row = connection.execute(
-            "SELECT words_of_text(%s), tsvector_to_array(words_of(%s, %s))",
-            (WordCache().new_words(connection, "p", values).text, document, some_property),
-        ).fetchone()
-    assert row is not None
-    assert set(row[0]) == set(row[1])
 
 
 @settings(max_examples=examples(120), deadline=None)

@@ -37,10 +37,9 @@ def folder(empty: Path, new_cluster: Path) -> Path:
 
 @pytest.fixture
 def store(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The store for data and programs, in this test's folder instead of the machine's own place."""
+    """The store for data and programs under root, in this test's folder instead of the machine's own place."""
     path = empty / "sample-resource"
-    monkeypatch.setattr(postgres_programs, "STORE_OF_ROOT", path)
-    monkeypatch.setenv("XDG_DATA_HOME", str(empty))
+    monkeypatch.setattr(postgres_programs, "STORE", path)
     return path
 
 

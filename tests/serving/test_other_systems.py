@@ -87,5 +87,4 @@ def test_a_process_that_is_gone_is_gone_on_every_system() -> None:
     sleeper = subprocess.Popen(["/bin/true"])
     sleeper.wait()
     assert not is_running(sleeper.pid)
-    assert not processes.send(sleeper.pid, signal.SIGTERM)
     assert not processes.send_to_group(sleeper.pid, signal.SIGTERM)

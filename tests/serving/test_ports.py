@@ -1,26 +1,33 @@
-"""The check of a port before gunicorn listens: it waits for a predecessor, and its message names the settings."""
+"""The check of the public port before gunicorn starts: it waits for a predecessor, and an error names the settings."""
 
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
-from app.serving import ServeError, ports
+from app.config import Settings
+from app.serving import ServeError, gunicorn_process
+from app.serving.gunicorn_process import GunicornProcess
 from tests.support.ports import free_port
+
+
+def wait_for_port(host: str, port: int) -> None:
+    GunicornProcess(Settings(bind=host, port=port), "no application", Path("no file")).wait_for_port()
 
 
 def test_an_address_of_another_machine_is_an_error_at_once() -> None:
     message = (
         r"^cannot listen on port 9090 of 192\.0\.2\.1: cannot assign requested address\. "
-        r"Set METRICS_BIND to another address\.$"
+        r"Set BIND or PORT, here and for sample-resource token, to another address\.$"
     )
     with pytest.raises(ServeError, match=message):
-        ports.wait_until_free("192.0.2.1", 9090, "METRICS_BIND")
+        wait_for_port("192.0.2.1", 9090)
 
 
 def test_a_name_without_an_address_is_an_error() -> None:
-    with pytest.raises(ServeError, match=r"^cannot listen on port 8000 of nobody\.invalid: .*\. Set BIND or PORT to"):
-        ports.wait_until_free("nobody.invalid", 8000, "BIND or PORT")
+    with pytest.raises(ServeError, match=r"^cannot listen on port 8000 of nobody\.invalid: .*\. Set BIND or PORT, "):
+        wait_for_port("nobody.invalid", 8000)
 
 
 def test_a_port_that_is_closed_meanwhile_is_waited_for() -> None:
@@ -30,19 +37,21 @@ def test_a_port_that_is_closed_meanwhile_is_waited_for() -> None:
         port = listener.getsockname()[1]
         closed = threading.Timer(0.3, listener.close)
         closed.start()
-        ports.wait_until_free("127.0.0.1", port, "PORT")
+        wait_for_port("127.0.0.1", port)
         closed.join()
 
 
 def test_a_port_in_use_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ports, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(gunicorn_process, "_PATIENCE_S", 0.1)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        message = "already in use. Stop what uses it, or set PORT to another address."
+        message = (
+            "already in use. Stop what uses it, or set BIND or PORT, here and for sample-resource token, to another"
+        )
         with pytest.raises(ServeError, match=message):
-            ports.wait_until_free("", listener.getsockname()[1], "PORT")
+            wait_for_port("0.0.0.0", listener.getsockname()[1])  # noqa: S104 -- it listens for a moment
 
 
 def test_every_address_can_be_listened_on() -> None:
-    ports.wait_until_free("", free_port(), "PORT")
+    wait_for_port("0.0.0.0", free_port())  # noqa: S104 -- likewise

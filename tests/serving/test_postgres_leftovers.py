@@ -87,7 +87,7 @@ def test_a_busy_backend_of_a_killed_postmaster_does_not_block(
 
 def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
     server = start()
-    pid_file = server.home / "postgresql" / "postmaster.pid"
+    pid_file = folder / "data/postgresql/postmaster.pid"
     lines = pid_file.read_text().splitlines()
     assert server.process is not None
     server.process.kill()
@@ -108,10 +108,8 @@ def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[...,
 
 @pytest.mark.parametrize("text", ["", "123", "nonsense\n\n"], ids=["empty", "cut", "nonsense"])
 def test_a_damaged_pid_file_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres], text: str) -> None:
-    server = start()
-    home = server.home
-    server.stop()
-    pid_file = home / "postgresql" / "postmaster.pid"
+    start().stop()
+    pid_file = folder / "data/postgresql/postmaster.pid"
     pid_file.write_text(text)
     owner = pid_file.parent.stat()
     os.chown(pid_file, owner.st_uid, owner.st_gid)

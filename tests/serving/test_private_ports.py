@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.config import InvalidSetting, Settings
-from app.serving import ServeError, private_ports
+from app.serving import private_ports
 from app.serving.private_ports import addresses_of
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.ports import free_port
@@ -120,19 +120,19 @@ def test_of_several_addresses_of_a_name_the_port_is_on_the_one_of_this_machine(m
         return [found for address in ("192.0.2.1", "127.0.0.1") for found in resolve(address, *arguments, **options)]
 
     monkeypatch.setattr(private_ports.socket, "getaddrinfo", both)
-    assert addresses_of(Settings(metrics_bind="metrics:9090")) == {"127.0.0.1:9090": {"METRICS_BIND"}}
+    assert addresses_of(Settings(metrics_bind=("metrics", 9090))) == {"127.0.0.1:9090": {"METRICS_BIND"}}
 
 
 def test_two_settings_may_name_one_port_and_not_the_public_one() -> None:
-    one = Settings(metrics_bind="[::1]:9090", health_bind="[::1]:9090")
+    one = Settings(metrics_bind=("::1", 9090), health_bind=("::1", 9090))
     assert addresses_of(one) == {"[::1]:9090": {"HEALTH_BIND", "METRICS_BIND"}}
     with pytest.raises(InvalidSetting, match=r"^HEALTH_BIND='127\.0\.0\.1:8000': is the public port"):
-        Settings(health_bind="127.0.0.1:8000")
+        Settings(health_bind=("127.0.0.1", 8000))
 
 
 def test_a_name_without_an_address_is_an_error() -> None:
-    with pytest.raises(ServeError, match=r"^HEALTH_BIND=nobody\.invalid:9090: "):
-        addresses_of(Settings(health_bind="nobody.invalid:9090"))
+    with pytest.raises(InvalidSetting, match=r"^HEALTH_BIND='nobody\.invalid:9090': "):
+        addresses_of(Settings(health_bind=("nobody.invalid", 9090)))
 
 
 def test_an_option_of_gunicorn_that_leaves_the_private_port_out_is_an_error(database_url: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from app.database import migrate
 from app.identity import signing_keys
 from app.identity.signing_keys import KeyEncryption
+from app.serving import gunicorn_process
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
 from tests.support.ports import free_port
@@ -105,6 +106,19 @@ def test_serve_takes_the_url_of_the_database_from_a_file(
     (tmp_path / "url").write_text(f"{cluster.create_database(project)}\n")
     with running_service(tmp_path / "log", DATABASE_URL_FILE=str(tmp_path / "url")) as port:
         assert get(port, "/health/ready")[0] == 200
+
+
+def test_files_with_secrets_are_relative_to_the_folder_of_serve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gunicorn runs in another folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATABASE_URL_FILE", "url")
+    monkeypatch.setenv("KEY_ENCRYPTION_KEY_FILE", "key")
+    environment = gunicorn_process._environment("dbname=x")
+    assert environment["KEY_ENCRYPTION_KEY_FILE"] == str(tmp_path / "key")
+    assert environment["DATABASE_URL"] == "dbname=x"
+    assert "DATABASE_URL_FILE" not in environment
 
 
 def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGunicorn) -> None:

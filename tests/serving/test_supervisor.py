@@ -17,7 +17,6 @@ from typing import Any
 import psutil
 import pytest
 
-from app.serving import processes
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
 from tests.support.embedded import on_linux
@@ -122,34 +121,20 @@ def start(folder: Path) -> Generator[Callable[..., Service]]:
         service.process.stdout.close()
 
 
-def test_gunicorn_loads_the_application_but_does_not_listen_before_the_database_is_prepared(
-    start: Callable[..., Service], folder: Path
-) -> None:
-    service = start(STANDIN_LOADED=str(folder / "loaded"))
-    assert service.welcome.startswith("ready "), service.errors.read_text()
-
-
-def test_workers_collect_garbage_although_the_load_did_not(start: Callable[..., Service]) -> None:
-    service = start()
-    assert service.welcome.startswith("ready "), service.errors.read_text()
-    assert service.get("/collects-garbage") == (200, "True")
-
-
-def test_a_gunicorn_that_waits_ends_with_its_supervisor() -> None:
-    """Its standard input ends without the byte that lets it listen."""
-    settings = str(ROOT / "app/serving/supervised_settings.py")
-    ended = subprocess.run(
-        processes.own_module("gunicorn", "-c", settings, "tests.support.standin:application"),
+def test_a_database_that_cannot_be_prepared_ends_the_start_with_the_reason(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "serve"],
         cwd=ROOT,
-        env={"PATH": os.defpath, "PORT": str(free_port())},
-        stdin=subprocess.DEVNULL,
+        env={"PATH": os.defpath, "PORT": str(free_port()), "DATABASE_URL": f"host={tmp_path} dbname=none user=nobody"},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert ended.returncode != 0
-    assert "the supervisor is gone" in ended.stderr
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: connection"), done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def living(family: Iterable[psutil.Process]) -> list[psutil.Process]:
@@ -309,7 +294,8 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
         assert service.get("/rows") == (200, "1")
         assert set(service.children()) == {"gunicorn", "worker"}
         service.children()["gunicorn"].kill()
-        service.wait_until(lambda: "gunicorn runs again" in service.errors.read_text(), 30)
+        assert service.process.stdout is not None
+        assert service.process.stdout.readline().strip() == service.welcome  # printed at each start of gunicorn
         assert service.get("/rows") == (200, "1")
         assert service.stop() == 0
     assert not (folder / "the data").exists()
@@ -318,7 +304,7 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
 def test_an_application_that_cannot_be_loaded_is_an_error(folder: Path) -> None:
     code = (
         "import sys; from app.config import Settings; from app.serving.supervisor import serve\n"
-        "sys.exit(serve(Settings.from_environment(), lambda url: 'never', 'tests.nowhere:application'))"
+        "sys.exit(serve(Settings.from_environment(), 'tests.nowhere:application'))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -331,7 +317,7 @@ def test_an_application_that_cannot_be_loaded_is_an_error(folder: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "error: gunicorn ended with exit code" in done.stderr
+    assert "ModuleNotFoundError: No module named 'tests.nowhere'" in done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -1,2 +1,2 @@
-DELETE FROM unindexed_text u
-WHERE u.project_key = %(project_key)s
+DELETE FROM word w
+WHERE w.project_key = %(project_key)s

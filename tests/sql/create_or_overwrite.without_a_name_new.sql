@@ -1,4 +1,3 @@
-WITH noted AS (INSERT INTO unindexed_text (project_key, text) VALUES (%(project_key)s, %(new_words)s))
 INSERT INTO resource AS r (
     project_key, id, created_at, last_modified_at, created_by, version, last_modified_by, object_type, created_as_only
 )

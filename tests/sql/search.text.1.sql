@@ -39,12 +39,6 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- The words that may not be in the dictionary yet.
-unindexed AS MATERIALIZED (
-    SELECT DISTINCT w.word
-    FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
-    WHERE u.project_key = %(project_key)s
-),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
     SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.matching
@@ -121,61 +115,11 @@ expanded AS (
                                 )
                         ELSE false
                     END
-                UNION ALL
-                SELECT
-                    w.word,
-                    (
-                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                        OR w.word = ANY (a.stems)
-                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                    )
-                FROM unindexed w
-                WHERE (
-                    tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-                        AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                    OR w.word = ANY (a.stems)
-                        AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                )
-                    OR a.edits > 0
-                        AND CASE
-                            WHEN greatest(length(w.word), length(a.word)) <= 255
-                                AND length(w.word) BETWEEN length(a.word) - a.edits AND length(a.word) + a.edits
-                                THEN levenshtein_less_equal(w.word, a.word, a.edits) <= a.edits
-                                    OR (
-                                        abs(length(w.word) - length(a.word)) < a.edits
-                                        AND length(translate(w.word, a.word, '')) < a.edits
-                                        AND length(translate(a.word, w.word, '')) < a.edits
-                                        AND (
-                                            EXISTS (
-                                                SELECT
-                                                FROM unnest(a.swapped) s (word)
-                                                WHERE levenshtein_less_equal(s.word, w.word, a.edits - 1) < a.edits
-                                            )
-                                            OR a.edits = 2
-                                                AND EXISTS (
-                                                    SELECT
-                                                    FROM generate_series(1, length(w.word) - 1) p (place),
-                                                    LATERAL (
-                                                        SELECT overlay(
-                                                            w.word PLACING reverse(substr(w.word, p.place, 2))
-                                                            FROM p.place
-                                                            FOR 2
-                                                        ) AS word
-                                                    ) s
-                                                    WHERE s.word = ANY (a.swapped)
-                                                        OR levenshtein_less_equal(s.word, a.word, 1) < 2
-                                                )
-                                        )
-                                    )
-                            ELSE false
-                        END
             ) w
         ) m
 )
 SELECT
     (SELECT count(*) FROM written),
-    EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)

@@ -31,7 +31,7 @@ def test_the_statements_of_the_last_release_run_on_this_schema(cluster: Embedded
         ("ALTER TABLE resource ADD COLUMN another text NOT NULL", True),
         ("ALTER TABLE resource RENAME COLUMN last_modified_by TO modifier", True),
         ("ALTER TABLE resource ALTER COLUMN last_modified_by TYPE bigint USING 0", True),
-        ("DROP TABLE unindexed_text", True),
+        ("DROP TABLE resource_count", True),
     ],
 )
 def test_a_schema_that_they_cannot_use_is_noticed(

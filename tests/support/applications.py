@@ -21,7 +21,7 @@ from app.serving.embedded import EmbeddedPostgres
 def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
     """An application with the given settings. Its database connections are closed at the end.
 
-    :param changes: settings to replace, by their field names: ``open_app(settings, pool_size=1)``.
+    :param changes: settings to replace, by their field names: ``open_app(settings, connections=1)``.
     """
     app = create_app(replace(settings, **changes))
     with closing(app.extensions["database"]):

@@ -48,7 +48,7 @@ def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
     data.hand_over(sockets)
     settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
     orphan = processes.spawn(
-        [str(data.program("postgres")), "-D", str(data.cluster), *settings],
+        [data.program("postgres"), "-D", str(data.cluster), *settings],
         environment=server_environment(),
         folder=Path("/"),
         output=subprocess.DEVNULL,

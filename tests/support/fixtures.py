@@ -123,7 +123,7 @@ def settings(database_url: str) -> Settings:
     return Settings(
         database_url=pooler or database_url,
         database_pooler="transaction" if pooler else None,
-        pool_size=16,
+        connections=16,
         pool_timeout_ms=20_000,
         statement_timeout_ms=60_000,
         lock_timeout_ms=60_000,

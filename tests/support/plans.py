@@ -35,6 +35,7 @@ SETTINGS = {
     "auto_explain.log_format": "json",
     "auto_explain.log_level": "notice",
     "auto_explain.log_min_duration": "0",
+    "auto_explain.log_nested_statements": "on",
     "auto_explain.log_timing": "off",
     "autovacuum": "off",  # the tests say when tables are analysed
 }
@@ -54,7 +55,7 @@ TIMES_AT_MOST = 6
 
 ABOUT_ALL = {
     "bulk.copy_in", "bulk.delete_all", "bulk.delete_in_parts", "bulk.export", "bulk.weight",
-    "dictionary.remove_unused_words",
+    "dictionary.add_words_of_all", "dictionary.remove_unused_words",
 }  # fmt: skip
 """Steps of the walk that may read a whole project, in addition to those in the slow lane."""
 

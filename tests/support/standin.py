@@ -1,8 +1,6 @@
 """A small application for tests of the supervisor and of gunicorn; ``python -m tests.support.standin`` serves it."""
 
-import gc
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -16,10 +14,6 @@ from app.config import Settings
 from app.errors import ApiError
 from app.http.large_bodies import run_in_thread
 from app.serving.supervisor import serve
-from tests.support.waiting import wait_until
-
-if __name__ != "__main__" and "STANDIN_LOADED" in os.environ:
-    Path(os.environ["STANDIN_LOADED"]).touch()
 
 _begun: list[str] = []
 _released: list[str] = []
@@ -46,8 +40,6 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         body = "slow and done"
     elif path == "/large":
         body = "x" * int(parse_qs(environ["QUERY_STRING"])["bytes"][0])
-    elif path == "/collects-garbage":
-        body = str(gc.isenabled())
     elif path == "/compute":
         query = parse_qs(environ["QUERY_STRING"])
         project, timeout_s = query["project"][0], float(query.get("timeout", ["60"])[0])
@@ -69,25 +61,6 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     return [body.encode()]
 
 
-def prepare(url: str) -> str:
-    """Insert a row, so that tests can count the starts.
-
-    With ``STANDIN_LOADED``, wait until gunicorn has loaded the application, and say whether it listens already.
-    """
-    mark = os.environ.get("STANDIN_LOADED")
-    if mark is not None:
-        wait_until(Path(mark).exists)
-        # If gunicorn did not wait for the end of this function, it would listen some milliseconds later.
-        for _ in range(50):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", int(os.environ["PORT"]))) == 0:
-                    return "listens too early"
-            time.sleep(0.01)
-    with psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS kept (id int)")
-        connection.execute("INSERT INTO kept VALUES (1)")
-    return f"ready {url}"
-
-
 if __name__ == "__main__":
-    sys.exit(serve(Settings.from_environment(), prepare, "tests.support.standin:application"))
+    configuration = Path(__file__).with_name("standin_settings.py")
+    sys.exit(serve(Settings.from_environment(), "tests.support.standin:application", configuration))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import current_thread
 from types import FrameType
 from typing import Any
 
@@ -54,7 +53,7 @@ _TRUST = "SELECT public_jwk FROM signing_key"
 
 @contextmanager
 def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
-    """Record the statements of this process until the end of the ``with``, except those of background work.
+    """Record the statements of this process until the end of the ``with``.
 
     :param trust: whether to record the statement that loads keys and revocations too. A process sends it every few
         seconds, before the next request.
@@ -64,7 +63,7 @@ def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
     def record(cursor: Any, query: Any, parameters: Any) -> None:
         text = query.as_string(cursor) if isinstance(query, sql.Composable) else query
         text = text if isinstance(text, str) else bytes(text).decode()
-        if (_TRUST in text and not trust) or current_thread().name == "leisure":
+        if _TRUST in text and not trust:
             return
         state = cursor.connection.info.transaction_status
         statements.append(Statement(text, parameters, state, _sender(sys._getframe(2))))

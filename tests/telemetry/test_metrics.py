@@ -98,7 +98,7 @@ def test_token_checks_are_counted(app: Flask, project: str, token_for: TokenFor,
 
 
 def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Counted) -> None:
-    app = create_app(replace(settings, pool_size=1, queue_timeout_ms=50, statement_timeout_ms=100))
+    app = create_app(replace(settings, connections=1, queue_timeout_ms=50, statement_timeout_ms=100))
     database = app.extensions["database"]
     with contextlib.closing(database):
         with pytest.raises(Exception, match="took too long"), database.connection() as connection:
@@ -137,7 +137,7 @@ def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:
 
 
 def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
-    app = create_app(replace(settings, metrics_token=TOKEN, pool_size=3))
+    app = create_app(replace(settings, metrics_token=TOKEN, connections=3))
     database = app.extensions["database"]
 
     def connections_max() -> float:
@@ -247,5 +247,5 @@ def test_invalid_settings_are_refused(variable: str, text: str) -> None:
 
 def test_metrics_are_off_unless_a_setting_turns_them_on() -> None:
     assert not Settings().metrics_are_on
-    assert Settings(metrics_bind="localhost:9090").metrics_are_on
+    assert Settings(metrics_bind=("localhost", 9090)).metrics_are_on
     assert Settings(metrics_token="a-token-of-16-characters").metrics_are_on

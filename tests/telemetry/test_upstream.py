@@ -16,7 +16,7 @@ import pytest
 from prometheus_client.mmap_dict import MmapedDict
 
 from app.telemetry.metrics import Metrics
-from app.telemetry.shared_folder import SharedFolder, share_between_processes
+from app.telemetry.shared_folder import share_between_processes
 from tests.support.samples import samples, value
 from tests.support.server import ROOT
 
@@ -31,7 +31,7 @@ if not os.fork():
     print(os.getpid())
 else:
     os.wait()
-    for file in metrics._folder.path.glob(f"*_{os.getpid()}.db"):
+    for file in metrics._folder.glob(f"*_{os.getpid()}.db"):
         file.unlink()
 """
 """As gunicorn does it: the metrics are made before the fork. Of the master's files nothing is left."""
@@ -71,13 +71,13 @@ def test_a_file_that_has_no_size_yet_is_read_when_it_has(tmp_path: Path) -> None
         list(cast("Any", MmapedDict).read_all_values_from_file(str(new)))
     given = threading.Timer(0.1, lambda: os.truncate(new, 4096))
     given.start()
-    found = samples(Metrics(SharedFolder(tmp_path)).exposition().decode())
+    found = samples(Metrics(tmp_path).exposition().decode())
     given.join()
     assert value(found, "http_requests_total", route="/a-test", status="200") == 1
 
 
 def test_a_process_goes_on_counting_where_another_has_ended(tmp_path: Path) -> None:
-    metrics = Metrics(SharedFolder(tmp_path))
+    metrics = Metrics(tmp_path)
     first = count_in_a_process(tmp_path)
     metrics.mark_ended(first)
     assert names(tmp_path) == {f"counter_{first}.db", f"histogram_{first}.db"}
@@ -98,7 +98,7 @@ def test_a_process_with_counts_of_its_number_takes_over_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = count_in_a_process(tmp_path), count_in_a_process(tmp_path)
-    metrics = Metrics(SharedFolder(tmp_path))
+    metrics = Metrics(tmp_path)
     monkeypatch.setattr(os, "getpid", lambda: second)
     metrics.take_over(first)
     assert value(samples(metrics.exposition().decode()), "http_requests_total", route="/a-test") == 2
@@ -106,7 +106,7 @@ def test_a_process_with_counts_of_its_number_takes_over_no_others(
 
 def test_a_file_that_is_renamed_during_a_look_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = count_in_a_process(tmp_path)
-    metrics = Metrics(SharedFolder(tmp_path))
+    metrics = Metrics(tmp_path)
     read = MmapedDict.read_all_values_from_file
 
     def rename_and_read(path: str) -> Any:

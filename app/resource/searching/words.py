@@ -86,11 +86,9 @@ class Expansion:
     """The words of the texts of a search, each with the words of the project that match it.
 
     :param asked: the words, all of which a resource has to match; empty if no resource can.
-    :param has_unindexed: whether texts of the project wait to be indexed, which makes a search slower.
     """
 
     asked: tuple[AskedWord, ...]
-    has_unindexed: bool
 
     @property
     def tsquery(self) -> str | None:
@@ -126,14 +124,12 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    words, has_unindexed, all_found, asked = cast("tuple[int, bool, bool, list[list[str | None]]]", row)
+    words, all_found, asked = cast("tuple[int, bool, list[list[str | None]]]", row)
     if words > WORDS_AT_MOST:
         raise _invalid_text(texts[-1], f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
-        return Expansion((), has_unindexed)
-    expansion = Expansion(
-        tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]), has_unindexed
-    )
+        return Expansion(())
+    expansion = Expansion(tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]))
     if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
     return expansion
@@ -228,11 +224,6 @@ asked AS MATERIALIZED (
     FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
     WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
 ),
--- The words that may not be in the dictionary yet.
-unindexed AS MATERIALIZED (
-    SELECT DISTINCT w.word FROM unindexed_text u, unnest(words_of_text(u.text)) w (word)
-    WHERE u.project_key = %(project_key)s
-),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
     SELECT {_quoted("a.word")} AS exact, m.stemmed, m.matching
@@ -252,17 +243,13 @@ expanded AS (
                     SELECT k.key FROM unnest(word_keys(a.word)) k (key)
                     WHERE length(k.key) = least(4, length(a.word) - CASE WHEN length(a.word) <= 4 THEN 1 ELSE 0 END))
                 AND {IS_SIMILAR}
-            UNION ALL
-            SELECT w.word, {_HAS_STEM} FROM unindexed w
-            WHERE {_HAS_STEM} OR a.edits > 0 AND {IS_SIMILAR}
         ) w
     ) m
 )
 SELECT
     (SELECT count(*) FROM written),
-    EXISTS (SELECT FROM unindexed),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
-"""Statement of one row: the number of words of all texts; whether texts wait to be indexed; whether each text has a
-stem, and each stem a word of the project; the words, each as the texts of :class:`AskedWord`."""
+"""Statement of one row: the number of words of all texts; whether each text has a stem, and each stem a word of the
+project; the words, each as the texts of :class:`AskedWord`."""

@@ -4,7 +4,7 @@ Every statement keeps three rules: its WHERE clause names ``project_key``, value
 of an UPDATE or DELETE contains the version that was read.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -14,19 +14,8 @@ from psycopg.errors import DeadlockDetected, UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
-from app.query.object_fields import SEARCHED
 from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Written, YoungestWithoutKey
 from app.resource.object_type import ObjectType
-from app.resource.searching.dictionary import NOTED, WordCache
-
-_word_cache = WordCache()
-"""The only word cache of this process. It has separate entries for each connection."""
-
-
-def forget_words(project_key: str) -> None:
-    """Make later writes of this process note all words of a project again, because the dictionary has lost them."""
-    _word_cache.forget(project_key)
-
 
 # Statements
 
@@ -68,10 +57,10 @@ _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
 
 @lru_cache(maxsize=256)
-def _insert(columns: tuple[LiteralString, ...], *, dated: bool, notes_text: bool) -> LiteralString:
+def _insert(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
     time = _GIVEN_TIME if dated else _NOW
     values: LiteralString = ", ".join([f"%({column})s" for column in columns])
-    return f"""{_noting(notes_text=notes_text)}
+    return f"""
     INSERT INTO resource AS r (
         project_key, id, created_at, last_modified_at, created_by, {", ".join(columns)})
     VALUES (%(project_key)s, %(id)s, {time}, {time}, %(last_modified_by)s, {values})
@@ -79,18 +68,14 @@ def _insert(columns: tuple[LiteralString, ...], *, dated: bool, notes_text: bool
 
 
 @lru_cache(maxsize=256)
-def _update(columns: tuple[LiteralString, ...], *, dated: bool, notes_text: bool) -> LiteralString:
+def _update(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
     assignments: list[LiteralString] = [f"{column} = %({column})s" for column in columns]
     if "version" in columns:
         assignments.append(f"last_modified_at = {_GIVEN_TIME if dated else _NOW}")
-    return f"""{_noting(notes_text=notes_text)}
+    return f"""
     UPDATE resource r SET {", ".join(assignments)}
     WHERE {_THIS_VERSION}
     RETURNING r.last_modified_at"""
-
-
-def _noting(*, notes_text: bool) -> LiteralString:
-    return f"WITH {NOTED}" if notes_text else ""
 
 
 # What a write changes
@@ -110,15 +95,6 @@ def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
         "staged_object_type": staged.object_type if differ else None,
         "staged_some_property": staged.some_property if differ else None,
     }
-
-
-def _texts(changed: dict[LiteralString, Any]) -> Generator[Sequence[str]]:
-    """Yield the searched texts of each changed column that has such texts."""
-    for name, value in changed.items():
-        if isinstance(value, ObjectType):
-            yield value.items(SEARCHED)
-        elif name in ("some_property", "staged_some_property") and value is not None:
-            yield (value,)
 
 
 # Functions
@@ -207,25 +183,23 @@ def save(
     if isinstance(after, NewResource) and after.created_as_only:
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
-    words = _word_cache.new_words(connection, project_key, _texts(changed))
     build = _insert if before is None else _update
-    statement = build(tuple(columns), dated=at is not None, notes_text=bool(words))
+    statement = build(tuple(columns), dated=at is not None)
     resource_id = caller.clock_and_ids.resource_id(connection, project_key) if before is None else before.id
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:
-        row = connection.execute(statement, {**which, "now": at, "new_words": words.text, **columns}).fetchone()
+        row = connection.execute(statement, {**which, "now": at, **columns}).fetchone()
     except UniqueViolation:
         if before is not None:  # only a creation sets created_as_only, so the key is in use
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:
         return None
-    _word_cache.add(connection, project_key, words)
     if isinstance(after, NewResource):
         resource = after.created(resource_id, row[0])
     else:
         resource = replace(after, last_modified_at=row[0])
-    return Written(resource, is_new=before is None, has_noted_text=bool(words))
+    return Written(resource, is_new=before is None)
 
 
 def delete(connection: Connection, project_key: str, stored: Resource) -> bool:

@@ -31,7 +31,7 @@ from app.resource.model import (
 from app.resource.object_type import ObjectType
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
-from app.resource.searching.dictionary import index_texts
+from app.resource.searching.dictionary import add_words_of
 from app.resource.writing import rules, store
 from app.resource.writing.rules import Write
 
@@ -157,12 +157,15 @@ def _written(database: Database, write: Write) -> Written:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        return store.save(connection, write.caller, found, after)
+        if not database.is_distributed(connection):  # triggers add the words of the resource
+            return store.save(connection, write.caller, found, after)
+        with connection.transaction():
+            written = store.save(connection, write.caller, found, after)
+            if written is not None:
+                add_words_of(connection, project_key, [written.resource.id])
+            return written
 
-    written = _until_done(database, project_key, attempt)
-    if written.has_noted_text:
-        database.leisure.add(project_key, index_texts)
-    return written
+    return _until_done(database, project_key, attempt)
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:

@@ -9,7 +9,7 @@ TABLES = ("resource", "sandbox_copy", "resource_count", "sandbox_ids", "sandbox_
 def rows_of(connection: Connection, project_key: str) -> dict[str, int]:
     """How many rows each table has of a project, without those that have none."""
     found: dict[str, int] = {}
-    for table in (*TABLES, "word", "unindexed_text"):
+    for table in (*TABLES, "word"):
         row = connection.execute(f"SELECT count(*) FROM {table} WHERE project_key = %s", (project_key,)).fetchone()
         if row is not None and row[0]:
             found[table] = row[0]

@@ -54,15 +54,13 @@ def walk_sandbox(cluster: EmbeddedPostgres) -> Walked:
             app = create_app(
                 Settings(
                     database_url=url,
-                    pool_size=1,
+                    connections=1,
                     pool_timeout_ms=20_000,
                     statement_timeout_ms=60_000,
                     environment={"SANDBOX": "on"},
                 )
             )
             with closing(app.extensions["database"]):
-                # What is done at leisure would stand between the statements of later steps.
-                app.extensions["database"].leisure.close()
                 _Walk(app, connection, lambda step: walked.step(step, statements, SANDBOX)).walk()
                 app.extensions["extension"].stop()
     finally:

@@ -19,10 +19,10 @@ from tester import Project, Service, with_sandbox
 from werkzeug.test import EnvironBuilder
 
 from app import create_app
-from app.cli.preparation import prepare
 from app.config import InvalidSetting, Settings
 from app.extension import Extension, settled
 from app.serving.embedded import EmbeddedPostgres
+from app.serving.preparation import prepare
 from tests.support.applications import open_app, own_database
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
 from tests.support.ports import free_port
@@ -38,10 +38,11 @@ def test_without_it_nothing_is_there(app: Flask) -> None:
     assert client.post("/sandbox/projects", json={}).status_code == 404
 
 
-def test_without_it_one_small_module_is_imported() -> None:
+def test_without_it_one_small_module_is_imported_for_the_page_at_the_root() -> None:
     code = (
         "import sys; from app import create_app; from app.config import Settings;"
-        " create_app(Settings(database_url='dbname=none'));"
+        " client = create_app(Settings(database_url='dbname=none')).test_client();"
+        " assert client.get('/', headers={'Accept': 'text/html'}).status_code == 200;"
         " print([name for name in sys.modules if 'sandbox' in name and name.count('.')])"
     )
     printed = subprocess.check_output([sys.executable, "-c", code], text=True)

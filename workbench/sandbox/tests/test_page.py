@@ -90,11 +90,3 @@ def test_its_reads_of_resources_are_no_requests_of_the_client(throwaway: Project
 def test_while_it_is_off_no_page_links_to_it(api: Api) -> None:
     assert all("/sandbox" not in api.get(path, headers={"Accept": "text/html"}).text for path in ("//", "//docs"))
     assert "SANDBOX=on" in api.get("//", headers={"Accept": "text/html"}).text
-
-
-def test_while_it_is_off_its_address_tells_browsers_how_to_switch_it_on_and_is_unknown_to_others(api: Api) -> None:
-    page = api.get("//sandbox", headers={"Accept": "text/html"})
-    assert (page.status_code, page.mimetype, page.headers["Vary"]) == (404, "text/html", "Accept")
-    assert "SANDBOX=on" in page.text
-    for answer in (api.get("//sandbox"), api.post("//sandbox", headers={"Accept": "text/html"})):
-        assert (answer.status_code, answer.get_json()["errors"][0]["code"]) == (404, "ResourceNotFound")

@@ -8,7 +8,8 @@ connections to break them. Without a worker, as in Flask's test client, there ar
 import itertools
 import select
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from errno import EPIPE
 from socket import SO_LINGER, SOL_SOCKET, socket
@@ -16,9 +17,9 @@ from threading import Event
 from time import monotonic, time
 from typing import Any
 
-from gevent import monkey
+from gevent import get_hub, monkey
 
-from app.http.hangups import has_hung_up, watched
+from app.http.hangups import has_hung_up
 
 WAITS_AT_MOST = 400
 """The most requests of a worker that wait because of a rule at the same time. Further ones get an error at once. It is
@@ -144,7 +145,7 @@ class Connections:
         woken = Event()
         self._waits.add(woken)
         try:
-            with watched(client, woken.set):
+            with _watched(client, woken.set):
                 deadline = monotonic() + seconds
                 while (left := deadline - monotonic()) > 0:
                     woken.wait(min(left, _LOOK_S))
@@ -156,6 +157,35 @@ class Connections:
             return Waited.ENDED if self.is_stopping else Waited.WHOLE
         finally:
             self._waits.discard(woken)
+
+
+_READABLE = 1
+"""The event of gevent's loop for a descriptor that can be read. A closed connection can be read, too."""
+
+
+@contextmanager
+def _watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
+    """Call a function once if the client sends bytes or closes its connection during the block.
+
+    :param client: a cooperative socket, or an object with its ``fileno``; None if there is nothing to watch.
+    :param wake: called by the event loop, so it must not block. ``has_hung_up`` then says which of the two has
+        happened.
+    """
+    if client is None or client.fileno() < 0:
+        yield
+        return
+    watcher: Any = get_hub().loop.io(client.fileno(), _READABLE)
+
+    def ready() -> None:
+        watcher.stop()  # otherwise it would be called again as long as unread bytes are there
+        wake()
+
+    watcher.start(ready)
+    try:
+        yield
+    finally:
+        watcher.stop()
+        watcher.close()
 
 
 class TooManyWaits(Exception):

@@ -12,7 +12,6 @@ from gunicorn.arbiter import Arbiter
 
 from app import errors
 from app.config import Settings
-from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.migrate import missing_migrations
 from app.database.pool import Database
@@ -103,7 +102,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             _log.exception("the sandbox could not note a request")
             return answer
 
-    def writing(self, project: str, lane: Lane) -> AbstractContextManager[Connection] | None:
+    def writing(self, project: str) -> AbstractContextManager[Connection] | None:
         """The connection for writes to a sandbox project, under the lock of the project; None for other projects.
 
         The project is the one for which the request was authorised. By now another project may have its key.
@@ -111,7 +110,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         exchange = g.get("sandbox") if has_request_context() else None
         pinned = None if exchange is None else exchange.project
         found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
-        return None if found is None else self.projects.writing(found, lane)
+        return None if found is None else self.projects.writing(found)
 
     def install(self, app: Flask) -> None:
         """Register the routes of the sandbox, and make its hooks."""

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.config import Settings
-from app.extension import Extension, ExtensionPackage, WhenOff
+from app.extension import Extension, ExtensionPackage
 
 if TYPE_CHECKING:
     from app.database.pool import Database
@@ -21,12 +21,12 @@ class SandboxPackage(ExtensionPackage):
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """Tables that are not distributed, because only one process uses them."""
     migrations = (Path(__file__).with_name("migrations"),)
-    when_off = WhenOff(
-        "/sandbox",
-        "Sandbox",
-        "For testing a client: throwaway projects, faults on demand, a journal. It is switched off here; start the"
-        " service with <code>SANDBOX=on</code>.",
-    )
+    card_when_off = """<li class="card">
+<h2>Sandbox</h2>
+<p>For testing a client: throwaway projects, faults on demand, a journal. It is switched off here; start the service
+with <code>SANDBOX=on</code>.</p>
+</li>
+"""
 
     def settled(self, settings: Settings) -> Settings:
         """Return the settings with one worker."""

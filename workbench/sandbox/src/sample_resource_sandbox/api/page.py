@@ -7,6 +7,7 @@ They contain no data, so they are public even if the routes need ``SANDBOX_TOKEN
 from pathlib import Path
 
 from flask import Response
+from werkzeug.exceptions import NotFound
 
 from app.pages import frame
 
@@ -28,4 +29,6 @@ def asset(name: str) -> Response:
 
     :raises NotFound: for any other name.
     """
-    return frame.asset(FOLDER, name, _ASSETS)
+    if name not in _ASSETS:
+        raise NotFound
+    return frame.asset(FOLDER, name)

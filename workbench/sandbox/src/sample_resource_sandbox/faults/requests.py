@@ -80,5 +80,5 @@ def token_in(request: Request) -> str:
 def credentials_of(request: Request) -> Credentials | None:
     """The id and the secret of the client in a token request; None if they are missing or malformed."""
     with suppress(errors.ApiError, ParseException, OSError):
-        return read_credentials(request.headers.get("Authorization"), read_parameters(request))
+        return read_credentials(request, read_parameters(request))
     return None

@@ -16,7 +16,6 @@ from psycopg.errors import UniqueViolation
 from app import errors
 from app.bulk import seed
 from app.config import Settings
-from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, signing_keys
@@ -111,7 +110,7 @@ class Projects:
     # Writing
 
     @contextmanager
-    def writing(self, project: SandboxProject, lane: Lane = Lane.FAST) -> Generator[Connection]:
+    def writing(self, project: SandboxProject) -> Generator[Connection]:
         """Yield a connection for writes to a project, under the shared lock of the project.
 
         :raises ApiError: 401 if the project has been removed, 503 if it is being replaced for too long.
@@ -119,7 +118,7 @@ class Projects:
         with project.lock.shared():
             if project.is_removed:
                 raise removed(project.key)
-            with self._database.connection(project.key, lane) as connection:
+            with self._database.connection(project.key) as connection:
                 yield connection
 
     @contextmanager

@@ -6,7 +6,6 @@ from threading import Lock
 from time import monotonic
 
 from app.database.connection import Connection
-from app.resource.writing import store
 from sample_resource_sandbox.projects.model import SandboxProject
 
 _REMOVED_KEPT_S = 60.0
@@ -56,7 +55,6 @@ class Registry:
         if self._all().get(project.key) is project:
             del self._all()[project.key]
         self._by_client.pop(project.client_id, None)
-        store.forget_words(project.key)
         now = monotonic()
         self._removed = {each: since for each, since in self._removed.items() if now - since < _REMOVED_KEPT_S}
         self._removed[project.client_id] = now

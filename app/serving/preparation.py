@@ -1,8 +1,5 @@
-"""The preparation of ``serve`` before gunicorn listens: migrations, a signing key, and the demo client."""
+"""The preparation of ``serve`` before gunicorn starts its workers: migrations, a signing key, and the demo client."""
 
-import click
-
-from app.cli.common import database_url, errors_in_one_line
 from app.config import Settings
 from app.database import migrate
 from app.database.connection import connect
@@ -18,18 +15,6 @@ DEMO_CLIENT = "demo"
 """The name of the demo client, for which ``serve`` prints a token."""
 
 DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
-
-
-@click.command("prepare", hidden=True)
-@click.pass_obj
-@errors_in_one_line
-def print_prepared(settings: Settings) -> None:
-    """Prepare the database as 'serve' does before gunicorn listens, and print how to try the service."""
-    with database_url(settings) as url:
-        click.echo(prepare(url, settings))
-
-
-COMMANDS = (print_prepared,)
 
 
 def prepare(url: str, settings: Settings) -> str:
@@ -75,6 +60,5 @@ def prepare(url: str, settings: Settings) -> str:
             "Try it:",
             "",
             how_to_try,
-            "",
         )
     )

@@ -1,2 +1,0 @@
-DELETE FROM word w
-WHERE w.project_key = %(project_key)s

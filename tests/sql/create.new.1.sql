@@ -1,0 +1,1 @@
+SELECT current_setting('citus.shard_count', true) IS NOT NULL

@@ -1,2 +1,0 @@
-DELETE FROM unindexed_text u
-WHERE u.project_key = %(project_key)s AND u.id = ANY (%(ids)s)
