@@ -222,6 +222,7 @@ def test_a_signal_during_the_start_ends_it(folder: Path) -> None:
 @pytest.mark.parametrize("victim", ["postmaster", "checkpointer", "gunicorn", "worker"])
 def test_a_killed_child_is_restarted(start: Callable[..., Service], victim: str) -> None:
     service = start()
+    service.wait_until(lambda: victim in service.children())
     process = service.children()[victim]
     process.kill()
     service.wait_until(lambda: not living([process]))
