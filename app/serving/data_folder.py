@@ -17,6 +17,7 @@ import fcntl
 import logging
 import os
 import pwd
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -33,6 +34,8 @@ _MAKE_ACCOUNT = (
 )
 
 _LINK = "postgresql-is-elsewhere"
+
+_LARGEST_LOG = 10 * 1024 * 1024
 
 
 class DataFolder:
@@ -52,6 +55,12 @@ class DataFolder:
         self.cluster = home / "postgresql"
         self.log = home / "postgresql.log"
         """The log, to which the programs of PostgreSQL print."""
+
+    def open_log(self) -> int:
+        """Open the log for appending. A log of more than 10 MiB first replaces the log before it."""
+        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def hand_over(self, folder: Path) -> None:
         """Make the server's account the owner of a folder that this process has just made. A link is refused."""
@@ -126,6 +135,12 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     if not root:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
+    cluster = home / "postgresql"
+    if cluster.exists() and cluster.lstat().st_uid not in (0, user[0]):
+        raise EmbeddedError(
+            f"DATA_DIR: {cluster} belongs to another account than {_ACCOUNT}, as which PostgreSQL runs. If the data "
+            f"came from another machine, run: chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
+        )
     if home == data_dir and not can_enter(user, data_dir):
         if (data_dir / "postgresql").exists():
             raise EmbeddedError(

@@ -278,7 +278,7 @@ class EmbeddedPostgres:
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of PostgreSQL, and return it with the offset in the log at which its output begins."""
-        log = os.open(folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = folder.open_log()
         try:
             began = os.fstat(log).st_size
             self.process = processes.spawn(

@@ -81,6 +81,25 @@ def test_under_root_data_that_the_account_cannot_reach_any_more_are_refused(
 
 
 @as_root
+def test_under_root_data_of_another_account_are_refused(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    """The account may have another user id on another machine."""
+    start().stop()
+    cluster = folder / "data" / "postgresql"
+    os.chown(cluster, 12345, 12345)
+    with pytest.raises(EmbeddedError, match=f"run: chown -R sample-resource: {cluster}"):
+        start()
+
+
+def test_a_long_log_makes_room_for_a_new_one(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
+    start().stop()
+    log = folder / "data" / "postgresql.log"
+    os.truncate(log, 11 * 1024 * 1024)
+    start()
+    assert log.stat().st_size < 1024 * 1024
+    assert log.with_suffix(".log.1").stat().st_size == 11 * 1024 * 1024
+
+
+@as_root
 def test_under_root_only_the_cluster_belongs_to_the_account(
     folder: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:
