@@ -171,7 +171,7 @@ def address(text: str) -> tuple[str, int]:
     raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
 
 
-EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not bound
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
 """The values of ``BIND`` that mean all addresses of the machine."""
 
 

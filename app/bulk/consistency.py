@@ -1,8 +1,8 @@
 """Compares the data that are derived from resources with the resources.
 
-Derived are the number of a project's resources, and the dictionary of its words, which triggers keep; on Citus,
-the writes of the service keep the dictionary. They can be wrong after changes without triggers: SQL with triggers
-switched off, or a table that is no longer distributed.
+Derived are the number of a project's resources and the dictionary of its words. Triggers keep both; on Citus, the
+writes of the service keep the dictionary. They can be wrong after changes without triggers: SQL with triggers switched
+off, on Citus any SQL that the service does not send, or a table that is no longer distributed.
 """
 
 import time
@@ -103,13 +103,14 @@ def _check(connection: Connection, project_key: str, *, repair: bool) -> Finding
     return Finding(project_key, resources, None if kept is None else int(kept), missing_words)
 
 
-def remove_unused_words(connection: Connection, write_s: float) -> Generator[tuple[str, int]]:
+def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then wait until the writes that began before the removal have ended, and add again the words that they need.
+    Then wait until the writes of requests that began before the removal have ended, and add again the words that they
+    need. Imports have no time limit, so none may run meanwhile.
 
     :param connection: in autocommit mode.
-    :param write_s: the longest time that a write takes, in seconds.
+    :param wait_s: seconds within which the write of a request ends.
     """
     with unlimited(connection):
         projects = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
@@ -121,7 +122,7 @@ def remove_unused_words(connection: Connection, write_s: float) -> Generator[tup
             removed_from.append(project_key)
         yield project_key, removed
     if removed_from:
-        time.sleep(write_s)
+        time.sleep(wait_s)
     for project_key in removed_from:
         with unlimited(connection):
             dictionary.add_words_of_all(connection, project_key)

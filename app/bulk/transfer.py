@@ -256,7 +256,7 @@ def lines_of(source: BinaryIO) -> Generator[bytes]:
     """The lines of a file. Only the beginning of a line above :data:`LONGEST_LINE` is read into memory."""
     while line := source.readline(LONGEST_LINE + 1):
         yield line
-        while line and not line.endswith(b"\n"):
+        while line and not line.endswith(b"\n"):  # skip the rest of a line that is too long
             line = source.readline(64 * 1024)
 
 

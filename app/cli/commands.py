@@ -104,11 +104,11 @@ def remove_words(settings: Settings) -> None:
 
     Until then they stay, and find nothing. Requests go on meanwhile. A write that has begun before the removal may need
     a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such words again. Until then a
-    search may miss the resource of such a write.
+    search may miss the resource of such a write. Do not import or seed meanwhile.
     """
     with open_connection(settings, limited=False) as connection:
-        write_s = 2 * settings.statement_timeout_ms / 1000
-        for project_key, removed in consistency.remove_unused_words(connection, write_s):
+        wait_s = 2 * settings.statement_timeout_ms / 1000  # on Citus a write has two statements
+        for project_key, removed in consistency.remove_unused_words(connection, wait_s):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")
 

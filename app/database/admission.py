@@ -43,7 +43,8 @@ class Lane(Enum):
     FAST = "fast"
     """Reads by id and key, writes, and pages and existence checks whose conditions an index serves."""
     SLOW = "slow"
-    """Searches with texts or facets, conditions and orders that no index serves, and pages with a large offset."""
+    """Searches with texts or facets, conditions and orders that no index serves, and pages with a large offset or large
+    documents."""
 
 
 class QueueFull(Exception):

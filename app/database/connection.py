@@ -78,8 +78,8 @@ def unlimited(connection: Connection) -> Generator[None]:
 HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
 
 
-def is_distributed(connection: Connection) -> bool:
-    """Whether the server has Citus, whose distributed tables have no triggers.
+def has_citus(connection: Connection) -> bool:
+    """Whether the server has Citus, which distributes no table with triggers.
 
     A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
     """

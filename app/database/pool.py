@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import Connection, conninfo_with_timeouts, is_distributed
+from app.database.connection import Connection, conninfo_with_timeouts, has_citus
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
@@ -42,7 +42,7 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 old ones are replaced."""
 
 
-def _no_care(_project: str) -> None:
+def _no_own_connection(_project: str) -> None:
     """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
 
 
@@ -68,7 +68,7 @@ class Database:
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
-        self._is_distributed: bool | None = None
+        self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_before = 0
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
@@ -86,7 +86,7 @@ class Database:
         self._checking = Lock()
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
-        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_care
+        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
         """Returns an extension's own connection for writes to a project; None if a connection of the pool is used."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
@@ -101,12 +101,15 @@ class Database:
         """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
         return self.around_writes(project) or self.connection(project)
 
-    def is_distributed(self, connection: Connection) -> bool:
-        """Whether the server of a connection has Citus, whose tables have no triggers. The first write asks the server,
-        and not each new connection: behind PgBouncer that query would wait for a server that is away."""
-        if self._is_distributed is None:
-            self._is_distributed = is_distributed(connection)
-        return self._is_distributed
+    def has_citus(self, connection: Connection) -> bool:
+        """Whether the server of a connection has Citus, which distributes no table with triggers.
+
+        The first write asks the server. A query on each new connection would wait, behind PgBouncer, for a server that
+        is away.
+        """
+        if self._has_citus is None:
+            self._has_citus = has_citus(connection)
+        return self._has_citus
 
     def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
         """Wait for the admission of a request, and take a connection out of the pool.
@@ -280,7 +283,7 @@ class Database:
 
         def configure(connection: PooledConnection) -> None:
             connection.configure(settings)
-            self._is_distributed = None
+            self._has_citus = None
             self._failures_before = _failed_connections(pool)
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)

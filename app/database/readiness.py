@@ -58,7 +58,7 @@ class Readiness:
 
     :param further: further checks of the database's contents, by their names. They run if the database has all
         migrations.
-    :param migrations: folders of extensions.
+    :param migrations: the folders with the migrations of extensions.
     """
 
     def __init__(self, database: Database, further: Mapping[str, Check], migrations: tuple[Path, ...] = ()) -> None:

@@ -28,6 +28,7 @@ def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, recor
     """
     untyped = record.untyped.values()
     numbers = [check_number(value) for value in untyped if _is_number(value)]
+    # Of the numbers, check_number leaves only integers within int64 as integers.
     integers = [int(number) for number in numbers if isinstance(number, int) or is_negative_zero(number)]
     given = [] if one is None else [one]
     arrays: ArrayFields = {

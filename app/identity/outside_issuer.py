@@ -74,9 +74,10 @@ class OutsideIssuer:
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
-        if kid not in keys and look_again and not self._fetch_unless_another_does():
-            # The key may be among the keys that another request fetches now.
-            raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
+        if kid not in keys and look_again:
+            fetched = self._fetch_unless_another_does()
+            if not fetched:  # the key may be among the keys that another request fetches now
+                raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
         return self._keys.get(kid)
 
     def load_ahead(self) -> None:

@@ -28,6 +28,8 @@ from app.values.strict_json import unstorable_character
 
 TOKEN_LENGTH_AT_MOST = 8192
 CACHED_AT_MOST = 4096
+"""The most verified tokens that a process remembers."""
+
 CLOCK_DIFFERENCE_AT_MOST_S = 30
 """The most seconds by which ``nbf`` and ``iat`` may be in the future. ``exp`` has no leeway: no token is accepted after
 it."""

@@ -36,9 +36,10 @@ FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
 
 def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
-    made: Document = cast("Any", api.spec).to_dict()
+    generated: Document = cast("Any", api.spec).to_dict()  # by flask-smorest
     components: Document = deepcopy(PARTS["components"])
     flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
+    # The file has only the path.
     flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
     # No operation documents 405, because it answers methods that an endpoint does not have.
     examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}
@@ -54,9 +55,9 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
         },
         "servers": _servers(settings),
         "tags": list(PARTS["tags"].values()),
-        "paths": _paths(app, made["paths"]),
+        "paths": _paths(app, generated["paths"]),
         "components": {
-            "schemas": _schemas(made["components"]["schemas"], components["schemas"]),
+            "schemas": _schemas(generated["components"]["schemas"], components["schemas"]),
             "headers": components["headers"],
             "links": components["links"],
             "examples": {code: {"value": error.payload()} for code, error in examples.items()},
@@ -113,10 +114,10 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document) -> None:
-    """Add the schemas of update actions, one for each action, with ``action`` as the discriminator."""
+    """Add a schema for each update action, and name them in ``Update.actions`` with ``action`` as the discriminator."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
-        members = [(field.data_key or name, field) for name, field in ACTION_SCHEMAS[action].fields.items()]
+        members = [(field.data_key or attribute, field) for attribute, field in ACTION_SCHEMAS[action].fields.items()]
         schemas[name] = {
             "type": "object",
             "description": REGISTRY[action].__doc__,

@@ -203,8 +203,8 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     "STAR": ("*",),
     "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">="),
 }
-"""The spellings of the terminals that are no keywords. Messages list keywords before them, in the order of the
-grammar."""
+"""The spellings of the terminals that are no keywords. Messages list keywords before them, and then these
+in this order."""
 
 
 class Language:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.errors import LockNotAvailable, QueryCanceled
 
-from app.database.connection import NO_LIMITS, Connection, is_distributed
+from app.database.connection import NO_LIMITS, Connection, has_citus
 from app.query.sql_text import utc_time
 from app.resource.model import ResourceRow
 from app.resource.searching import dictionary
@@ -81,7 +81,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
     """
     with connection.transaction():
         _copy(connection, project_key, resources)
-        if is_distributed(connection):
+        if has_citus(connection):
             dictionary.add_words_of_all(connection, project_key)
 
 
@@ -103,7 +103,7 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[
     """
     for part in batches(resources, lambda each: len(each.object_type), AT_ONCE, _BYTES_AT_ONCE):
         _copy(connection, project_key, part)
-        if is_distributed(connection):
+        if has_citus(connection):
             dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
@@ -116,7 +116,7 @@ def insert_many(connection: Connection, project_key: str, resources: Sequence[Re
     columns = {field.name: [getattr(each, field.name) for each in resources] for field in fields(ResourceRow)}
     rows = connection.execute(_INSERT, {"project_key": project_key, **columns}).fetchall()
     inserted = {row[0] for row in rows}
-    if is_distributed(connection):
+    if has_citus(connection):
         dictionary.add_words_of(connection, project_key, inserted)
     return inserted
 

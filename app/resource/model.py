@@ -230,8 +230,8 @@ PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
 result may have more."""
 
 SMALL_PAGE_BYTES = 4 * 1024 * 1024
-"""Each document of a page has an equal part of these bytes, by the page's ``limit``. If a document may have more, the
-page is read in the slow lane."""
+"""Each document of a page may have these bytes divided by the page's ``limit``. If a document may have more, the page
+is read in the slow lane."""
 
 
 TOTAL_AT_MOST = 10_000

@@ -1,7 +1,8 @@
 """The processes of the service: the supervisor behind ``serve``, the embedded PostgreSQL, and gunicorn.
 
 ``docs/architecture.md`` follows a start through the modules. gunicorn loads ``supervised_settings``,
-``gunicorn_settings``, ``private_ports``, ``stopping`` and ``worker`` in its own processes; nothing else imports them.
+``gunicorn_settings``, ``preparation``, ``private_ports``, ``stopping`` and ``worker`` in its own processes; nothing
+else imports them.
 
 This module has the errors that keep the service, or its PostgreSQL, from starting. Their messages are for the person
 who starts it.

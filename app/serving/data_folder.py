@@ -136,7 +136,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    if cluster.exists() and cluster.lstat().st_uid not in (0, user[0]):
+    if cluster.exists() and cluster.lstat().st_uid != user[0]:
         raise EmbeddedError(
             f"DATA_DIR: {cluster} belongs to another account than {_ACCOUNT}, as which PostgreSQL runs. If the data "
             f"came from another machine, run: chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
@@ -199,7 +199,7 @@ def sync_folder(folder: Path) -> None:
 def _make_home_in_store(data_dir: Path) -> Path:
     """Make a folder in the store for a data folder, and the link to it.
 
-    A data folder without a link is new: whoever wants an empty database may remove the folder with its link.
+    Without the link a new folder is made. The folder of a removed link stays in the store.
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)

@@ -147,7 +147,7 @@ class EmbeddedPostgres:
     def conninfo(self, database: str = DATABASE, *, superuser: bool = False) -> str:
         """The libpq connection string of a database of the server.
 
-        :raises EmbeddedError: if the server does not run.
+        :raises EmbeddedError: before a start and after a stop.
         """
         if self._sockets is None:
             raise EmbeddedError("the embedded PostgreSQL does not run")

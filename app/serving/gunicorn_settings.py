@@ -157,8 +157,8 @@ def on_starting(server: Any) -> None:
 def _check_signing_key() -> None:
     """End the start if ``KEY_ENCRYPTION_KEY`` does not decrypt the signing key.
 
-    If the database is away or not yet migrated, the start goes on: the service starts without a database, and readiness
-    fails.
+    If the database is away or not yet migrated, the start goes on: without ``serve`` the service starts without a
+    database, and readiness fails.
     """
     if _settings.database_url is None:
         return  # another application is served

@@ -33,7 +33,8 @@ Routes = Mapping[str, Callable[[], tuple[str, bytes]]]
 
 
 def addresses_of(settings: Settings) -> dict[str, set[str]]:
-    """The private addresses in gunicorn's form, each with the settings that name it. Two settings may name one address.
+    """The private addresses as ``address:port``, with names resolved, each with the settings that name it. Two settings
+    may name one address.
 
     :raises InvalidSetting: if a host name has no address.
     """

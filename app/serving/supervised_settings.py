@@ -7,7 +7,8 @@ from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the 
 
 
 def when_ready(server: Any) -> None:
-    """Prepare the database, and then the master for requests (gunicorn's hook). A stop is not delayed.
+    """Prepare the database, and then the master for requests (gunicorn's hook). Unlike gunicorn without
+    ``serve``, it does not fail readiness before it stops.
 
     gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
     not start because its port is in use.

@@ -47,7 +47,8 @@ def serve(settings: Settings, application: str = "app:create_app()", configurati
 
     :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
     :param configuration: the file with gunicorn's settings.
-    :return: the exit code for the process: 0 after a signal, 1 if the service could not be started.
+    :return: the exit code for the process: 0 after a signal, 1 if the service could not be started or gunicorn
+        ended by itself before it answered.
     """
     return _Supervisor(settings, application, configuration).run()
 

@@ -309,12 +309,12 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers: an integer of any size, or a finite double."""
+    """The check for numbers: an integer of at most 4,300 digits, or a finite double."""
     return value if type(value) is int else check_number(value)
 
 
 Number = partial(StrictField, check_any_integer_or_double, NUMBER_EXPECTED, metadata={"type": "number"})
-"""A field of a JSON body that is a number; an integer may have any size."""
+"""A field of a JSON body that is a number; an integer has at most 4,300 digits."""
 
 Timestamp = partial(StrictField, check_timestamp, STRING_EXPECTED, metadata={"type": "string", "format": "date-time"})
 """A field of a JSON body that is a date-time of RFC 3339."""

@@ -1,4 +1,4 @@
-"""Chooses the lane of a read: the slow lane if it may read much of a project without an index, or if its page is large.
+"""Chooses the lane of a read: the slow lane if it may read much of a project without an index or make a large page.
 
 Fields (``indexed``) and operators say which conditions an index serves, and the compiler marks each term and each order
 accordingly. One condition that an index serves makes a selection fast, because all conditions have to hold.

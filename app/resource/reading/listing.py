@@ -122,7 +122,7 @@ class Selected:
 
     @cached_property
     def _stretches(self) -> Sequence[Stretch]:
-        """The bounds of the stretch that the selected resources form; empty if they form no stretch."""
+        """The stretches of all terms, if each term has one and all are of one field; else empty."""
         terms = self.terms
         stretches = [term.stretch for term in terms if term.stretch is not None]
         is_one = len(stretches) == len(terms) and len({stretch.field for stretch in stretches}) == 1

@@ -1,7 +1,7 @@
 """The dictionary: the table ``word`` with all words of each project.
 
 The dictionary finds words by stem and by spelling. Triggers add the words of each write in its transaction (the first
-migration has them). A distributed database has no triggers, so the service calls :func:`add_words_of` there. A word
+migration has them). Citus distributes no table with triggers, so the service calls :func:`add_words_of` there. A word
 that no resource has any more stays in the dictionary until :func:`remove_unused_words`, and finds no resource.
 """
 

@@ -27,7 +27,7 @@ def read_words(text: str) -> str:
     """Load a text to search for. It must not be blank."""
     if text.isspace():
         raise ValidationError("The value is blank.")
-    return read_text(text)
+    return read_text(text)  # which refuses the empty text
 
 
 def read_level(text: str) -> int:

@@ -157,7 +157,7 @@ def _written(database: Database, write: Write) -> Written:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        if not database.is_distributed(connection):  # triggers add the words of the resource
+        if not database.has_citus(connection):  # triggers add the words of the resource
             return store.save(connection, write.caller, found, after)
         with connection.transaction():
             written = store.save(connection, write.caller, found, after)
