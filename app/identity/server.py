@@ -10,6 +10,7 @@ There is no rate limit, because requests are cheap: refusing a client costs one 
 issuing a token one more lookup and one signature.
 """
 
+import base64
 import json
 import logging
 import re
@@ -339,18 +340,29 @@ def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credent
     """
     client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
     if "Authorization" in request.headers:
-        header = request.authorization  # None for malformed credentials
-        if header is None or header.type != "basic":
-            raise errors.invalid_client()
+        user, password = _basic_credentials(request.headers["Authorization"])
         if secret is not None:
             raise _invalid_request("The client authenticates both in the header and in the form.")
-        user, secret = unquote_plus(header.username or ""), unquote_plus(header.password or "")
+        secret = password
         if client_id not in (None, user):
             raise _invalid_request("The parameter client_id names another client than the header.")
         client_id = user
     if client_id is None or secret is None or _CLIENT_ID.fullmatch(client_id) is None:
         raise errors.invalid_client()
     return Credentials(client_id, secret)
+
+
+def _basic_credentials(authorization: str) -> tuple[str, str]:
+    """Decode user and password of HTTP Basic (RFC 7617). werkzeug fails on a header that is not ASCII, and takes a
+    missing colon for an empty password."""
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        raise errors.invalid_client() from None
+    if scheme.lower() != "basic" or not colon:
+        raise errors.invalid_client()
+    return unquote_plus(user), unquote_plus(password)
 
 
 def _invalid_request(message: str) -> errors.ApiError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, request
 
+from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.identity.scopes import public
@@ -112,6 +113,9 @@ class Metadata(Endpoint):
 
         The URLs and capabilities of the OAuth endpoints (RFC 8414).
         """
+        if not request.host:
+            # werkzeug returns an empty host for a malformed Host header (RFC 9112, section 3.2).
+            raise errors.invalid_parameter("Host", "It is no host.")
         answer = json_answer(json.dumps(authorization_server().metadata()))
         answer.headers["Cache-Control"] = "no-cache"
         return answer

@@ -116,31 +116,40 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     programs = postgres_programs.find_programs()
     if "\n" in str(data_dir):
         raise EmbeddedError(f"DATA_DIR {str(data_dir)!r}: PostgreSQL cannot use a path with a line break.")
+    if os.path.lexists(data_dir) and not data_dir.is_dir():
+        raise EmbeddedError(f"DATA_DIR {data_dir} is no folder.")
     root = os.geteuid() == 0
     if not data_dir.exists():
         data_dir.mkdir(parents=True)
         # Under root the server's account has to pass through this folder to its cluster.
         data_dir.chmod(0o711 if root else 0o700)
-    if root and postgres_programs.others_can_write(data_dir):
+    if not os.access(data_dir, os.W_OK | os.X_OK):
         raise EmbeddedError(
-            f"DATA_DIR: other accounts can write in {data_dir}, so root does not. Start the service as the owner of "
-            "the folder, or set DATA_DIR to another folder."
+            f"DATA_DIR: {data_dir} belongs to user id {data_dir.stat().st_uid}; user id {os.geteuid()} cannot write "
+            "in it. Start the service as the owner, or set DATA_DIR to another folder."
         )
     if (data_dir / "PG_VERSION").exists():
         raise EmbeddedError(
             f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
             "or set DATABASE_URL to use that cluster's server."
         )
+    if root and postgres_programs.others_can_write(data_dir):
+        raise EmbeddedError(
+            f"DATA_DIR: other accounts can write in {data_dir}, so root does not. Start the service as the owner of "
+            "the folder, or set DATA_DIR to another folder."
+        )
     home = find_home(data_dir)
     if not root:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    if cluster.exists() and cluster.lstat().st_uid != user[0]:
-        raise EmbeddedError(
-            f"DATA_DIR: {cluster} belongs to another account than {_ACCOUNT}, as which PostgreSQL runs. If the data "
-            f"came from another machine, run: chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
-        )
+    for path in (path for path in home.iterdir() if path == cluster or not path.is_dir()):
+        if path.lstat().st_uid != (user[0] if path == cluster else 0):
+            raise EmbeddedError(
+                f"DATA_DIR: {path} belongs to another account than the service's. If the data came from another "
+                f"machine or account, run: chown -R root: {shlex.quote(str(home))}; "
+                f"chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
+            )
     if home == data_dir and not can_enter(user, data_dir):
         if (data_dir / "postgresql").exists():
             raise EmbeddedError(

@@ -13,8 +13,11 @@ from pathlib import Path
 from app.config import Settings, file_variable
 from app.serving import ServeError, processes
 
+PREPARED = "SAMPLE_RESOURCE_PREPARED"
+"""The variable that tells gunicorn that its database is prepared already."""
+
 _PATIENCE_S = 5.0
-"""The longest wait for the port, which a previous process may be about to close."""
+"""The longest wait for a port, which a previous process may be about to close."""
 
 _AFTER_GRACE_S = 4.0
 """The longest wait for gunicorn after its ``graceful_timeout``, at which requests in flight end."""
@@ -40,38 +43,31 @@ class GunicornProcess:
         """The exit code of the master, negative if a signal has ended it; None if the master runs."""
         return None if self.process is None else self.process.poll()
 
-    def wait_for_port(self) -> None:
-        """Wait until a process can listen on the public address.
+    def wait_for_ports(self) -> None:
+        """Wait until a process can listen on the public address and on the private addresses.
 
         gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
         uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
 
-        :raises ServeError: if this machine does not have the address, if it is not permitted, or if it is still in use
+        :raises ServeError: if this machine does not have an address, if it is not permitted, or if it is still in use
             after five seconds.
         """
-        host, port = self._settings.listen_host, self._settings.port
-        deadline = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                return _listen_once(host, port)
-            except OSError as error:
-                is_in_use = error.errno == errno.EADDRINUSE
-                if not is_in_use or time.monotonic() > deadline:
-                    raise ServeError(
-                        f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
-                        f"{'Stop what uses it, or set' if is_in_use else 'Set'} BIND or PORT, here and for "
-                        "sample-resource token, to another address."
-                    ) from None
-            time.sleep(0.1)
+        settings = self._settings
+        _wait_for_port(settings.listen_host, settings.port, "BIND or PORT, here and for sample-resource token,")
+        for variable, (host, port) in settings.private_addresses.items():
+            _wait_for_port(host, port, variable)
 
-    def start(self, url: str) -> None:
-        """Start gunicorn with the URL of a database, also after its master has died."""
+    def start(self, url: str, *, is_prepared: bool = False) -> None:
+        """Start gunicorn with the URL of a database, also after its master has died.
+
+        :param is_prepared: whether the database is prepared. Then gunicorn starts also while the database is away.
+        """
         if self.process is not None:
             # The workers of a killed master run for a moment longer, and hold its port.
             processes.end_group(self.process.pid, patience_s=_ORPHANS_S)
         self.process = processes.spawn(
             self._command,
-            environment=_environment(url),
+            environment=_environment(url) | ({PREPARED: "yes"} if is_prepared else {}),
             # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder must
             # not be.
             folder=processes.ROOT,
@@ -108,6 +104,21 @@ class GunicornProcess:
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
         self.process = None
+
+
+def _wait_for_port(host: str, port: int, settings: str) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return _listen_once(host, port)
+        except OSError as error:
+            is_in_use = error.errno == errno.EADDRINUSE
+            if not is_in_use or time.monotonic() > deadline:
+                raise ServeError(
+                    f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
+                    f"{'Stop what uses it, or set' if is_in_use else 'Set'} {settings} to another address."
+                ) from None
+        time.sleep(0.1)
 
 
 def _listen_once(host: str, port: int) -> None:

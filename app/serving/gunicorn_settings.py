@@ -179,7 +179,7 @@ def _check_signing_key() -> None:
 def prepare_database() -> None:
     """Prepare the database of ``serve``, and print how to try the service. If that fails, the start ends."""
     import click
-    from psycopg import Error
+    from psycopg import Error, OperationalError
 
     from app.database.migrate import MigrationFailed, UnsupportedServer
     from app.identity.signing_keys import KeyUnreadable
@@ -187,6 +187,8 @@ def prepare_database() -> None:
 
     try:
         text = prepare(_settings.database_url or "", _settings)
+    except OperationalError as error:
+        sys.exit(f"error: DATABASE_URL: {' '.join(str(error).split())}")
     except (Error, MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
         sys.exit(f"error: {str(error).strip()}")
     with suppress(OSError):  # the terminal may be closed

@@ -1,17 +1,25 @@
 """gunicorn's settings under the supervisor: the master prepares the database before it starts its workers."""
 
+import os
+import signal
 from typing import Any
 
 from app.serving import gunicorn_settings
+from app.serving.gunicorn_process import PREPARED
 from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the names of this module
 
 
 def when_ready(server: Any) -> None:
-    """Prepare the database, and then the master for requests (gunicorn's hook). Unlike gunicorn without
-    ``serve``, it does not fail readiness before it stops.
+    """Prepare the database, and then the master for requests (gunicorn's hook). Unlike gunicorn without ``serve``, it
+    does not fail readiness before it stops.
 
     gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
-    not start because its port is in use.
+    not start because its port is in use. A gunicorn that is started again finds the database prepared, or away.
     """
-    gunicorn_settings.prepare_database()
+    if PREPARED not in os.environ:
+        # gunicorn's own handlers only note a signal, and a statement may wait for minutes.
+        handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGQUIT)}
+        gunicorn_settings.prepare_database()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     gunicorn_settings.begin_to_serve(server)

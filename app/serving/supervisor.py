@@ -14,6 +14,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -75,7 +76,7 @@ class _Supervisor:
             with self._interruptible():
                 if self._postgres is not None:
                     url = self._postgres.start()
-                self._gunicorn.wait_for_port()
+                self._gunicorn.wait_for_ports()
                 self._gunicorn.start(url)
             return self._watch(url, wakeup)
         except _StopRequested:
@@ -106,7 +107,7 @@ class _Supervisor:
             elif exit_code > 0 and not has_answered:
                 return 1  # gunicorn has printed the reason
             elif gunicorn_restarts.due():
-                self._restart("gunicorn", lambda: self._gunicorn.start(url))
+                self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
             # The end of a child, or any signal, ends this wait at once. It is limited because of the pauses between
             # restarts.
             select.select([wakeup], [], [], 0.25)

@@ -151,7 +151,7 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
         number = check_number(value)
         return number if stored else value
     if level == NESTED_AT_MOST:
-        refuse_shape("JSON value with fewer levels expected.")
+        refuse_shape(f"JSON value with at most {NESTED_AT_MOST} levels expected.")
     if isinstance(value, list):
         return check_items(value, lambda item: check_json(item, level + 1, stored=stored))
     kept: dict[str, Any] = {}

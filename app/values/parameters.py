@@ -15,7 +15,7 @@ from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths, unknown_name
 from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
 
@@ -45,22 +45,27 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON as an ObjectType stores it: an integer within int64, or a double."""
+    """Load a number in the notation of JSON that a double can hold: a literal of an integer as an int."""
     if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
     number = number_of(text)
     if isinstance(number, HugeNumber):
         raise ValidationError(f"{errors.quoted(text)} is not a number that a double can hold.")
-    return number
+    return int(text) if text.removeprefix("-").isdigit() else number
+
+
+def read_stored_number(text: str) -> int | float:
+    """Load a number as an ObjectType stores it: an integer within int64, or a double."""
+    return check_number(read_number(text))
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text)
-    if number != int(number):
+    # A double within int64 that is not 0 has a fraction, although a double may be too coarse to show it.
+    if isinstance(number, float) and 0 < abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    # A whole number within int64 is an int, unless it is -0.0.
-    if (isinstance(number, float) and number) or not minimum <= number <= maximum:
+    if not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )
@@ -136,7 +141,7 @@ class Parameter(fields.Field[Any]):
 TextParameter = partial(Parameter, read_any_text, dict(STORABLE_TEXT))
 """A parameter that is any text that PostgreSQL can store, which may be empty."""
 
-NumberParameter = partial(Parameter, read_number, NUMBER_SCHEMA)
+NumberParameter = partial(Parameter, read_stored_number, NUMBER_SCHEMA)
 """A parameter that is a number."""
 
 BooleanParameter = partial(Parameter, read_boolean, BOOLEAN_SCHEMA)

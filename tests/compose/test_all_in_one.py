@@ -136,8 +136,8 @@ def test_another_container_with_the_volume_finds_the_data(container: Container, 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--user", "12345"), "PostgreSQL needs a name for its account, and user id 12345 has none here: "),
-        (("--user", "1"), "DATA_DIR: /data belongs to sample-resource, not to daemon. "),
+        (("--user", "12345"), "DATA_DIR: /data belongs to user id 10001; user id 12345 cannot write in it. "),
+        (("--user", "1"), "DATA_DIR: /data belongs to user id 10001; user id 1 cannot write in it. "),
         (("--read-only",), "There is no temporary folder for PostgreSQL's socket (/tmp: Read-only file system; "),
         (("-e", "WORKERS=many"), "WORKERS='many': a whole number is expected"),
     ],

@@ -30,7 +30,7 @@ def test_all_options_refuses_a_value_of_too_many_levels_and_takes_100(api: Api) 
         answer = send(api, record)
         assert answer.status_code == 400
         assert codes(answer)[-1] == "InvalidJsonInput"
-        assert details(answer)[-1].endswith("JSON value with fewer levels expected.")
+        assert details(answer)[-1].endswith("JSON value with at most 100 levels expected.")
 
 
 def test_all_options_takes_a_number_without_fraction_for_an_integer(api: Api) -> None:

@@ -1,5 +1,6 @@
 """Processes killed and stopped, connections exhausted, queries that do not end: under a constant load of writes."""
 
+import http.client
 import signal
 import threading
 import time
@@ -9,9 +10,11 @@ import psutil
 import psycopg
 import pytest
 
+from app.serving.embedded import EmbeddedPostgres
 from tests.faults.load import Load
 from tests.faults.reports import Report
 from tests.faults.service import Service
+from tests.support.folders import open_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
@@ -42,6 +45,26 @@ def test_recovery_from_a_killed_master(service: Service, report: Report) -> None
         service.master.kill()
         assert_recovered(load, time.monotonic(), report)
     assert all(answer.body != b"it hangs" for answer in load.without_answer())
+
+
+def test_a_master_killed_while_the_database_is_away_is_replaced() -> None:
+    with open_folder() as folder, EmbeddedPostgres(folder / "data") as database:
+        service = Service(DATABASE_URL=database.conninfo())
+
+        def is_live_again() -> bool:
+            with suppress(OSError, http.client.HTTPException):
+                return not killed.is_running() and service.request("GET", "/health/live").status == 200
+            return False
+
+        try:
+            time.sleep(1)  # the supervisor, too, has to see an answer
+            killed = service.master
+            database.stop()
+            killed.kill()
+            service.wait_until(is_live_again)
+            assert service.request("GET", "/health/ready").status == 503
+        finally:
+            service.remove()
 
 
 def test_recovery_from_a_killed_postmaster(service: Service, report: Report) -> None:

@@ -81,6 +81,7 @@ def test_wrong_and_malformed_credentials_are_refused(client: OAuthClient) -> Non
         {"Authorization": f"Bearer {client.token()}"},
         {"Authorization": "Basic"},
         {"Authorization": "Basic !"},
+        {"Authorization": "Basic é"},
         {"Authorization": "Basic " + base64.b64encode(b"no colon").decode()},
         {"Authorization": "Basic " + base64.b64encode(b"\xff:\xff").decode()},
     ):

@@ -45,7 +45,7 @@ def found(api: Api, **query: Any) -> set[str]:
         ('{"a": "\\u0000"}', "A text cannot hold U+0000."),
         ('{"\\u0000": 1}', "A text cannot hold U+0000."),
         ('{"a": [1e400]}', "A number that a double can hold is expected."),
-        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "JSON value with fewer levels expected."),
+        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "JSON value with at most 100 levels expected."),
     ],
 )
 def test_what_no_document_can_hold_is_refused_in_object_parameter(api: Api, value: str, reason: str) -> None:

@@ -86,7 +86,7 @@ def test_under_root_data_of_another_account_are_refused(folder: Path, start: Cal
     start().stop()
     cluster = folder / "data" / "postgresql"
     os.chown(cluster, 12345, 12345)
-    with pytest.raises(EmbeddedError, match=f"run: chown -R sample-resource: {cluster}"):
+    with pytest.raises(EmbeddedError, match=f"chown -R sample-resource: {cluster}"):
         start()
 
 
@@ -194,7 +194,7 @@ def test_the_data_of_another_user_are_refused(start: Callable[..., EmbeddedPostg
     start().stop()
     said = start_as(65534, folder / "data")
     assert "EmbeddedError: DATA_DIR" in said
-    assert "Permission denied" in said
+    assert "user id 65534 cannot write in it. Start the service as the owner" in said
 
 
 @as_root
@@ -263,7 +263,7 @@ def test_another_major_version_is_refused_and_untouched(folder: Path, start: Cal
 def test_folders_that_are_not_the_services_own_are_refused(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
     (empty / "data" / "postgresql").mkdir(parents=True)
     (empty / "data" / "postgresql" / "letters").write_text("dear")
-    with pytest.raises(EmbeddedError, match="while it started"):
+    with pytest.raises(EmbeddedError, match=r"while it started|belongs to another account than the service's"):
         start()
     assert [path.name for path in (empty / "data" / "postgresql").iterdir()] == ["letters"]
     (empty / "other").mkdir()

@@ -133,7 +133,8 @@ def test_a_database_that_cannot_be_prepared_ends_the_start_with_the_reason(tmp_p
     )
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith("error: connection"), done.stderr
+    assert done.stderr.startswith("error: DATABASE_URL: connection"), done.stderr
+    assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 
 
@@ -274,6 +275,16 @@ def test_a_port_in_use_is_an_error(start: Callable[..., Service], folder: Path) 
     assert EmbeddedPostgres(folder / "the data").pid is None
     with EmbeddedPostgres(folder / "the data"):
         pass
+
+
+def test_a_private_port_in_use_is_named_by_its_setting(start: Callable[..., Service]) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+        service = start(METRICS_BIND=address)
+        assert service.process.wait() == 1
+    assert "Stop what uses it, or set METRICS_BIND to another address." in service.errors.read_text()
 
 
 def test_a_second_start_names_the_first(start: Callable[..., Service]) -> None:

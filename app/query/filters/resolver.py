@@ -87,6 +87,13 @@ def _paths_of(fields: Mapping[str, Field], before: str = "", element_of: Field |
 
 _PATHS = _paths_of(RESOURCE)
 
+
+def _candidates(path: str) -> Sequence[str]:
+    """The paths that a hint for an unknown path may name: those within the same field, if it exists."""
+    parent, _, _ = path.rpartition(".")
+    return [each for each in _PATHS if parent not in _PATHS or each.startswith(f"{parent}.")]
+
+
 _NOTHING = AllOf(())
 """Replaces a condition that has a fault. It is never compiled, because the request is refused."""
 
@@ -107,7 +114,7 @@ class _Resolver:
         self.faults.count(terms)
         target = _PATHS.get(path.text)
         if target is None:
-            self._fault(unknown_field(path.text, _PATHS), path.position)
+            self._fault(unknown_field(path.text, _candidates(path.text)), path.position)
             return None
         return Filter(target, self.condition(target, path, expression), terms)
 
@@ -156,7 +163,8 @@ class _Resolver:
         self.faults.count(0 if parsed.expression is None else len(parsed.expression.items))
         target = _PATHS.get(path.text)
         if target is None:
-            self.faults.add(errors.facet_path_not_found(path.text[:100], did_you_mean(path.text, _PATHS)))
+            hint = did_you_mean(path.text, _candidates(path.text))
+            self.faults.add(errors.facet_path_not_found(path.text[:100], hint))
             return None
         if target.field.members:
             self._refuse_object(target, path, "no facet")

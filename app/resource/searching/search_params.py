@@ -13,6 +13,7 @@ from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import TERMS_AT_MOST
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
 from app.resource.params import Expressions, PagingSchema, paging_of
+from app.resource.searching.words import text_beyond
 from app.values.parameters import (
     FILLED_TEXT_SCHEMA,
     BooleanParameter,
@@ -135,9 +136,10 @@ class SearchSchema(PagingSchema):
         texts = tuple(
             SearchText(name[_LANGUAGE_NAME:], text) for name, given in values.get("texts", {}).items() for text in given
         )
-        if sum(len(text.text) for text in texts) > CHARACTERS_AT_MOST:
+        too_long = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
+        if too_long is not None:
             reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-            raise ValidationError(reason, f"text.{texts[-1].language}")
+            raise ValidationError(reason, f"text.{too_long.language}")
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,

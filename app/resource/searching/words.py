@@ -6,8 +6,9 @@ with these words. A fuzzy search adds words with a similar spelling. So one inde
 search costs little more than an exact one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import LiteralString, cast
 
 from app import errors
@@ -124,15 +125,21 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     ).fetchone()
     if row is None:
         errors.unreachable("an aggregate without GROUP BY has one row")
-    words, all_found, asked = cast("tuple[int, bool, list[list[str | None]]]", row)
-    if words > WORDS_AT_MOST:
-        raise _invalid_text(texts[-1], f"The texts of a search may have {WORDS_AT_MOST} words in all.")
+    word_counts, all_found, asked = cast("tuple[list[int], bool, list[list[str | None]]]", row)
+    too_many = text_beyond(WORDS_AT_MOST, texts, word_counts)
+    if too_many is not None:
+        raise _invalid_text(too_many, f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
         return Expansion(())
     expansion = Expansion(tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]))
     if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
         raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
     return expansion
+
+
+def text_beyond(at_most: int, texts: Sequence[SearchText], sizes: Iterable[int]) -> SearchText | None:
+    """The text with which the sum of the sizes of all texts exceeds a bound; None if it does not."""
+    return next((text for text, total in zip(texts, accumulate(sizes), strict=True) if total > at_most), None)
 
 
 def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
@@ -247,9 +254,9 @@ expanded AS (
     ) m
 )
 SELECT
-    (SELECT count(*) FROM written),
+    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
     NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
-"""Statement of one row: the number of words of all texts; whether each text has a stem, and each stem a word of the
+"""Statement of one row: the number of words of each text; whether each text has a stem, and each stem a word of the
 project; the words, each as the texts of :class:`AskedWord`."""
