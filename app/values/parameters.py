@@ -65,7 +65,7 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     # A double within int64 that is not 0 has a fraction, although a double may be too coarse to show it.
     if isinstance(number, float) and 0 < abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    if not minimum <= number <= maximum:
+    if (isinstance(number, float) and number) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )
