@@ -151,7 +151,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
                 f"chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
     if home == data_dir and not can_enter(user, data_dir):
-        if (data_dir / "postgresql").exists():
+        if cluster.exists():
             raise EmbeddedError(
                 f"DATA_DIR {data_dir} holds data, and PostgreSQL runs as {_ACCOUNT} and cannot use them there. "
                 "Move the folder to a place open to that account."
