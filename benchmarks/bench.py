@@ -26,11 +26,11 @@ from types import FrameType
 import click
 import psycopg
 
-from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, load, report, usage
 from benchmarks.operations import GOALS, Operation
 from benchmarks.results import Results, Run
 from benchmarks.servers import FOLDER, SERVERS, Server, ServerFailed, Setup
+from tests.support.cluster import Cluster
 
 WARM_UP_S = 1.0
 ATTEMPTS = 3
@@ -63,7 +63,7 @@ class Bench:
         self._servers = servers
         self._setup = setup
         self.invalid: list[str] = []
-        self._maintenance = psycopg.connect(setup.postgres.conninfo("postgres", superuser=True), autocommit=True)
+        self._maintenance = psycopg.connect(setup.postgres.conninfo_of("postgres", superuser=True), autocommit=True)
 
     def close(self) -> None:
         self._maintenance.close()
@@ -274,9 +274,7 @@ def measure(
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
-        EmbeddedPostgres(
-            FOLDER / "data", {"max_connections": str(100 + 3 * workers * threads * len(chosen))}
-        ) as postgres,
+        Cluster(FOLDER / "data", {"max_connections": str(100 + 3 * workers * threads * len(chosen))}) as postgres,
     ):
         setup = Setup(postgres, data.sample(count), count, workers, threads, Path(folder))
         servers = [server(setup) for server in chosen]

@@ -22,7 +22,7 @@ from app.identity import signing_keys
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.resource.searching import words
-from app.serving.embedded import EmbeddedPostgres
+from tests.support.cluster import Cluster
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = Path(__file__).resolve().parent / "peers"
@@ -85,7 +85,7 @@ def sample(count: int) -> Sample:
     )
 
 
-def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
+def template(server: Cluster, kind: str, count: int) -> str:
     """The name of a filled database, "service" or "bare". It is created if it is missing or out of date."""
     digest = hashlib.sha256(f"{kind} {count}".encode())
     sources = {
@@ -104,14 +104,14 @@ def template(server: EmbeddedPostgres, kind: str, count: int) -> str:
             _fill_service(url, connection, count) if kind == "service" else _fill_bare(connection, count)
             connection.execute("VACUUM ANALYZE")
         # A database with the final name is complete.
-        with psycopg.connect(server.conninfo("postgres", superuser=True), autocommit=True) as connection:
+        with psycopg.connect(server.conninfo_of("postgres", superuser=True), autocommit=True) as connection:
             names = sql.Identifier(unfinished), sql.Identifier(name)
             connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*names))
     return name
 
 
-def _databases(server: EmbeddedPostgres) -> set[str]:
-    with psycopg.connect(server.conninfo("postgres", superuser=True)) as connection:
+def _databases(server: Cluster) -> set[str]:
+    with psycopg.connect(server.conninfo_of("postgres", superuser=True)) as connection:
         return {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
 
 

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import click
 
-from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, load
 from benchmarks.bench import running
 from benchmarks.load import InvalidRun, Load
 from benchmarks.operations import EXAMPLE
 from benchmarks.servers import FOLDER, Service, Setup
+from tests.support.cluster import Cluster
 
 SEARCHES = 16
 SEARCH = "?facet=arrayOfStringExample&facet=arrayOfIntExample&facet=arrayOfUniqueIntExample"
@@ -39,7 +39,7 @@ def main(rounds: int, seconds: int, count: int) -> None:
     """Measure what one busy project costs another, and what a burst of connections meets."""
     with (
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
-        EmbeddedPostgres(FOLDER / "data", {"max_connections": "200"}) as postgres,
+        Cluster(FOLDER / "data", {"max_connections": "200"}) as postgres,
     ):
         setup = Setup(postgres, data.sample(count), count, 2, 8, Path(folder))
         service = Service(setup)

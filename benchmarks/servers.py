@@ -21,10 +21,10 @@ from joserfc.jwk import ECKey
 from app.config import Settings
 from app.identity import issued_tokens, signing_keys
 from app.serving import processes
-from app.serving.embedded import EmbeddedPostgres
 from benchmarks import data, usage
 from benchmarks.load import Load, Updates
 from benchmarks.operations import EXAMPLE, Operation
+from tests.support.cluster import Cluster
 from tests.support.ports import free_port
 from tests.support.server import NotReady, wait_until_ready
 
@@ -54,7 +54,7 @@ class ServerFailed(Exception):
 class Setup:
     """The settings that all servers share."""
 
-    postgres: EmbeddedPostgres
+    postgres: Cluster
     sample: data.Sample
     count: int
     workers: int
@@ -148,7 +148,7 @@ class Server(ABC):
     @property
     def conninfo(self) -> str:
         """The connection string of the server's database."""
-        return self.setup.postgres.conninfo(self.database)
+        return self.setup.postgres.conninfo_of(self.database)
 
     def start(self) -> None:
         """Create the server's database and start the server.

@@ -93,7 +93,10 @@ def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parame
         try:
             return command(*arguments, **options)
         except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
-            raise click.ClickException("The database is not migrated: run 'sample-resource db upgrade'.") from None
+            raise click.ClickException(
+                "The database is not migrated. Run 'sample-resource db upgrade'; if the service is being started for "
+                "the first time, wait until it serves."
+            ) from None
         except psycopg.errors.ConnectionFailure as error:
             # This error comes from the server and not from libpq: the coordinator of Citus cannot reach a worker.
             reason = error.diag.message_primary or "no reason is given"

@@ -92,15 +92,10 @@ class Readiness:
         return found
 
     def _show(self, faults: Faults) -> None:
-        metrics.ready.labels("pool").set("pool" not in faults)
-        if "pool" in faults:
-            return
-        metrics.ready.labels("database").set("database" not in faults)
-        if "database" in faults:
-            return
-        metrics.ready.labels("migrations").set("migrations" not in faults)
-        if "migrations" in faults:
-            return
+        for name in ("pool", "database", "migrations"):
+            metrics.ready.labels(name).set(name not in faults)
+            if name in faults:
+                return  # the checks after this one were not made
         for name in self._further:
             metrics.ready.labels(name).set(name not in faults)
 

@@ -155,7 +155,9 @@ class GuideRoot(Endpoint):
 
     @public
     def get(self) -> Response:
-        """Redirect to the first page, whose links are relative."""
+        """Redirect to the first page, whose links are relative; 404 if the guide is not built."""
+        if not frame.guide_files(frame.GUIDE):
+            raise NotFound
         return Response(status=302, headers={"Location": f"{request.script_root}{frame.GUIDE_ROOT}/index.html"})
 
 

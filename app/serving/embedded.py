@@ -16,16 +16,13 @@ import sys
 import time
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Self
 
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
 from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
 from app.serving.postgres_programs import server_environment
 from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
-
-if TYPE_CHECKING:
-    from psycopg.sql import Composed
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +34,9 @@ _SUPERUSER = "postgres"
 _CHARACTER_LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
 """The locale by which full text search and trigrams ask the C library which characters are letters. The C library needs
 a UTF-8 locale to know letters beyond ASCII. Each Linux that can run the programs has the first, macOS the second."""
+
+PATIENCE_S = 30.0
+"""The longest wait of a command for another process that is starting or stopping the server."""
 
 _TOLD_EVERY_S = 60.0
 """The seconds between two lines in the log that say that the server is not ready yet."""
@@ -75,7 +75,7 @@ class EmbeddedPostgres:
         self._folder: DataFolder | None = None
         self._sockets: Path | None = None
 
-    def __enter__(self) -> "EmbeddedPostgres":
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -144,37 +144,14 @@ class EmbeddedPostgres:
             except (OSError, EmbeddedError) as error:
                 logger.error("%s", error)  # the next start tries again to end the leftovers
 
-    def conninfo(self, database: str = DATABASE, *, superuser: bool = False) -> str:
-        """The libpq connection string of a database of the server.
+    def conninfo(self) -> str:
+        """The libpq connection string of the service's database.
 
         :raises EmbeddedError: before a start and after a stop.
         """
         if self._sockets is None:
             raise EmbeddedError("the embedded PostgreSQL does not run")
-        return _conninfo(self._sockets, database, _SUPERUSER if superuser else DATABASE)
-
-    def create_database(self, name: str, template: str | None = None) -> str:
-        """Make a database, empty or as a copy of a template, and return its connection string."""
-        from psycopg import sql
-
-        statement = sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(DATABASE))
-        if template is not None:
-            # The default strategy WAL_LOG is used, because FILE_COPY is faster only for small templates without fsync.
-            statement += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))
-        self._execute(statement)
-        return self.conninfo(name)
-
-    def drop_database(self, name: str) -> None:
-        """Remove a database if it exists, after ending the connections to it."""
-        from psycopg import sql
-
-        self._execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-    def _execute(self, statement: "Composed") -> None:
-        import psycopg
-
-        with psycopg.connect(self.conninfo("postgres", superuser=True), autocommit=True) as connection:
-            connection.execute(statement)
+        return _conninfo(self._sockets)
 
     def _initialise(self, folder: DataFolder) -> None:
         """Make the cluster under another name and rename it at the end, so that no incomplete one is ever started."""
@@ -312,7 +289,7 @@ def running(data_dir: Path) -> str | None:
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         lines = (find_home(absolute) / "postgresql/postmaster.pid").read_text(errors="surrogateescape").splitlines()
-        conninfo = _conninfo(Path(lines[4]), DATABASE, DATABASE)
+        conninfo = _conninfo(Path(lines[4]))
         psycopg.connect(conninfo, connect_timeout=5).close()
     except (OSError, IndexError, EmbeddedError, psycopg.OperationalError):
         return None
@@ -320,14 +297,13 @@ def running(data_dir: Path) -> str | None:
 
 
 @contextlib.contextmanager
-def database(data_dir: Path, *, patience_s: float = 30.0) -> Generator[str]:
+def database(data_dir: Path) -> Generator[str]:
     """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
 
-    :param patience_s: the longest wait for another process that is starting or stopping a server on the data folder.
-    :raises DataDirInUse: if the other process takes longer.
+    :raises DataDirInUse: if another process takes longer than :data:`PATIENCE_S` to start or stop the server.
     :raises EmbeddedError: if no server can be started.
     """
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     conninfo = None
     with contextlib.ExitStack() as stack:
         while conninfo is None:
@@ -352,8 +328,8 @@ def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
                 process.wait(patience_s)
 
 
-def _conninfo(sockets: Path, database_name: str, user: str) -> str:
-    return f"host={sockets} port={PORT} user={user} dbname={database_name}"
+def _conninfo(sockets: Path) -> str:
+    return f"host={sockets} port={PORT} user={DATABASE} dbname={DATABASE}"
 
 
 def _remove_libpq_variables() -> None:

@@ -9,7 +9,6 @@ The service speaks HTTP only. ``certfile`` and the other settings for TLS are re
 import gc
 import logging
 import sys
-from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -174,25 +173,6 @@ def _check_signing_key() -> None:
         sys.exit(f"error: KEY_ENCRYPTION_KEY: {error}")
     except Error:
         return
-
-
-def prepare_database() -> None:
-    """Prepare the database of ``serve``, and print how to try the service. If that fails, the start ends."""
-    import click
-    from psycopg import Error, OperationalError
-
-    from app.database.migrate import MigrationFailed, UnsupportedServer
-    from app.identity.signing_keys import KeyUnreadable
-    from app.serving.preparation import prepare
-
-    try:
-        text = prepare(_settings.database_url or "", _settings)
-    except OperationalError as error:
-        sys.exit(f"error: DATABASE_URL: {' '.join(str(error).split())}")
-    except (Error, MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
-        sys.exit(f"error: {str(error).strip()}")
-    with suppress(OSError):  # the terminal may be closed
-        click.echo(text)
 
 
 def pre_fork(_server: Any, worker: Any) -> None:

@@ -16,10 +16,10 @@ from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.identity import clients
-from app.serving.embedded import EmbeddedPostgres
 from app.serving.preparation import DEMO_PROJECT, prepare
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 
 
 def run(*arguments: str, url: str | None = None, **environment: str) -> Result:
@@ -28,7 +28,7 @@ def run(*arguments: str, url: str | None = None, **environment: str) -> Result:
 
 
 @pytest.fixture
-def empty_database(cluster: EmbeddedPostgres, project: str) -> str:
+def empty_database(cluster: Cluster, project: str) -> str:
     """A database without any table."""
     return cluster.create_database(project)
 

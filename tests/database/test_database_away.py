@@ -25,9 +25,9 @@ from app.database import pool as pool_module
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.identity import issued_tokens, signing_keys
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 from tests.support.waiting import wait_until
 
 SOON_S = 5.0
@@ -100,7 +100,7 @@ def test_when_all_connections_are_broken_only_one_request_fails(settings: Settin
 
 
 def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
-    cluster: EmbeddedPostgres, project: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, project: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An operator, or a server whose disk is almost full, makes a database read-only for a while like this."""
     monkeypatch.setattr(pool_module, "_READ_ONLY_FOR_S", 0.5)
@@ -162,7 +162,7 @@ def test_with_an_exhausted_pool_a_request_does_not_wait_long(impatient: Flask, i
 
 def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path) -> None:
     # Without fsync commits survive a killed server, which is enough here, though not a crash of the machine.
-    server = EmbeddedPostgres(data_dir, {"fsync": "off"})
+    server = Cluster(data_dir, {"fsync": "off"})
     url = server.start()
     try:
         migrate.upgrade(url)

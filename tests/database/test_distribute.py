@@ -17,8 +17,8 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, signing_keys
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes
+from tests.support.cluster import Cluster
 
 STANDIN = r"""
 SET allow_system_table_mods = on;
@@ -64,8 +64,8 @@ GRANT ALL ON ALL TABLES IN SCHEMA standin TO PUBLIC;
 """
 
 
-def make_standin(cluster: EmbeddedPostgres, name: str) -> None:
-    with psycopg.connect(cluster.conninfo(name, superuser=True), autocommit=True) as connection:
+def make_standin(cluster: Cluster, name: str) -> None:
+    with psycopg.connect(cluster.conninfo_of(name, superuser=True), autocommit=True) as connection:
         connection.execute(STANDIN)
         connection.execute(
             sql.SQL("ALTER DATABASE {} SET search_path = public, standin").format(
@@ -75,12 +75,12 @@ def make_standin(cluster: EmbeddedPostgres, name: str) -> None:
 
 
 @pytest.fixture
-def empty_url(cluster: EmbeddedPostgres, project: str) -> str:
+def empty_url(cluster: Cluster, project: str) -> str:
     return cluster.create_database(project)
 
 
 @pytest.fixture
-def url(cluster: EmbeddedPostgres, empty_url: str, project: str) -> str:
+def url(cluster: Cluster, empty_url: str, project: str) -> str:
     """A migrated database with the stand-in for Citus."""
     migrate.upgrade(empty_url)
     make_standin(cluster, project)
@@ -211,7 +211,7 @@ def test_a_server_that_brings_citus_is_told_from_one_that_does_not(database_url:
     assert "The server brings it: run 'CREATE EXTENSION citus'" in output
 
 
-def test_a_database_without_all_migrations_is_refused(cluster: EmbeddedPostgres, empty_url: str, project: str) -> None:
+def test_a_database_without_all_migrations_is_refused(cluster: Cluster, empty_url: str, project: str) -> None:
     make_standin(cluster, project)
     code, output = run(empty_url)
     assert code == 1
@@ -310,10 +310,10 @@ def test_distributed_tables_have_no_foreign_keys_and_no_triggers(url: str, citus
 # Errors
 
 
-def test_a_duplicate_key_of_a_shard_is_recognized(cluster: EmbeddedPostgres, empty_url: str, project: str) -> None:
+def test_a_duplicate_key_of_a_shard_is_recognized(cluster: Cluster, empty_url: str, project: str) -> None:
     """Of another node's error Citus passes on the SQLSTATE and the text, and not the name of the constraint."""
     migrate.upgrade(empty_url)
-    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as connection:
+    with psycopg.connect(cluster.conninfo_of(project, superuser=True), autocommit=True) as connection:
         connection.execute("""
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN

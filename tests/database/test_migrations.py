@@ -18,9 +18,9 @@ from app.config import Settings
 from app.database import migrate
 from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.extension import installed_package
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 
 FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql"))
 FOLDERS = (migrate.FOLDER, *installed_package().migrations)
@@ -38,7 +38,7 @@ def test_files_are_numbered_without_gaps_and_none_waits_without_limit(folder: Pa
         assert "statement_timeout" in text, f"{name} may run without limit"
 
 
-def test_of_several_processes_that_start_at_once_one_migrates(cluster: EmbeddedPostgres, project: str) -> None:
+def test_of_several_processes_that_start_at_once_one_migrates(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     with ThreadPoolExecutor(8) as pool:
         applied = list(pool.map(lambda _: migrate.upgrade(url), range(8)))
@@ -76,7 +76,7 @@ def test_the_end_of_a_statement_is_not_searched_for_in_a_function_or_a_comment()
 
 
 def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
-    cluster: EmbeddedPostgres, project: str, folder: Path
+    cluster: Cluster, project: str, folder: Path
 ) -> None:
     (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);\n-- Why.\nSELECT 1\n  / 0;")
     (folder / "9999.later.sql").write_text("CREATE TABLE later (a int);")
@@ -94,7 +94,7 @@ def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
     assert migrate.upgrade(url) == ["9998.wrong", "9999.later"]
 
 
-def test_the_command_tells_which_statement_failed(cluster: EmbeddedPostgres, project: str, folder: Path) -> None:
+def test_the_command_tells_which_statement_failed(cluster: Cluster, project: str, folder: Path) -> None:
     (folder / "9999.wrong.sql").write_text("\nALTER TABLE there_is_none ADD COLUMN a int;\n")
     result = CliRunner().invoke(main, ["db", "upgrade"], env={"DATABASE_URL": cluster.create_database(project)})
     assert result.exit_code == 1
@@ -108,7 +108,7 @@ WAITING = "SET LOCAL lock_timeout = '50ms';\nALTER TABLE resource ADD COLUMN add
 
 
 def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
-    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An export, for example, is one long transaction that has read the table."""
     url = cluster.create_database(project)
@@ -132,7 +132,7 @@ def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
 
 
 def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
-    cluster: EmbeddedPostgres, project: str, folder: Path
+    cluster: Cluster, project: str, folder: Path
 ) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -153,7 +153,7 @@ def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
 
 
 def test_a_deadlock_with_a_writer_is_tried_again(
-    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -169,7 +169,7 @@ def test_a_deadlock_with_a_writer_is_tried_again(
 
 
 def test_a_migration_gives_up_when_it_never_gets_the_lock(
-    cluster: EmbeddedPostgres, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -184,14 +184,14 @@ def test_a_migration_gives_up_when_it_never_gets_the_lock(
     assert [name for name, applied in migrate.status(url).items() if not applied] == ["9999.waits"]
 
 
-def test_a_database_with_another_encoding_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
+def test_a_database_with_another_encoding_is_refused(cluster: Cluster, project: str) -> None:
     name = sql.Identifier(project)
-    with psycopg.connect(cluster.conninfo(superuser=True), autocommit=True) as connection:
+    with psycopg.connect(cluster.conninfo_of("postgres", superuser=True), autocommit=True) as connection:
         connection.execute(
             sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
         )
     with pytest.raises(UnsupportedServer, match="the encoding SQL_ASCII; UTF8 is needed"):
-        migrate.upgrade(cluster.conninfo(project))
+        migrate.upgrade(cluster.conninfo_of(project))
 
 
 def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:
@@ -208,7 +208,7 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     migrate.raise_if_unsupported(150_000, "UTF8")
 
 
-def test_a_database_of_a_version_before_0_3_is_refused(cluster: EmbeddedPostgres, project: str) -> None:
+def test_a_database_of_a_version_before_0_3_is_refused(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE _yoyo_migration (migration_id text)")
@@ -220,7 +220,7 @@ def test_a_database_of_a_version_before_0_3_is_refused(cluster: EmbeddedPostgres
 
 
 def test_the_migrations_of_an_extension_follow_those_of_the_service(
-    cluster: EmbeddedPostgres, project: str, tmp_path: Path
+    cluster: Cluster, project: str, tmp_path: Path
 ) -> None:
     (tmp_path / "another.0001.schema.sql").write_text("CREATE TABLE of_another (a int);")
     url = cluster.create_database(project)
@@ -233,7 +233,7 @@ def test_the_migrations_of_an_extension_follow_those_of_the_service(
     assert migrate.upgrade(url) == []  # it is off again
 
 
-def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: EmbeddedPostgres, project: str) -> None:
+def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     listed = migrate.status(url)
     assert [f"{name}.sql" for name in listed] == FILES
@@ -243,7 +243,7 @@ def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: Embe
 
 
 def test_requests_to_a_database_without_tables_are_503(
-    cluster: EmbeddedPostgres, settings: Settings, api: Api, project: str
+    cluster: Cluster, settings: Settings, api: Api, project: str
 ) -> None:
     with open_app(settings, database_url=cluster.create_database(project)) as app:
         answer = Api(app, api.project, api.token).get()
@@ -252,7 +252,7 @@ def test_requests_to_a_database_without_tables_are_503(
         assert "migrations" in app.test_client().get("/health/ready").get_json()["message"]
 
 
-def test_a_worker_of_a_cluster_is_not_migrated(cluster: EmbeddedPostgres, project: str) -> None:
+def test_a_worker_of_a_cluster_is_not_migrated(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     with psycopg.connect(url) as connection:  # Citus' own table: which node this is; the coordinator is 0
         connection.execute("CREATE TABLE pg_dist_local_group AS SELECT 2 AS groupid")
@@ -267,7 +267,7 @@ def test_a_worker_of_a_cluster_is_not_migrated(cluster: EmbeddedPostgres, projec
     assert migrate.upgrade(url) == []  # a worker serves, once the coordinator is migrated
 
 
-def test_of_several_hosts_the_first_one_is_migrated(cluster: EmbeddedPostgres, project: str) -> None:
+def test_of_several_hosts_the_first_one_is_migrated(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     parameters = conninfo_to_dict(url)
     host, port = parameters["host"], parameters["port"]

@@ -21,9 +21,9 @@ from app import create_app
 from app.config import InvalidSetting, Settings
 from app.database import migrate, replica
 from app.database.replica import ReadingDatabase
-from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
+from tests.support.cluster import Cluster
 from tests.support.waiting import wait_until
 
 LISTS = ("", "/sorted-query-parameters")
@@ -37,7 +37,7 @@ def reading_from(url: str, settings: Settings, **further: int) -> Iterator[Flask
 
 
 @pytest.fixture
-def replica_url(cluster: EmbeddedPostgres, project: str) -> str:
+def replica_url(cluster: Cluster, project: str) -> str:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     return url
@@ -95,7 +95,7 @@ def test_while_the_replica_is_away_the_primary_answers_without_delay(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("app"), "propagate", True)
     monkeypatch.setattr(replica, "RETRY_INTERVAL_S", 0.2)
-    with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
+    with Cluster(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
         with reading_from(url, settings, pool_timeout_ms=2_000) as app:
@@ -154,7 +154,7 @@ def test_a_replica_that_was_never_there(settings: Settings, api: Api) -> None:
 
 
 def test_a_replica_without_the_newest_migrations_is_not_used(
-    cluster: EmbeddedPostgres, project: str, settings: Settings, api: Api
+    cluster: Cluster, project: str, settings: Settings, api: Api
 ) -> None:
     with reading_from(cluster.create_database(project), settings) as app:
         replicated = Api(app, api.project, api.token)

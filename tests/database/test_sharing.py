@@ -20,9 +20,9 @@ from app.database.connection import Connection
 from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.database.pooled_connection import PooledConnection
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 from tests.support.fixtures import TokenFor
 from tests.support.waiting import wait_until
 
@@ -73,13 +73,13 @@ def test_who_waits_for_a_database_that_is_away_is_told_so(settings: Settings) ->
 
 
 @pytest.fixture
-def of_two_sessions(cluster: EmbeddedPostgres, project: str) -> Generator[str]:
+def of_two_sessions(cluster: Cluster, project: str) -> Generator[str]:
     """The URL of a database that a role uses which may have two sessions; PostgreSQL refuses it a third one."""
     cluster.create_database(project)
     role = sql.Identifier(project)
-    with psycopg.connect(cluster.conninfo("postgres", superuser=True), autocommit=True) as admin:
+    with psycopg.connect(cluster.conninfo_of("postgres", superuser=True), autocommit=True) as admin:
         admin.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 2").format(role))
-        yield conninfo.make_conninfo(cluster.conninfo(project), user=project)
+        yield conninfo.make_conninfo(cluster.conninfo_of(project), user=project)
         cluster.drop_database(project)
         admin.execute(sql.SQL("DROP ROLE {}").format(role))
 
@@ -197,7 +197,7 @@ def sessions(database_url: str) -> int:
     return int(number)
 
 
-def test_nothing_is_opened_after_the_end(cluster: EmbeddedPostgres, project: str, settings: Settings) -> None:
+def test_nothing_is_opened_after_the_end(cluster: Cluster, project: str, settings: Settings) -> None:
     """A thread that is a little late could ask for it, and nobody would close it."""
     url = cluster.create_database(project)
     with opened(url, settings) as database:

@@ -155,6 +155,11 @@ def test_nothing_else_is_served(served: Api, name: str) -> None:
     assert answer.status_code == (302 if name == "" else 404)
 
 
+def test_a_guide_that_is_not_built_is_404(served: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame, "GUIDE", tmp_path)
+    assert served.get("//docs/guide").status_code == 404
+
+
 def test_behind_a_prefix_the_guide_begins_below_it(served: Api) -> None:
     first = served.get("//docs/guide", base_url="http://localhost/prefix/")
     assert first.headers["Location"] == "/prefix/docs/guide/index.html"

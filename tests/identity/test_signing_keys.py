@@ -21,9 +21,9 @@ from app.database import migrate
 from app.database.connection import Connection
 from app.identity import issued_tokens, own_issuer, signing_keys, token_profile
 from app.identity.signing_keys import KeyEncryption, KeyUnreadable
-from app.serving.embedded import EmbeddedPostgres
 from app.serving.preparation import prepare
 from tests.support.api import Api, codes
+from tests.support.cluster import Cluster
 from tests.support.oauth import OAuthClient, part
 from tests.support.waiting import wait_until
 
@@ -31,7 +31,7 @@ PROJECT = "keys"
 
 
 @pytest.fixture
-def own_database(cluster: EmbeddedPostgres) -> str:
+def own_database(cluster: Cluster) -> str:
     """A database whose signing keys no other test uses."""
     url = cluster.create_database(f"keys_{secrets.token_hex(8)}")
     migrate.upgrade(url)

@@ -34,8 +34,8 @@ from app.config import Settings
 from app.database import migrate
 from app.database.migrate import migration_files
 from app.identity import issued_tokens, signing_keys
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import EXAMPLE, Api, codes, send_concurrently
+from tests.support.cluster import Cluster
 from tests.support.folders import open_folder
 from tests.support.ports import free_port
 
@@ -120,7 +120,7 @@ TIGHT = {"statement_timeout": "1s", "lock_timeout": "300ms", "idle_in_transactio
 """Limits that all work on many resources exceeds."""
 
 
-def limited_database(cluster: EmbeddedPostgres, limits: dict[str, str]) -> str:
+def limited_database(cluster: Cluster, limits: dict[str, str]) -> str:
     """A new database with time limits of its account, before anything is in it."""
     url = cluster.create_database(f"pooled_{uuid4().hex[:8]}")
     with psycopg.connect(url, autocommit=True) as connection:
@@ -134,7 +134,7 @@ def limited_database(cluster: EmbeddedPostgres, limits: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def limited_url(cluster: EmbeddedPostgres) -> str:
+def limited_url(cluster: Cluster) -> str:
     """A database with the time limits that docs/operations.md recommends for its account, which is then migrated."""
     url = limited_database(cluster, LIMITS)
     migrate.upgrade(url)
@@ -247,7 +247,7 @@ def at(settings: Settings, url: str) -> Settings:
 
 
 def test_commands_on_many_resources_do_not_end_at_the_limits_of_the_account(
-    cluster: EmbeddedPostgres, pooled_settings: Settings, project: str
+    cluster: Cluster, pooled_settings: Settings, project: str
 ) -> None:
     settings = at(pooled_settings, limited_database(cluster, TIGHT))
     for arguments in (
@@ -276,7 +276,7 @@ def test_commands_on_many_resources_do_not_end_at_the_limits_of_the_account(
 
 
 def test_a_migration_and_a_wait_for_one_do_not_end_at_the_limits_of_the_account(
-    cluster: EmbeddedPostgres, pooled_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, pooled_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = at(pooled_settings, limited_database(cluster, TIGHT))
     (tmp_path / "0001.slow.sql").write_text("SELECT pg_sleep(2);\nSELECT pg_sleep(2);\n")
@@ -297,9 +297,7 @@ def test_client_and_key_commands_work_behind_pgbouncer(pooled_settings: Settings
     assert Api(pooled, "p", token).get().status_code == 200
 
 
-def test_a_second_upgrade_behind_pgbouncer_applies_nothing(
-    cluster: EmbeddedPostgres, pooled_settings: Settings
-) -> None:
+def test_a_second_upgrade_behind_pgbouncer_applies_nothing(cluster: Cluster, pooled_settings: Settings) -> None:
     empty = cluster.create_database(f"empty_{uuid4().hex[:8]}")
     settings = at(pooled_settings, empty)
     # An upgrade needs two sessions: one holds the advisory lock, the other applies migrations.
@@ -320,7 +318,7 @@ def test_without_database_pooler_readiness_is_503(pooled_url: str, prepared: str
 
 
 def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path) -> None:
-    server = EmbeddedPostgres(data_dir, {"fsync": "off"})
+    server = Cluster(data_dir, {"fsync": "off"})
     url = server.start()
     try:
         migrate.upgrade(url)
@@ -365,7 +363,7 @@ FEATURES = (
 )
 
 
-def test_the_feature_tests_pass_behind_pgbouncer(cluster: EmbeddedPostgres) -> None:
+def test_the_feature_tests_pass_behind_pgbouncer(cluster: Cluster) -> None:
     """The tests of the interface, with PgBouncer between the application and its database."""
     url = cluster.create_database(f"features_{uuid4().hex[:8]}")
     with pgbouncer(url) as pooled_url:

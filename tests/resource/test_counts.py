@@ -14,8 +14,8 @@ from app.database import migrate
 from app.database.connection import Connection
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.api import Api
+from tests.support.cluster import Cluster
 
 AT = "2030-01-01T00:00:00.000Z"
 
@@ -137,7 +137,7 @@ def run(url: str, *arguments: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, project: str) -> None:
+def test_the_check_finds_what_differs_and_repairs_it(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -164,7 +164,7 @@ def test_the_check_finds_what_differs_and_repairs_it(cluster: EmbeddedPostgres, 
     assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
 
 
-def test_projects_are_listed_with_their_numbers(cluster: EmbeddedPostgres, project: str) -> None:
+def test_projects_are_listed_with_their_numbers(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -174,7 +174,7 @@ def test_projects_are_listed_with_their_numbers(cluster: EmbeddedPostgres, proje
     assert run(url, "projects") == (0, "a\t3\nb\t2\n")
 
 
-def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, project: str) -> None:
+def test_truncating_the_table_forgets_the_numbers(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
@@ -185,9 +185,7 @@ def test_truncating_the_table_forgets_the_numbers(cluster: EmbeddedPostgres, pro
         assert kept(connection, "a") == 2
 
 
-def test_data_of_a_dump_are_counted_although_it_empties_the_search_path(
-    cluster: EmbeddedPostgres, project: str
-) -> None:
+def test_data_of_a_dump_are_counted_although_it_empties_the_search_path(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:

@@ -21,8 +21,8 @@ from app.resource.reading import reads
 from app.resource.reading.listing import Selected
 from app.resource.resource_json import FLAT_JSON
 from app.resource.searching.searches import search
-from app.serving.embedded import EmbeddedPostgres
 from app.values.strict_json import encode
+from tests.support.cluster import Cluster
 
 RESOURCES = 20_000
 FOUND = 20
@@ -38,7 +38,7 @@ FROM generate_series(1, %(count)s) i
 
 
 @pytest.fixture(scope="module", params=["after ANALYZE", "without statistics", "with writes pending"])
-def connection(cluster: EmbeddedPostgres, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
+def connection(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[psycopg.Connection[Any]]:
     # A database of its own: in a shared one autovacuum may have collected statistics of other tests' rows.
     url = cluster.create_database(f"plans_{secrets.token_hex(8)}")
     migrate.upgrade(url)

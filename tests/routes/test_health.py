@@ -24,10 +24,10 @@ from app.database.migrate import migration_files
 from app.database.readiness import ANSWERED_WITHIN_S
 from app.identity import signing_keys
 from app.identity.signing_keys import KeyEncryption
-from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.metrics import metrics
 from tests.support.api import codes
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 from tests.support.waiting import wait_until
 
 SOON_S = ANSWERED_WITHIN_S + 10
@@ -160,7 +160,7 @@ def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> 
 
 def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
     """After SIGSTOP PostgreSQL accepts connections and bytes, and answers nothing."""
-    with EmbeddedPostgres(data_dir, {"fsync": "off"}) as server:
+    with Cluster(data_dir, {"fsync": "off"}) as server:
         url = server.conninfo()
         migrate.upgrade(url)
         with open_app(Settings(database_url=url, connections=2)) as app:
@@ -181,7 +181,7 @@ def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: P
 
 
 def test_readiness_is_503_with_the_number_of_missing_migrations(
-    cluster: EmbeddedPostgres, project: str, settings: Settings
+    cluster: Cluster, project: str, settings: Settings
 ) -> None:
     url = cluster.create_database(project)
     with open_app(settings, database_url=url) as app:
@@ -199,9 +199,7 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
         assert ready(app)[0].status_code == 200
 
 
-def test_readiness_is_503_while_the_account_lacks_a_right(
-    cluster: EmbeddedPostgres, project: str, settings: Settings
-) -> None:
+def test_readiness_is_503_while_the_account_lacks_a_right(cluster: Cluster, project: str, settings: Settings) -> None:
     """So that the metrics, which ask for it, are answered too, and tell."""
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -216,14 +214,12 @@ def test_readiness_is_503_while_the_account_lacks_a_right(
         wait_until(lambda: ready(app)[0].status_code == 200)
 
 
-def test_readiness_is_503_while_no_token_can_be_verified(
-    cluster: EmbeddedPostgres, project: str, settings: Settings
-) -> None:
+def test_readiness_is_503_while_no_token_can_be_verified(cluster: Cluster, project: str, settings: Settings) -> None:
     """Others have taken the connection on which keys and revocations are read, and the pool has its own."""
     url = cluster.create_database(project)
     migrate.upgrade(url)
     role = sql.Identifier(f"limited-{project}")
-    with psycopg.connect(cluster.conninfo(project, superuser=True), autocommit=True) as superuser:
+    with psycopg.connect(cluster.conninfo_of(project, superuser=True), autocommit=True) as superuser:
         superuser.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 1").format(role))
         superuser.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {}").format(role))
         limited = make_conninfo(url, user=f"limited-{project}")
@@ -240,7 +236,7 @@ def test_readiness_is_503_while_no_token_can_be_verified(
 
 
 def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
-    cluster: EmbeddedPostgres, project: str, settings: Settings
+    cluster: Cluster, project: str, settings: Settings
 ) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -261,7 +257,7 @@ def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
 def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Path) -> None:
     may_archive = data_dir.parent / "may-archive"
     archive = {"archive_mode": "on", "archive_command": f"test -f {may_archive}", "archive_timeout": "1"}
-    with EmbeddedPostgres(data_dir, {"fsync": "off"} | archive) as server:
+    with Cluster(data_dir, {"fsync": "off"} | archive) as server:
         url = server.conninfo()
         migrate.upgrade(url)
         with open_app(Settings(database_url=url, connections=2)) as app:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
@@ -45,16 +44,6 @@ def test_writes_are_durable_by_default(empty: Path) -> None:
         assert ask(server.conninfo(), "SHOW fsync") == "on"
         assert ask(server.conninfo(), "SHOW synchronous_commit") == "on"
         assert ask(server.conninfo(), "SHOW full_page_writes") == "on"
-
-
-def test_several_databases(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
-    server = start()
-    original = server.create_database("original")
-    ask(original, "CREATE TABLE t AS SELECT 1 AS x")
-    assert ask(server.create_database("copy", template="original"), "SELECT x FROM t") == 1
-    server.drop_database("copy")
-    with pytest.raises(psycopg.OperationalError):
-        ask(server.conninfo("copy"), "SELECT 1")
 
 
 def test_the_process_that_keeps_the_server_imports_no_driver(empty: Path) -> None:

@@ -12,7 +12,7 @@ from app.database import migrate
 from app.identity import signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.serving import gunicorn_process
-from app.serving.embedded import EmbeddedPostgres
+from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
 from tests.support.ports import free_port
 from tests.support.server import ROOT, get
@@ -64,7 +64,7 @@ def encryption_key(number: int) -> tuple[str, KeyEncryption]:
 
 
 @pytest.fixture
-def encrypted_database(cluster: EmbeddedPostgres, project: str) -> str:
+def encrypted_database(cluster: Cluster, project: str) -> str:
     """The URL of a database whose signing key is encrypted with ``encryption_key(1)``."""
     url = cluster.create_database(project)
     migrate.upgrade(url)
@@ -99,9 +99,7 @@ def test_the_right_encryption_key_starts_the_service(
     assert server.get("/health/ready") == 200
 
 
-def test_serve_takes_the_url_of_the_database_from_a_file(
-    cluster: EmbeddedPostgres, project: str, tmp_path: Path
-) -> None:
+def test_serve_takes_the_url_of_the_database_from_a_file(cluster: Cluster, project: str, tmp_path: Path) -> None:
     """Its children get the value itself, and would refuse value and file together."""
     (tmp_path / "url").write_text(f"{cluster.create_database(project)}\n")
     with running_service(tmp_path / "log", DATABASE_URL_FILE=str(tmp_path / "url")) as port:
@@ -129,7 +127,7 @@ def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGuni
 
 
 def test_the_service_starts_before_its_database_is_migrated(
-    cluster: EmbeddedPostgres, project: str, start_gunicorn: StartGunicorn
+    cluster: Cluster, project: str, start_gunicorn: StartGunicorn
 ) -> None:
     url = cluster.create_database(project)
     server = start_gunicorn("wsgi:app", DATABASE_URL=url)

@@ -6,15 +6,15 @@ With ``--release`` it notes them as the statements of the release that ``setup.c
 import logging
 import sys
 
-from app.serving.embedded import EmbeddedPostgres
 from tests.sql import released
 from tests.sql.files import SERVICE
+from tests.support.cluster import Cluster
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.walk import walk
 
 if __name__ == "__main__":
     logging.disable()
-    with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as cluster:
+    with open_folder() as folder, Cluster(folder / "data", NOT_DURABLE) as cluster:
         walked = walk(cluster)
     if "--release" in sys.argv:
         released.FILE.write_text(released.made_from(walked), "utf-8")

@@ -7,15 +7,15 @@ import pytest
 
 from app.database import migrate
 from app.extension import installed_package
-from app.serving.embedded import EmbeddedPostgres
 from tests.sql import released
+from tests.support.cluster import Cluster
 from tests.support.walk import Walked
 
 ON_ANOTHER_SCHEMA = "0.2.0"
 """Databases of this version and of those before it are refused."""
 
 
-def test_the_statements_of_the_last_release_run_on_this_schema(cluster: EmbeddedPostgres, project: str) -> None:
+def test_the_statements_of_the_last_release_run_on_this_schema(cluster: Cluster, project: str) -> None:
     version, statements = released.read(released.FILE.read_text("utf-8"))
     url = cluster.create_database(project)
     migrate.upgrade(url, installed_package().migrations)
@@ -35,7 +35,7 @@ def test_the_statements_of_the_last_release_run_on_this_schema(cluster: Embedded
     ],
 )
 def test_a_schema_that_they_cannot_use_is_noticed(
-    cluster: EmbeddedPostgres, project: str, walked: Walked, change: str, fails: bool
+    cluster: Cluster, project: str, walked: Walked, change: str, fails: bool
 ) -> None:
     """As if today's statements were those of the last release."""
     _, statements = released.read(released.made_from(walked))

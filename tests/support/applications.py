@@ -14,7 +14,7 @@ from app.config import Settings
 from app.database import migrate
 from app.extension import installed_package
 from app.identity import signing_keys
-from app.serving.embedded import EmbeddedPostgres
+from tests.support.cluster import Cluster
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
         yield app
 
 
-def own_database(cluster: EmbeddedPostgres) -> str:
+def own_database(cluster: Cluster) -> str:
     """Make a new database in a cluster, migrated and with a signing key, and return its URL."""
     url = cluster.create_database(f"own_{uuid4().hex}")
     migrate.upgrade(url, installed_package().migrations)

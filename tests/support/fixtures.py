@@ -23,10 +23,10 @@ from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.extension import installed_package
 from app.identity import issued_tokens, signing_keys
-from app.serving.embedded import EmbeddedPostgres
 from app.telemetry.shared_folder import MEMORY
 from tests.support.api import Api
 from tests.support.built import built as built
+from tests.support.cluster import Cluster
 from tests.support.contract import Contract
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
@@ -80,20 +80,20 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[EmbeddedPostgres]:
+def cluster() -> Iterator[Cluster]:
     """A running PostgreSQL."""
-    with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
+    with open_folder() as folder, Cluster(folder / "data", NOT_DURABLE) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def walked(cluster: EmbeddedPostgres) -> Walked:
+def walked(cluster: Cluster) -> Walked:
     """A finished walk through every operation, with all SQL that it sent."""
     return walk(cluster)
 
 
 @pytest.fixture(scope="session")
-def database_url(cluster: EmbeddedPostgres) -> str:
+def database_url(cluster: Cluster) -> str:
     """The URL of a migrated database: one in the embedded server, or the empty one at ``TEST_DATABASE_URL``.
 
     With ``TEST_CLUSTER`` the database is distributed.

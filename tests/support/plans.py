@@ -23,7 +23,7 @@ from app.database.connection import Connection
 from app.extension import installed_package
 from app.resource import bulk_store
 from app.resource.model import TOTAL_AT_MOST
-from app.serving.embedded import EmbeddedPostgres
+from tests.support.cluster import Cluster
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.statements import Statement
 from tests.support.walk import Walked
@@ -174,7 +174,7 @@ _PLANNED_ANEW = 5
 @contextmanager
 def open_planner() -> Iterator[Planner]:
     """A planner with an empty migrated database, on a server of its own, because the settings are server-wide."""
-    with open_folder() as folder, EmbeddedPostgres(folder / "data", SETTINGS) as server:
+    with open_folder() as folder, Cluster(folder / "data", SETTINGS) as server:
         url = server.create_database("plans")
         migrate.upgrade(url, installed_package().migrations)
         with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:

@@ -33,9 +33,9 @@ from app.resource.reading import reads
 from app.resource.reading.listing import Selected
 from app.resource.searching.dictionary import add_words_of, add_words_of_all, remove_unused_words
 from app.resource.writing.store import find
-from app.serving.embedded import EmbeddedPostgres
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
+from tests.support.cluster import Cluster
 from tests.support.oauth import OAuthClient
 from tests.support.statements import APP, Statement, recorded
 
@@ -71,7 +71,7 @@ class Walked:
         self.steps[name] = [each for each in sent[before:] if each.sender and each.sender.path.is_relative_to(by)]
 
 
-def walk(cluster: EmbeddedPostgres) -> Walked:
+def walk(cluster: Cluster) -> Walked:
     """Make a database, run all steps of the walk on it, and drop it."""
     name = f"walk_{time.monotonic_ns()}"
     url = cluster.create_database(name)

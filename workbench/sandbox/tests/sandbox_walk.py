@@ -19,9 +19,9 @@ from app.database import migrate
 from app.database.connection import Connection
 from app.identity import signing_keys
 from app.resource import bulk_store
-from app.serving.embedded import EmbeddedPostgres
 from tests.sql.files import Folder
 from tests.support.api import Api
+from tests.support.cluster import Cluster
 from tests.support.statements import recorded
 from tests.support.walk import Walked
 
@@ -42,7 +42,7 @@ RUN = "walk"
 Step = Callable[[str], AbstractContextManager[None]]
 
 
-def walk_sandbox(cluster: EmbeddedPostgres) -> Walked:
+def walk_sandbox(cluster: Cluster) -> Walked:
     """Make a database, take every step of the sandbox on it, and drop it."""
     name = f"walk_sandbox_{time.monotonic_ns()}"
     url = cluster.create_database(name)

@@ -21,9 +21,9 @@ from werkzeug.test import EnvironBuilder
 from app import create_app
 from app.config import InvalidSetting, Settings
 from app.extension import Extension, settled
-from app.serving.embedded import EmbeddedPostgres
 from app.serving.preparation import prepare
 from tests.support.applications import open_app, own_database
+from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
 from tests.support.ports import free_port
 from tests.support.server import ROOT
@@ -255,7 +255,7 @@ def test_the_settings_are_what_the_application_is_made_of(settings: Settings) ->
 
 @pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
 def test_a_service_with_the_sandbox_says_so_in_what_it_prints_and_in_its_log(
-    cluster: EmbeddedPostgres, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
+    cluster: Cluster, start_gunicorn: StartGunicorn, tmp_path: Path, token: str, who: str
 ) -> None:
     database_url = own_database(cluster)
     settings = with_sandbox(Settings(database_url=database_url), token or None)

@@ -21,8 +21,8 @@ from tester import Answer, Project, Service, wait_for
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import issued_tokens
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import own_database
+from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 
 # By the request
@@ -611,7 +611,7 @@ def test_two_hundred_that_wait_hold_no_database_connection(
             each.close()
 
 
-def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
+def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: Cluster) -> None:
     settings = {"SANDBOX": "on", "GUNICORN_CMD_ARGS": "--graceful-timeout 60"}
     server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), **settings)
     project = Service(server.port).make()
@@ -630,7 +630,7 @@ def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: Embedded
         each.close()
 
 
-def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cluster: EmbeddedPostgres) -> None:
+def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cluster: Cluster) -> None:
     server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
     project = Service(server.port).make()
     made = project.create(key="kept")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tester import Service
 
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import own_database
+from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import Gunicorn
 from tests.support.pages import ROOT
 
@@ -45,7 +45,7 @@ EXPECTED = (
 
 
 @pytest.fixture(scope="module")
-def server(cluster: EmbeddedPostgres) -> Iterator[Service]:
+def server(cluster: Cluster) -> Iterator[Service]:
     started = Gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
     yield Service(started.port)
     assert started.stop() == 0

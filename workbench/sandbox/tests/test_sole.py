@@ -13,14 +13,14 @@ from app.config import Settings
 from app.database import migrate
 from app.database.connection import Connection
 from app.extension import installed_package
-from app.serving.embedded import EmbeddedPostgres
 from tests.support.applications import open_app
+from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.one_machine("The locks of a database of its own.")
 
 
 @pytest.fixture
-def url(cluster: EmbeddedPostgres, project: str) -> str:
+def url(cluster: Cluster, project: str) -> str:
     return cluster.create_database(project)
 
 

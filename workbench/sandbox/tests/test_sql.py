@@ -3,8 +3,8 @@
 import pytest
 from sandbox_walk import COPY, FILES, PROJECT, SANDBOX, walk_sandbox
 
-from app.serving.embedded import EmbeddedPostgres
 from tests.database.test_every_statement_names_the_project import statements_that_name
+from tests.support.cluster import Cluster
 from tests.support.plans import FEW, MODES, open_planner, statements_of_projects
 from tests.support.statements import lines_not_reached
 from tests.support.walk import Walked
@@ -14,7 +14,7 @@ ABOUT_ALL_RESOURCES = {"list", "make", "make_copy", "remove_expired", "restore_s
 
 
 @pytest.fixture(scope="module")
-def sent(cluster: EmbeddedPostgres) -> Walked:
+def sent(cluster: Cluster) -> Walked:
     return walk_sandbox(cluster)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.serving.embedded import EmbeddedPostgres
 from tests.pooler.test_behind_pgbouncer import pgbouncer
+from tests.support.cluster import Cluster
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.server import NOT_MEASURED
 from tests.support.service import ROOT, running_service
@@ -44,7 +44,7 @@ def embedded() -> Iterator[Running]:
 @contextmanager
 def behind_pgbouncer() -> Iterator[Running]:
     """Behind PgBouncer in transaction mode, on two workers: without a sandbox, which has one."""
-    with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as server:
+    with open_folder() as folder, Cluster(folder / "data", NOT_DURABLE) as server:
         direct = server.create_database("conformance")
         with pgbouncer(direct, default_pool_size="16") as url:
             settings = {"DATABASE_URL": url, "DATABASE_POOLER": "transaction", "WORKERS": "2"}
