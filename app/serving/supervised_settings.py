@@ -1,7 +1,6 @@
-"""gunicorn's settings under the supervisor: the master prepares the database before it starts its workers."""
+"""gunicorn's settings under the supervisor: the master prepares the database before it listens."""
 
 import os
-import signal
 import sys
 from contextlib import suppress
 from typing import Any
@@ -11,26 +10,17 @@ from app.serving.gunicorn_process import PREPARED
 from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the names of this module
 
 
-def when_ready(server: Any) -> None:
-    """Prepare the database, and then the master for requests (gunicorn's hook). Unlike gunicorn without ``serve``, it
-    does not fail readiness before it stops.
+def on_starting(server: Any) -> None:
+    """Check the settings, and prepare the database (gunicorn's hook). If that fails, the start ends.
 
-    gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
-    not start because its port is in use. A gunicorn that is started again finds the database prepared, or away.
+    The supervisor has found the ports free, so the demo client, whose secret is printed once, is not made for a service
+    that does not start because its port is in use. A gunicorn that is started again finds the database prepared, or
+    away.
     """
-    if PREPARED not in os.environ:
-        # gunicorn's own handlers only note a signal, and a statement may wait for minutes.
-        handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGQUIT)}
-        _prepare_database()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    gunicorn_settings.begin_to_serve(server)
-
-
-def _prepare_database() -> None:
-    """Prepare the database of ``serve``, and print how to try the service. If that fails, the start ends."""
+    gunicorn_settings.on_starting(server)
+    if PREPARED in os.environ:
+        return
     # Imported here, because gunicorn_settings has to patch before other modules are imported.
-    import click
     from psycopg import Error, OperationalError
 
     from app.config import Settings
@@ -41,10 +31,18 @@ def _prepare_database() -> None:
 
     settings = settled(Settings.from_environment())
     try:
-        text = prepare(settings.database_url or "", settings)
+        server.how_to_try = prepare(settings.database_url or "", settings)
     except OperationalError as error:
         sys.exit(f"error: DATABASE_URL: {' '.join(str(error).split())}")
     except (Error, MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
         sys.exit(f"error: {str(error).strip()}")
-    with suppress(OSError):  # the terminal may be closed
-        click.echo(text)
+
+
+def when_ready(server: Any) -> None:
+    """Print how to try the service, and prepare the master for requests (gunicorn's hook). Unlike gunicorn without
+    ``serve``, it does not fail readiness before it stops."""
+    text = getattr(server, "how_to_try", None)
+    if text is not None:
+        with suppress(OSError):  # the terminal may be closed
+            print(text, flush=True)  # noqa: T201 -- the output of serve
+    gunicorn_settings.begin_to_serve(server)
