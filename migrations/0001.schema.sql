@@ -17,46 +17,27 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 -- Words
 
 -- The words of a projection as they are written, in lower case, and not their stems: one column then serves every
--- language.
+-- language. A word is a run of letters, marks and digits: all other ASCII characters become blanks. PostgreSQL's parser
+-- would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for "a_a_a_..." would
+-- grow with the square of its length.
 --
--- PostgreSQL's parser takes a time that grows with the square of what has no blanks in it ("a_a_a_...") or begins like a
--- tag, and a tsvector holds one megabyte. So < is a blank, what is longer than 1,000 bytes between blanks is left out, and
--- of arrayOfStringExample and of someProperty the first 20,000 characters count. Each text begins with a blank, as it
--- makes a difference to the parser. No word reaches over a blank then, and the words of a text are those of its pieces,
--- whatever else a resource holds.
---
--- Short texts are taken from the text of the JSON array: its elements stand between ["..."], with ", " between each two.
--- An element that holds a quote, a backslash or a control character has a backslash there, and only then is the array
--- taken apart by a query, which takes half as long again.
+-- A tsvector holds one megabyte, so the first 20,000 characters of arrayOfStringExample and of someProperty count. Short
+-- texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that takes
+-- the array apart takes half as long again.
 CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
 DECLARE
-    elements text := (object_type::jsonb -> 'arrayOfStringExample')::text;
-    text text;
-    words tsvector := '';
+    texts text := (object_type::jsonb -> 'arrayOfStringExample')::text;
 BEGIN
-    IF coalesce(octet_length(elements), 0) <= 1000 AND strpos(coalesce(elements, ''), '\') = 0
-        AND coalesce(octet_length(some_property), 0) < 1000
-    THEN
-        text := ' ' || replace("left"(substr(elements, 3), -2), '", "', ' ');
-        RETURN coalesce(to_tsvector('pg_catalog.simple', translate(text, '<', ' ')), '')
-            || coalesce(to_tsvector('pg_catalog.simple', translate(' ' || some_property, '<', ' ')), '');
+    IF octet_length(texts) > 1000 OR strpos(texts, '\') > 0 THEN
+        texts := (
+            SELECT string_agg(s.text, ' ' ORDER BY s.place)
+            FROM jsonb_array_elements_text(texts::jsonb) WITH ORDINALITY s (text, place));
     END IF;
-    FOREACH text IN ARRAY ARRAY[
-        (SELECT string_agg(' ' || s.text, '' ORDER BY s.place)
-         FROM jsonb_array_elements_text(elements::jsonb) WITH ORDINALITY s (text, place)),
-        ' ' || some_property]
-    LOOP
-        IF octet_length(text) > 1000 THEN
-            text := (
-                SELECT string_agg(' ' || p.piece, '' ORDER BY p.place)
-                FROM string_to_table(translate("left"(text, 20000), E'<\t\n\r', '    '), ' ')
-                    WITH ORDINALITY p (piece, place)
-                WHERE octet_length(p.piece) BETWEEN 1 AND 1000);
-        END IF;
-        words := words || coalesce(to_tsvector('pg_catalog.simple', translate(text, '<', ' ')), '');
-    END LOOP;
-    RETURN words;
+    RETURN coalesce(to_tsvector('pg_catalog.simple',
+            translate("left"(texts, 20000), '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))), '')
+        || coalesce(to_tsvector('pg_catalog.simple',
+            translate("left"(some_property, 20000), '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))), '');
 END
 $$;
 

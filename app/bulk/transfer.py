@@ -3,8 +3,8 @@
 Lines are streamed: memory grows with the bytes of the largest resource, and not with the number of resources.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
-import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text
-and line number, and lines whose id already exists are skipped.
+import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text,
+line number and ``createdAt``, and lines whose id already exists are skipped.
 
 The last line of an export contains the number of the other lines, so an import notices a truncated file.
 """
@@ -12,7 +12,7 @@ The last line of an export contains the number of the other lines, so an import 
 import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -283,6 +283,8 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
         raise _LineRefused("; ".join(reasons)) from None
     created: datetime = data.get("created_at", now)
     modified: datetime = data.get("last_modified_at", created)
+    if modified < created:
+        raise _LineRefused("lastModifiedAt is before createdAt.")
     current = Content(data["object_type"], data.get("some_property"))
     staged: Content | None = data.get("staged")
     try:
@@ -293,7 +295,7 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
         staged = None
     author: str = data.get("created_by", {}).get("id", client_id)
     return ResourceRow(
-        id=data.get("id") or _derived_id(number, line),
+        id=data.get("id") or _derived_id(number, line, data.get("created_at", _EPOCH)),
         version=data.get("version", 1),
         key=data.get("key"),
         created_at=created.isoformat(timespec="milliseconds"),
@@ -307,7 +309,15 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
     )
 
 
-def _derived_id(number: int, line: bytes) -> UUID:
-    """A UUIDv8 (RFC 9562, section 5.8) made of a line's text and number, so that a repeated import makes it again."""
-    digest = int.from_bytes(sha256(b"%d\n%s" % (number, line.strip())).digest()[:16])
-    return UUID(int=digest & ~(0xF << 76) & ~(0b11 << 62) | 0x8 << 76 | 0b10 << 62)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _derived_id(number: int, line: bytes, created: datetime) -> UUID:
+    """A UUIDv8 (RFC 9562, section 5.8) made of a line's text and number, so that a repeated import makes it again.
+
+    It begins with the milliseconds since 1970, like the UUIDv7 of other resources, so that the greatest id is the
+    youngest.
+    """
+    milliseconds = max(0, (created - _EPOCH) // timedelta(milliseconds=1))
+    digest = int.from_bytes(sha256(b"%d\n%s" % (number, line.strip())).digest()[:10])
+    return UUID(int=milliseconds << 80 | digest & ~(0xF << 76) & ~(0b11 << 62) | 0x8 << 76 | 0b10 << 62)

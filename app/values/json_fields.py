@@ -101,9 +101,10 @@ def check_number(value: Any) -> int | float:
         if INT64_MIN <= value <= INT64_MAX:
             return value
         try:
-            return float(value)
+            number = float(value)
         except OverflowError:
             refuse_value(value, "A number that a double can hold is expected.")
+        return INT64_MIN if number == INT64_MIN else number
     if not isinstance(value, float):
         refuse_shape(NUMBER_EXPECTED)
     if value - value != 0:

@@ -5,7 +5,8 @@ number literal becomes one of
 
 * ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits, and
   literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
-* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
+* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose. The double
+  of -2**63 is an ``int``, as that number is within int64;
 * :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
 
@@ -58,7 +59,14 @@ def number_of(literal: str) -> int | float:
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
         return int(exact)
-    return number
+    return INT64_MIN if number == INT64_MIN else number
+
+
+def _integer(literal: str) -> int | HugeNumber:
+    try:
+        return int(literal)
+    except ValueError:  # it has more than 4,300 digits; to convert them would take a time that grows with their square
+        return HugeNumber(literal)
 
 
 def _constant(literal: str) -> Any:
@@ -76,7 +84,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_decoder = json.JSONDecoder(parse_float=number_of, parse_constant=_constant, object_pairs_hook=_object)
+_decoder = json.JSONDecoder(
+    parse_float=number_of, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_object
+)
 
 
 def decode(data: bytes | str) -> Any:
@@ -94,10 +104,6 @@ def decode(data: bytes | str) -> Any:
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise InvalidJson("The text is nested too deeply") from None
-    except InvalidJson:
-        raise
-    except ValueError:  # of int(), because converting longer integers takes quadratic time
-        raise InvalidJson("An integer has more than 4300 digits") from None
 
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

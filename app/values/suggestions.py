@@ -9,5 +9,6 @@ _LONGEST_NAME = 100
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``" Did you mean '...'?"``, to be appended to a message; an empty text if no known name is similar."""
-    nearest = difflib.get_close_matches(name[:_LONGEST_NAME], list(known), n=1, cutoff=0.6)
-    return f" Did you mean '{nearest[0]}'?" if nearest else ""
+    names = {each.lower(): each for each in known}
+    nearest = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
+    return f" Did you mean '{names[nearest[0]]}'?" if nearest else ""

@@ -35,7 +35,7 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
         moment = None
     # Since 3.14 Python reads 24:00 as the next midnight; RFC 3339 has no hour 24.
     if moment is None or (minutes or "") >= "24" or int(seconds or 0) > 60:
-        raise ValueError("There is no such date-time.")
+        raise ValueError("There is no such date-time in the years 1 to 9999 in UTC.")
     return moment
 
 

@@ -1,7 +1,7 @@
 WITH text AS MATERIALIZED (
     SELECT
         t.number,
-        ' ' || translate(t.text, '<', ' ') AS text,
+        words_of('{}', t.text) AS words,
         CASE
             WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple'
@@ -10,21 +10,20 @@ WITH text AS MATERIALIZED (
         (SELECT %(configurations)s::text[]), (SELECT %(texts)s::text[])
     ) WITH ORDINALITY t (configuration, text, number)
 ),
--- Each word and its position.
+-- The words of the texts with their stems; stop words have none.
 written AS MATERIALIZED (
-    SELECT t.number, t.configuration, p.position, w.lexeme AS word
-    FROM text t, unnest(to_tsvector('pg_catalog.simple', t.text)) w, unnest(w.positions) p (position)
-),
--- The stems at each position; stop words have none.
-stemmed AS (
-    SELECT t.number, p.position, array_agg(s.lexeme) AS stems
-    FROM text t, unnest(to_tsvector(t.configuration, t.text)) s, unnest(s.positions) p (position)
-    GROUP BY t.number, p.position
+    SELECT
+        t.number,
+        t.configuration,
+        w.lexeme AS word,
+        cardinality(w.positions) AS times,
+        tsvector_to_array(to_tsvector(t.configuration, w.lexeme)) AS stems
+    FROM text t, unnest(t.words) w
 ),
 asked AS MATERIALIZED (
     SELECT DISTINCT
         w.configuration,
-        s.stems,
+        w.stems,
         w.word,
         least(
             (SELECT %(edits)s::int), CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END
@@ -36,8 +35,8 @@ asked AS MATERIALIZED (
                 FROM generate_series(1, CASE WHEN length(w.word) <= 255 THEN length(w.word) - 1 END) p (place)
             )
         END AS swapped
-    FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
-    WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
+    FROM written w
+    WHERE w.stems <> '{}' AND (SELECT sum(w.times) FROM written w) <= %(words_at_most)s
 ),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
@@ -56,23 +55,13 @@ expanded AS (
                 FROM word w
                 WHERE w.project_key = %(project_key)s
                     AND w.word = ANY (a.stems)
-                    AND (
-                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                        OR w.word = ANY (a.stems)
-                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                    )
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
                 UNION ALL
                 SELECT w.word, true
                 FROM word w
                 WHERE w.project_key = %(project_key)s
                     AND word_stems(w.word) && a.stems
-                    AND (
-                        tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
-                            AND w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                        OR w.word = ANY (a.stems)
-                            AND NOT w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))
-                    )
+                    AND tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems
                 UNION ALL
                 SELECT w.word, false
                 FROM word w
@@ -119,7 +108,12 @@ expanded AS (
         ) m
 )
 SELECT
-    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
-    NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
+    (
+        SELECT array_agg((SELECT coalesce(sum(w.times), 0) FROM written w WHERE w.number = t.number) ORDER BY t.number)
+        FROM text t
+    ),
+    NOT EXISTS (
+        SELECT FROM text t WHERE NOT EXISTS (SELECT FROM written w WHERE w.number = t.number AND w.stems <> '{}')
+    )
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)

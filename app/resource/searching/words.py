@@ -18,8 +18,7 @@ from app.query.sql_text import literal
 from app.resource.model import SearchText
 
 WORDS_AT_MOST = 64
-"""The most words of all texts of a search together, with repetitions. A compound such as ``e-mail`` counts as itself
-and its parts."""
+"""The most words of all texts of a search together, with repetitions."""
 
 ALTERNATIVES_AT_MOST = 512 * 1024
 """The most bytes of the tsquery of a search, with all matching words of the project. PostgreSQL allows a megabyte."""
@@ -151,15 +150,8 @@ def _quoted(word: LiteralString) -> LiteralString:
     return rf"""'''' || replace(replace({word}, '\', '\\'), '''', '''''') || ''''"""
 
 
-_IS_ONE_WORD: LiteralString = "w.word = ANY (tsvector_to_array(to_tsvector('pg_catalog.simple', w.word)))"
-
-_HAS_STEM: LiteralString = f"""(tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems AND {_IS_ONE_WORD}
-                    OR w.word = ANY (a.stems) AND NOT {_IS_ONE_WORD})"""
-"""Whether a word of the project has a stem that is asked for.
-
-In a text, the path of a URL is one word, such as ``/x?y=1``. PostgreSQL's parser takes this word alone for several
-others, so this word has no stem but itself.
-"""
+_HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
+"""Whether a word of the project has a stem that is asked for."""
 
 _LONGEST_COMPARED = literal(255)
 """The most characters of a word that is compared by its spelling: PostgreSQL computes no distance of longer words."""
@@ -206,30 +198,25 @@ _EDITS = hidden_from_planner("%(edits)s", "int")
 
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
-    SELECT t.number, ' ' || translate(t.text, '<', ' ') AS text,
+    SELECT t.number, words_of('{{}}', t.text) AS words,
         CASE WHEN t.configuration = ANY (stemmed_languages()) THEN 'pg_catalog.' || t.configuration
             ELSE 'pg_catalog.simple' END::regconfig AS configuration
     FROM unnest({hidden_from_planner("%(configurations)s", "text[]")}, {hidden_from_planner("%(texts)s", "text[]")})
         WITH ORDINALITY t (configuration, text, number)
 ),
--- Each word and its position.
+-- The words of the texts with their stems; stop words have none.
 written AS MATERIALIZED (
-    SELECT t.number, t.configuration, p.position, w.lexeme AS word
-    FROM text t, unnest(to_tsvector('pg_catalog.simple', t.text)) w, unnest(w.positions) p (position)
-),
--- The stems at each position; stop words have none.
-stemmed AS (
-    SELECT t.number, p.position, array_agg(s.lexeme) AS stems
-    FROM text t, unnest(to_tsvector(t.configuration, t.text)) s, unnest(s.positions) p (position)
-    GROUP BY t.number, p.position
+    SELECT t.number, t.configuration, w.lexeme AS word, cardinality(w.positions) AS times,
+        tsvector_to_array(to_tsvector(t.configuration, w.lexeme)) AS stems
+    FROM text t, unnest(t.words) w
 ),
 asked AS MATERIALIZED (
-    SELECT DISTINCT w.configuration, s.stems, w.word,
+    SELECT DISTINCT w.configuration, w.stems, w.word,
         least({_EDITS}, CASE WHEN length(w.word) <= 2 THEN 0 WHEN length(w.word) <= 5 THEN 1 ELSE 2 END)
             AS edits,
         CASE WHEN {_EDITS} > 0 THEN {swaps_of("w.word")} END AS swapped
-    FROM written w JOIN stemmed s ON s.number = w.number AND s.position = w.position
-    WHERE (SELECT count(*) FROM written) <= %(words_at_most)s
+    FROM written w
+    WHERE w.stems <> '{{}}' AND (SELECT sum(w.times) FROM written w) <= %(words_at_most)s
 ),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
@@ -254,8 +241,10 @@ expanded AS (
     ) m
 )
 SELECT
-    (SELECT array_agg((SELECT count(*) FROM written w WHERE w.number = t.number) ORDER BY t.number) FROM text t),
-    NOT EXISTS (SELECT FROM text t WHERE NOT EXISTS (SELECT FROM stemmed s WHERE s.number = t.number))
+    (SELECT array_agg((SELECT coalesce(sum(w.times), 0) FROM written w WHERE w.number = t.number) ORDER BY t.number)
+        FROM text t),
+    NOT EXISTS (
+        SELECT FROM text t WHERE NOT EXISTS (SELECT FROM written w WHERE w.number = t.number AND w.stems <> '{{}}'))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
 """Statement of one row: the number of words of each text; whether each text has a stem, and each stem a word of the

@@ -74,7 +74,15 @@ def words_may_have_any_order(world: World, order: tuple[int, ...]) -> None:
     expect_ids(search(world, ("text.en", text)).expect_status(200), [made], "what has all words")
 
 
-@check("S-2", cases={"in two texts": [["{0}", "{1}"]], "apart": [["{1} and other words", "x", "a {0}"]]})
+@check(
+    "S-2",
+    cases={
+        "in two texts": [["{0}", "{1}"]],
+        "apart": [["{1} and other words", "x", "a {0}"]],
+        "with a slash between": [["{0}/{1}"]],
+        "in an address": [["http://{1}.example.com/x?{0}=1"]],
+    },
+)
 def words_may_be_in_any_place(world: World, case: list[list[str]]) -> None:
     one, other = world.word(), world.word()
     made = world.make({TEXTS: [text.format(one, other) for text in case[0]]})
