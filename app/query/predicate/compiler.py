@@ -9,10 +9,10 @@ serves takes no variables.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import isinf
-from typing import Any, LiteralString, TypeGuard, assert_never, cast
+from typing import Any, LiteralString, NamedTuple, TypeGuard, assert_never, cast
 from uuid import UUID
 
 from app.errors import unreachable
@@ -82,8 +82,7 @@ class Stretch:
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
-    terms = [replace(compiler.term(each), stretch=compiler.stretch(each)) for each in _conjuncts_of(condition)]
-    return Clause(tuple(terms), compiler.parameters)
+    return Clause(tuple([compiler.term(each) for each in _conjuncts_of(condition)]), compiler.parameters)
 
 
 def _has_value(document: Any) -> bool:
@@ -147,23 +146,6 @@ class _Compiler:
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
-    def stretch(self, condition: Condition) -> Stretch | None:
-        """The stretch of the resources that fulfil a condition, if they are adjacent in the order of a field.
-
-        To be called after :meth:`term`, whose parameter it uses.
-        """
-        if not isinstance(condition, Holds) or not _is_served(Index.ORDER, condition, self.projection):
-            return None
-        of, template = condition.field, condition.operator.scalar
-        if Index.VALUES in condition.operator.indexed:
-            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
-            # planner might read the primary key.
-            template = "{field} >= {value} AND {field} <= {value}"
-        # The comparison is the last that was compiled, and has one value.
-        parameter = placeholder(numbered(self.prefix, len(self.parameters) - 1))
-        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(condition.values[0]), of.kind.cast)}"
-        return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
-
     def term(self, condition: Condition) -> ClauseTerm:
         """Compile a condition, and say what an index does for it."""
         match condition:
@@ -173,28 +155,13 @@ class _Compiler:
             case AnyOf(conditions):
                 return self._any(conditions)
             case Holds():
-                absent = condition.operator.absent
-                text = _two_valued(self._atom(condition), absent=absent, negated=condition.negated)
-                finds_few = _is_served(Index.VALUES, condition, self.projection)
-                return ClauseTerm(text, by_gin=condition.field.is_array, finds_few=finds_few)
-            case HasElement(negated=negated):
-                finds_few = not negated and self._finds_few(condition.condition)
-                text = self._element(condition, is_found=finds_few)
-                return ClauseTerm(_two_valued(text, absent=False, negated=negated), by_gin=True, finds_few=finds_few)
+                return self._holds(condition)
+            case HasElement():
+                return self._has_element(condition)
             case Contains(document):
                 return ClauseTerm(self._contains(document), by_gin=True, finds_few=_has_value(json.loads(document)))
             case _:
                 assert_never(condition)
-
-    def _finds_few(self, condition: Condition) -> bool:
-        """Whether an index finds the elements that fulfil a condition, by values that they must have."""
-        match condition:
-            case AllOf(conditions):
-                return any(map(self._finds_few, conditions))
-            case AnyOf(conditions):
-                return all(map(self._finds_few, conditions))
-            case _:
-                return isinstance(condition, Holds) and _is_served(Index.VALUES, condition, self.projection)
 
     def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
         """Compile a condition that holds if any of several does.
@@ -218,6 +185,26 @@ class _Compiler:
         return placeholder(name)
 
     # Atoms
+
+    def _holds(self, atom: Holds) -> ClauseTerm:
+        parameter = placeholder(numbered(self.prefix, len(self.parameters)))  # of the first value
+        text = _two_valued(self._atom(atom), absent=atom.operator.absent, negated=atom.negated)
+        return ClauseTerm(
+            text,
+            by_gin=atom.field.is_array,
+            finds_few=_is_served(Index.VALUES, atom, self.projection),
+            stretch=self._stretch(atom, parameter) if _is_served(Index.ORDER, atom, self.projection) else None,
+        )
+
+    def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
+        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
+        of, template = atom.field, atom.operator.scalar
+        if Index.VALUES in atom.operator.indexed:
+            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
+            # planner might read the primary key.
+            template = "{field} >= {value} AND {field} <= {value}"
+        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
+        return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
 
     def _atom(self, atom: Holds) -> LiteralString:
         if atom.field.is_array:
@@ -292,9 +279,30 @@ class _Compiler:
     def _found_by(self, path: str) -> LiteralString:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
-    def _element(self, condition: HasElement, *, is_found: bool) -> LiteralString:
-        path = f"$.{condition.field.name}[*] ? ({_filter(condition.condition)})"
-        return self._found_by(path) if is_found else self._exists(path)
+    def _has_element(self, condition: HasElement) -> ClauseTerm:
+        test = self._element_test(condition.condition)
+        path = f"$.{condition.field.name}[*] ? ({test.jsonpath})"
+        finds_few = test.finds_few and not condition.negated
+        text = self._found_by(path) if finds_few else self._exists(path)
+        text = _two_valued(text, absent=False, negated=condition.negated)
+        return ClauseTerm(text, by_gin=True, finds_few=finds_few)
+
+    def _element_test(self, condition: Condition) -> "_ElementTest":
+        match condition:
+            case AllOf(conditions):
+                tests = [self._element_test(inner) for inner in conditions]
+                jsonpath = " && ".join([f"({test.jsonpath})" for test in tests])
+                return _ElementTest(jsonpath, any(test.finds_few for test in tests))
+            case AnyOf(conditions):
+                tests = [self._element_test(inner) for inner in conditions]
+                jsonpath = " || ".join([f"({test.jsonpath})" for test in tests])
+                return _ElementTest(jsonpath, all(test.finds_few for test in tests))
+            case Holds(of, operator, values, negated):
+                test = _any_of(operator.member, "@" if of.is_array else f"@.{of.name}", values)
+                finds_few = _is_served(Index.VALUES, condition, self.projection)
+                return _ElementTest(f"!({test})" if negated else test, finds_few)
+            case _:
+                return unreachable("elements have no arrays")
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL that a jsonpath finds something, in a form that no index serves.
@@ -350,19 +358,14 @@ def _document(name: str, values: Sequence[Value]) -> str:
 # Conditions on elements, as jsonpath
 
 
-def _filter(condition: Condition) -> str:
-    """The filter expression of a jsonpath for a condition on elements."""
-    match condition:
-        case AllOf(conditions):
-            return " && ".join([f"({_filter(inner)})" for inner in conditions])
-        case AnyOf(conditions):
-            return " || ".join([f"({_filter(inner)})" for inner in conditions])
-        case Holds(operator=operator, negated=negated):
-            it = "@" if condition.field.is_array else f"@.{condition.field.name}"
-            test = _any_of(operator.member, it, condition.values)
-            return f"!({test})" if negated else test
-        case _:
-            return unreachable("elements have no arrays")
+class _ElementTest(NamedTuple):
+    """A condition on elements, as the filter expression of a jsonpath.
+
+    :param finds_few: whether an index finds the elements that fulfil it, by values that they must have.
+    """
+
+    jsonpath: str
+    finds_few: bool
 
 
 def _any_of(member: str, it: str, values: Sequence[Value]) -> str:
