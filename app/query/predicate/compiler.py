@@ -17,7 +17,7 @@ from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Column, Field, Index, Projection
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -204,31 +204,30 @@ class _Compiler:
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
         value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
-        return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
+        return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _atom(self, atom: Holds) -> LiteralString:
         if atom.field.is_array:
             return self._array(atom)
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
-        column, cast = self._column(atom.field.column), atom.field.kind.cast
-        if atom.field.beginning is None:
-            return self._scalar(atom, column, cast, atom.values)
-        beginning = atom.field.beginning.for_projection(self.projection)
-        if any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, cast, atom.values)
-        text = self._scalar(atom, column, cast, atom.values)
+        column = atom.field.column.for_projection(self.projection)
+        beginning = atom.field.sorted_by.for_projection(self.projection)
+        if beginning == column or any(_is_served(index, atom, self.projection) for index in Index):
+            return self._scalar(atom, beginning, atom.values)
+        text = self._scalar(atom, column, atom.values)
         is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not is_found:
             return text
         # The index contains only the beginnings of long texts.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-        return f"({self._scalar(atom, beginning, cast, beginnings)} AND {text})"
+        return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
     def _scalar(
-        self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]
+        self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        return atom.operator.scalar.format(field=column, value=self._operand(atom, cast, values))
+        value = self._operand(atom, cast or atom.field.kind.cast, values)
+        return atom.operator.scalar.format(field=column, value=value)
 
     def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
         """The SQL of a comparison's values as a parameter; empty for an operator without operands."""
@@ -241,18 +240,14 @@ class _Compiler:
     def _id(self, atom: Holds) -> LiteralString:
         """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
         texts do."""
+        column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if Index.VALUES in atom.operator.indexed:
             # A text that is no UUID in lower case equals no id.
-            return self._scalar(atom, self._column(atom.field.column), "uuid", ids) if ids else "false"
+            return self._scalar(atom, column, ids, "uuid") if ids else "false"
         if ids and not atom.operator.of_texts:
-            return self._scalar(atom, self._column(atom.field.column), "uuid", ids)
-        return self._scalar(atom, atom.field.text, "text", [str(value) for value in atom.values])
-
-    def _column(self, column: Column | None) -> LiteralString:
-        if column is None:
-            unreachable("members of elements have no column")
-        return column.for_projection(self.projection)
+            return self._scalar(atom, column, ids, "uuid")
+        return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
     # Arrays of scalars
 
@@ -269,7 +264,7 @@ class _Compiler:
                 return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")
             case template:
                 operand = self._operand(atom, atom.field.kind.cast, values)
-                return template.format(field=self._column(atom.field.column), value=operand)
+                return template.format(field=atom.field.column.for_projection(self.projection), value=operand)
 
     # Documents
 

@@ -81,10 +81,8 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
 
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
-    column = field.sorted_by
-    if column is None:
-        errors.unreachable("a sortable field has a column")
-    return Term(column.for_projection(projection), descending, field if field.indexed_in(projection) else None)
+    expression = field.sorted_by.for_projection(projection)
+    return Term(expression, descending, field if field.indexed_in(projection) else None)
 
 
 _ID = RESOURCE["id"]
