@@ -34,7 +34,7 @@ class Operation:
 
     :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
     :param headers: names of ``requestHeaders`` in ``parts.json``.
-    :param form: the schema of a form body: one of those in ``parts.json``, or of ``FORMS``.
+    :param form: the schema in ``parts.json`` of a form body. A form that a marshmallow schema loads needs no mark.
     """
 
     id: str

@@ -20,7 +20,7 @@ from app.query.predicate.operators import OPERATORS
 from app.resource.model import DEFAULT_LIMIT, Paging, SortTerm
 from app.resource.resource_json import EXPANDABLE
 from app.resource.schemas import WRAPPER
-from app.values.json_fields import check_json, messages_with_paths
+from app.values.json_fields import STORABLE_TEXT, check_json, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -31,6 +31,7 @@ from app.values.parameters import (
     ParameterFamily,
     QuerySchema,
     TextParameter,
+    read_any_text,
     read_boolean,
     read_integer,
     read_number,
@@ -149,6 +150,8 @@ class ConditionsSchema(PagingSchema):
     )
     variables = ParameterFamily(
         r"var[.][a-zA-Z0-9]+",
+        read_any_text,
+        dict(STORABLE_TEXT),
         data_key=_VARIABLES,
         meaning="the value of the variable `:name` in predicates; a repeated parameter is a list",
         example={"var.word": "dog"},
