@@ -35,6 +35,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
     generated: Document = cast("Any", api.spec).to_dict()  # by flask-smorest
     _describe_actions(generated["components"]["schemas"], _converter_of(api))
+    description = Path(__file__).with_name("description.md").read_text("utf-8")
     components: Document = deepcopy(PARTS["components"])
     flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
     # The file has only the path.
@@ -44,13 +45,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     examples[_TARGET_TOO_LONG] = errors.target_too_long()
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "Sample Resource Service",
-            "version": "v1",
-            "description": _unwrapped(Path(__file__).with_name("description.md").read_text("utf-8")),
-            "contact": {"name": "Whoever runs this server"},
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
+        "info": PARTS["info"] | {"description": _unwrapped(description)},
         "servers": _servers(settings),
         "tags": list(PARTS["tags"].values()),
         "paths": _paths(app, generated["paths"]),

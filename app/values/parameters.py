@@ -15,9 +15,10 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths
 from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
+from app.values.suggestions import did_you_mean
 
 JsonSchema = dict[str, Any]
 
@@ -205,7 +206,7 @@ class QuerySchema(Schema):
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
         known, families = self._known
         names = [families[each].name_like(name[:100]) if each in families else each for each in known]
-        return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))
+        return errors.parameter_fault(name[:100], f"Unknown parameter.{did_you_mean(name, names)}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.

@@ -242,9 +242,8 @@ class _Compiler:
         texts do."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if Index.VALUES in atom.operator.indexed:
-            # A text that is no UUID in lower case equals no id.
-            return self._scalar(atom, column, ids, "uuid") if ids else "false"
+        if Index.VALUES in atom.operator.indexed and not ids:
+            return "false"  # a text that is no UUID in lower case equals no id
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, column, ids, "uuid")
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
@@ -254,11 +253,9 @@ class _Compiler:
     def _array(self, atom: Holds) -> LiteralString:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
-            case ArraySearch.CONTAINS_ANY if len(values) == 1:
-                return self._contains(_document(name, values))
-            case ArraySearch.CONTAINS_ANY:
+            case ArraySearch.CONTAINS_ANY if len(values) > 1:
                 return self._found_by(f"$.{name}[*] ? ({_any_of('@ == {value}', '@', values)})")
-            case ArraySearch.CONTAINS_ALL:
+            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:
                 return self._contains(_document(name, values))
             case ArraySearch.HAS_ITEM:
                 return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")

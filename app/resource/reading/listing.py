@@ -381,15 +381,13 @@ def _order(terms: Sequence[Term]) -> LiteralString:
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    columns: list[LiteralString] = [of_resource]
-    for number, term in enumerate(terms[:-1]):
-        columns.append(f"{term.expression} AS {numbered('sort', number)}")
-    return ", ".join(columns)
+    columns: list[LiteralString] = [
+        f"{term.expression} AS {numbered('sort', number)}" for number, term in enumerate(terms[:-1])
+    ]
+    return ", ".join([of_resource, *columns])
 
 
 def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
     *others, last = terms
-    columns: list[LiteralString] = []
-    for number, term in enumerate(others):
-        columns.append(term.ordered(f"r.{numbered('sort', number)}"))
+    columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
     return ", ".join([*columns, last.ordered("r.id")])
