@@ -9,7 +9,7 @@ serves takes no variables.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
 from typing import Any, LiteralString, NamedTuple, TypeGuard, assert_never, cast
@@ -82,7 +82,7 @@ class Stretch:
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
-    return Clause(tuple([compiler.term(each) for each in _conjuncts_of(condition)]), compiler.parameters)
+    return Clause(tuple([compiler.conjunct(each) for each in _conjuncts_of(condition)]), compiler.parameters)
 
 
 def _has_value(document: Any) -> bool:
@@ -146,16 +146,36 @@ class _Compiler:
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
-    def term(self, condition: Condition) -> ClauseTerm:
+    def conjunct(self, condition: Condition) -> ClauseTerm:
+        """Compile a condition that has to hold, with the stretch of its resources."""
+        parameter = placeholder(numbered(self.prefix, len(self.parameters)))  # of its first value
+        term = self._term(condition)
+        if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
+            return replace(term, stretch=self._stretch(condition, parameter))
+        return term
+
+    def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
+        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
+        of, template = atom.field, atom.operator.scalar
+        if Index.VALUES in atom.operator.indexed:
+            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
+            # planner might read the primary key.
+            template = "{field} >= {value} AND {field} <= {value}"
+        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
+        return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
+
+    def _term(self, condition: Condition) -> ClauseTerm:
         """Compile a condition, and say what an index does for it."""
         match condition:
             case AllOf(conditions):
-                terms = [self.term(inner) for inner in conditions]
+                terms = [self._term(inner) for inner in conditions]
                 return _joined(" AND ", terms, finds_few=any(term.finds_few for term in terms))
             case AnyOf(conditions):
                 return self._any(conditions)
             case Holds():
-                return self._holds(condition)
+                text = _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
+                finds_few = _is_served(Index.VALUES, condition, self.projection)
+                return ClauseTerm(text, by_gin=condition.field.is_array, finds_few=finds_few)
             case HasElement():
                 return self._has_element(condition)
             case Contains(document):
@@ -176,7 +196,7 @@ class _Compiler:
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
             terms.append(ClauseTerm(found, by_gin=True, finds_few=True))
             conditions = [inner for inner in conditions if not _asks_for_values(inner)]
-        terms += [self.term(inner) for inner in conditions]
+        terms += [self._term(inner) for inner in conditions]
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
@@ -185,26 +205,6 @@ class _Compiler:
         return placeholder(name)
 
     # Atoms
-
-    def _holds(self, atom: Holds) -> ClauseTerm:
-        parameter = placeholder(numbered(self.prefix, len(self.parameters)))  # of the first value
-        text = _two_valued(self._atom(atom), absent=atom.operator.absent, negated=atom.negated)
-        return ClauseTerm(
-            text,
-            by_gin=atom.field.is_array,
-            finds_few=_is_served(Index.VALUES, atom, self.projection),
-            stretch=self._stretch(atom, parameter) if _is_served(Index.ORDER, atom, self.projection) else None,
-        )
-
-    def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
-        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
-        of, template = atom.field, atom.operator.scalar
-        if Index.VALUES in atom.operator.indexed:
-            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
-            # planner might read the primary key.
-            template = "{field} >= {value} AND {field} <= {value}"
-        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
-        return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _atom(self, atom: Holds) -> LiteralString:
         if atom.field.is_array:
