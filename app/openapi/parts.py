@@ -10,6 +10,7 @@
 - ``components``: among them the schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view
   makes them, and links: operations whose parameters an answer contains.
 - ``requestExamples``, by operation id or by the name of the schema, and ``answerExamples``, by the name of the schema.
+  Resources lack their ObjectType and pages lack their results, which :mod:`app.openapi.examples` adds.
 """
 
 import json
