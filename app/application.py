@@ -19,7 +19,7 @@ from app.http import request_log
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
 from app.http.hangups import client_is_gone
-from app.http.hosts import HostCheck
+from app.http.hosts import host_check
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
@@ -93,13 +93,13 @@ def create_app(settings: Settings | None = None) -> Flask:
             if each is not None:
                 each.note_admission = tracing.note_admission
 
-    host_check = () if settings.base_domain is None else (HostCheck(settings).check,)
+    check_host = () if settings.base_domain is None else (host_check(settings, settings.base_domain),)
     # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
     # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
         *tracing_hooks,  # the span of the request, for its log line and its statements
-        *host_check,  # before the token, so that a refused host is reported without any other error
+        *check_host,  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests
     )

@@ -3,7 +3,7 @@
 Lines are streamed: memory grows with the bytes of the largest resource, and not with the number of resources.
 
 A line is a resource as the API returns it, with an additional member ``staged`` if the staged projection differs. An
-import can be repeated, for example after an interruption: a line without an id gets an id that is derived from its text,
+import can be repeated, for example after an interruption: a line without an id gets one that is derived from its text,
 line number and ``createdAt``, and lines whose id already exists are skipped.
 
 The last line of an export contains the number of the other lines, so an import notices a truncated file.

@@ -25,8 +25,6 @@ UNTYPED = (
 )
 """The fields of the record whose types the interface does not show, in the order and the spelling of the interface."""
 
-PERSONS = ("createdBy", "lastModifiedBy")
-
 
 @dataclass(frozen=True, slots=True)
 class ComplexRecord:
@@ -62,7 +60,7 @@ class ComplexRecordSchema(StrictSchema.from_dict({name: _any_json() for name in 
     lastModifiedBy = NestedObject(PersonSchema)
 
     def make(self, data: dict[str, Any]) -> ComplexRecord:
-        persons: list[dict[str, str]] = [data.get(name, {}) for name in PERSONS]
+        persons: list[dict[str, str]] = [data.get(name, {}) for name in ("createdBy", "lastModifiedBy")]
         return ComplexRecord(
             untyped={name: data[name] for name in UNTYPED if name in data},
             created_at=data.get("createdAt"),

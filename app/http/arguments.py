@@ -49,24 +49,24 @@ class _Part:
 class Blueprint(SmorestBlueprint):
     """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
-    The view gets the results of its decorators in the order of the decorators. ``tests/http/test_upstream.py``
-    checks the internals of flask-smorest on which :meth:`arguments` relies.
+    The view gets the results of its decorators in the order of the decorators; as ``_`` those that are only checked.
+    ``tests/http/test_upstream.py`` checks the internals of flask-smorest on which :meth:`arguments` relies.
     """
 
     def arguments(  # pyright: ignore[reportIncompatibleMethodOverride] -- keeps the view, and its type
-        self, schema: Schema, *, location: str = "json", **options: Any
+        self, schema: Schema, *, location: str = "json"
     ) -> Callable[[AnyView], AnyView]:
         """Decorate a view to get a part of the request, loaded by a schema, and describe this part in the OpenAPI
         document.
 
         :param location: ``json``, ``query``, or ``form`` for the query string and the form together.
         """
-        describe: Callable[[AnyView], Any] = super().arguments(schema, location=location, **options)
-        load = partial(_LOADERS[location], schema)
+        describe: Callable[[AnyView], Any] = super().arguments(schema, location=location)
+        take = self.loads(location, partial(_LOADERS[location], schema))
 
         def decorate(view: AnyView) -> AnyView:
             setattr(view, _DESCRIPTION, getattr(describe(view), _DESCRIPTION))
-            return _taking(view, _Part(location, load))
+            return take(view)
 
         return decorate
 
@@ -77,12 +77,12 @@ class Blueprint(SmorestBlueprint):
             ``json``.
         :param load: the function; it may raise an ApiError.
         """
-        return lambda view: _taking(view, _Part(location, load))
 
+        def take(view: AnyView) -> AnyView:
+            setattr(view, _PARTS, (_Part(location, load), *getattr(view, _PARTS, ())))
+            return view
 
-def _taking(view: AnyView, part: _Part) -> AnyView:
-    setattr(view, _PARTS, (part, *getattr(view, _PARTS, ())))
-    return view
+        return take
 
 
 class Endpoint(MethodView):

@@ -13,40 +13,36 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handlers that answer every exception of a view or a hook."""
+    """Register the handler that answers every exception of a view or a hook."""
 
-    def answer(error: errors.ApiError) -> Response:
-        metrics.refusals.labels(error.faults[0].code).inc()
-        if isinstance(error, Unavailable):
-            add_log_fields(refusal=error.reason)
-        response = json_answer(error.body(), error.status)
-        response.headers.extend(error.headers)
+    def answer(error: Exception) -> Response:
+        refusal = _refusal_of(error)
+        if refusal is None:
+            app.logger.error("The request failed.", exc_info=error, extra={"fields": correlation_fields()})
+            refusal = errors.general()
+        metrics.refusals.labels(refusal.faults[0].code).inc()
+        if isinstance(refusal, Unavailable):
+            add_log_fields(refusal=refusal.reason)
+        response = json_answer(refusal.body(), refusal.status)
+        response.headers.extend(refusal.headers)
         return response
 
-    def answer_http(error: HTTPException) -> Response:
-        return answer(_of_http(error))
-
-    def answer_malformed(error: ParseException) -> Response:
-        # Gunicorn parses chunks while the application reads the body.
-        return answer(errors.invalid_input(f"Malformed request body: {type(error).__name__}."))
-
-    def answer_crash(error: Exception) -> Response:
-        app.logger.error("The request failed.", exc_info=error, extra={"fields": correlation_fields()})
-        return answer(errors.general())
-
-    app.register_error_handler(errors.ApiError, answer)
-    app.register_error_handler(HTTPException, answer_http)
-    app.register_error_handler(ParseException, answer_malformed)
-    app.register_error_handler(Exception, answer_crash)
+    app.register_error_handler(Exception, answer)
+    app.register_error_handler(HTTPException, answer)  # in place of flask-smorest's
 
 
-def _of_http(error: HTTPException) -> errors.ApiError:
+def _refusal_of(error: Exception) -> errors.ApiError | None:
+    """The refusal that an exception means; None if it means that the service has failed."""
     match error:
+        case errors.ApiError():
+            return error
         case NotFound():
             return errors.unknown_url(path_of_request())
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
-        case _ if (error.code or 500) < 500:
+        case ParseException():  # gunicorn parses chunks while the application reads the body
+            return errors.invalid_input(f"Malformed request body: {type(error).__name__}.")
+        case HTTPException() if (error.code or 500) < 500:
             return errors.invalid_input(error.description or "The request is malformed.")
         case _:
-            return errors.general()
+            return None

@@ -7,6 +7,7 @@ has the order of all hooks. Other hooks add fields to the log line by :func:`add
 import logging
 import re
 import time
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from uuid_utils import uuid4
 
 from app.database.admission import Lane
 from app.database.failures import UNAVAILABLE_REASONS
-from app.database.pooled_connection import count_sql
+from app.database.pooled_connection import SqlUsage, count_sql
 from app.errors import CATALOGUE
 from app.extension import Extension
 from app.telemetry.logs import REQUESTS
@@ -38,19 +39,19 @@ def route_template(rule: str) -> str:
     return re.sub("<(?:[^:>]+:)?([^>]+)>", r"{\1}", rule)
 
 
+@dataclass(slots=True)
 class RequestRecord:
-    """The facts about a request for its log line. ``g.record`` is the record of the current request."""
+    """The facts about a request for its log line. ``g.record`` is the record of the current request.
 
-    __slots__ = ("correlation_id", "fields", "sql", "started", "trace_id")
+    :param fields: further fields of the log line.
+    :param trace_id: the id of the trace to which the request belongs; empty if it belongs to none.
+    """
 
-    def __init__(self, correlation_id: str) -> None:
-        self.correlation_id = correlation_id
-        self.fields: dict[str, str] = {}
-        """Further fields of the log line."""
-        self.sql = count_sql()
-        self.trace_id = ""
-        """The id of the trace to which the request belongs; empty if it belongs to none."""
-        self.started = time.perf_counter()
+    correlation_id: str
+    fields: dict[str, str] = field(default_factory=dict[str, str])
+    sql: SqlUsage = field(default_factory=count_sql)
+    trace_id: str = ""
+    started: float = field(default_factory=time.perf_counter)
 
 
 def add_log_fields(**fields: str) -> None:

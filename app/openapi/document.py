@@ -6,7 +6,7 @@ written by hand in ``parts.json`` and ``description.md``.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
@@ -26,17 +26,16 @@ from app.openapi.marks import Answer, Operation, operation_of
 from app.openapi.parts import PARTS, Document
 from app.resource.actions import REGISTRY
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
-from app.resource.searching.search_params import ProjectionSearchSchema
+from app.resource.searching.search_params import SearchFormSchema
 from app.values.json_fields import TEXT
-from app.values.parameters import Parameter, ParameterFamily, QuerySchema
-
-FORMS: Mapping[str, type[QuerySchema]] = {"SearchForm": ProjectionSearchSchema}
-"""The forms whose fields may also be in the query string."""
+from app.values.parameters import Parameter
 
 
 def document(app: Flask, api: Api, settings: Settings) -> Document:
     """The OpenAPI document of the application's routes."""
     generated: Document = cast("Any", api.spec).to_dict()  # by flask-smorest
+    _describe_actions(generated["components"]["schemas"], _converter_of(api))
+    description = Path(__file__).with_name("description.md").read_text("utf-8")
     components: Document = deepcopy(PARTS["components"])
     flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
     # The file has only the path.
@@ -46,13 +45,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     examples[_TARGET_TOO_LONG] = errors.target_too_long()
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "Sample Resource Service",
-            "version": "v1",
-            "description": _unwrapped(Path(__file__).with_name("description.md").read_text("utf-8")),
-            "contact": {"name": "Whoever runs this server"},
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
+        "info": PARTS["info"] | {"description": _unwrapped(description)},
         "servers": _servers(settings),
         "tags": list(PARTS["tags"].values()),
         "paths": _paths(app, generated["paths"]),
@@ -71,7 +64,6 @@ def _schemas(made: Document, by_hand: Document) -> Document:
 
     :param made: the schemas that flask-smorest has made.
     """
-    _describe_actions(made)
     codes = by_hand["ErrorObject"]["properties"]["code"]
     codes["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
     fields: Document = made["ObjectType"]["properties"]
@@ -87,7 +79,6 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     schemas = {
         **made,
         **by_hand,
-        **{name: _form_schema(form().fields) for name, form in FORMS.items()},
         "EchoedObjectType": {**made["ObjectType"], "properties": {**fields, **texts}},
         "FlatResource": {"type": "object", "required": required, "properties": {**server, **fields}},
         "Projection": {
@@ -96,9 +87,7 @@ def _schemas(made: Document, by_hand: Document) -> Document:
             "properties": {**server, **fields, **projection},
         },
     }
-    # flask-smorest's own schema, and its schema of the search form, which FORMS describes.
-    for unused in ("PaginationMetadata", "ProjectionSearch"):
-        schemas.pop(unused, None)
+    schemas.pop("PaginationMetadata", None)  # flask-smorest's own
     return dict(sorted(schemas.items()))
 
 
@@ -113,25 +102,15 @@ def _servers(settings: Settings) -> list[Document]:
     return [own, {"url": url, **PARTS["serverOfRegion"]}]
 
 
-def _describe_actions(schemas: Document) -> None:
+def _describe_actions(schemas: Document, converter: Any) -> None:
     """Add a schema for each update action, and name them in ``Update.actions`` with ``action`` as the discriminator."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
-        members = [(field.data_key or attribute, field) for attribute, field in ACTION_SCHEMAS[action].fields.items()]
-        schemas[name] = {
-            "type": "object",
-            "description": REGISTRY[action].__doc__,
-            "required": [public for public, field in members if field.required],
-            "properties": {
-                public: {"type": "string", "const": action}
-                if public == "action"
-                else dict(cast("Document", field.metadata))
-                for public, field in members
-            },
-            "additionalProperties": False,
-        }
+        schemas[name] = converter.schema2jsonschema(ACTION_SCHEMAS[action])
+        schemas[name]["description"] = REGISTRY[action].__doc__
+        schemas[name]["properties"]["action"] = {"type": "string", "const": action}
     schemas["UpdateAction"] = {
-        "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in names.values()],
+        "oneOf": [_reference(name) for name in names.values()],
         "discriminator": {
             "propertyName": "action",
             "mapping": {action: f"#/components/schemas/{name}" for action, name in names.items()},
@@ -140,7 +119,7 @@ def _describe_actions(schemas: Document) -> None:
     schemas["Update"]["properties"]["actions"] = {
         "type": "array",
         "maxItems": ACTIONS_AT_MOST,
-        "items": {"$ref": "#/components/schemas/UpdateAction"},
+        "items": _reference("UpdateAction"),
     }
 
 
@@ -173,10 +152,12 @@ def path_template(rule: str) -> str:
 def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
     body: Document | None = found.get("requestBody")
     query: list[Document] = found.get("parameters", [])
-    if described.form is not None and described.form in FORMS:
-        fields = FORMS[described.form]().fields
+    if body is not None and FORM in body["content"]:
+        fields = {field.data_key or name: field for name, field in SearchFormSchema().fields.items()}
         query = [_query_parameter(name, field) for name, field in fields.items()]
-        body = {"required": False, "content": {FORM: {"schema": _reference(described.form), **_encoding(fields)}}}
+        exploded = [name for name, field in fields.items() if cast("Parameter", field).repeatable]
+        body["content"][FORM]["encoding"] = {name: {"style": "form", "explode": True} for name in exploded}
+        body["required"] = False
     made: Document = {
         "operationId": described.id,
         "summary": found["summary"].rstrip("."),
@@ -201,8 +182,7 @@ def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> 
     ]
     if "invalid_client" in described.error_codes:
         made["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
-    has_json = body is not None and JSON in body["content"]
-    codes = _codes(view, described, is_of_a_project="project_key" in rule.arguments, has_json=has_json)
+    codes = _codes(view, described, body, is_of_a_project="project_key" in rule.arguments)
     made["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
     if view.__name__ == "head":
         for response in made["responses"].values():
@@ -214,26 +194,6 @@ def _reference(schema: str) -> Document:
     return {"$ref": f"#/components/schemas/{schema}"}
 
 
-def _form_schema(fields: Mapping[str, Any]) -> Document:
-    """The schema of a form whose fields may also be in the query string."""
-    return {
-        "type": "object",
-        "properties": {
-            field.data_key or name: {**field.schema, "description": field.meaning} for name, field in fields.items()
-        },
-    }
-
-
-def _encoding(fields: Mapping[str, Any]) -> Document:
-    """The encoding of repeatable parameters and families in a form: a field for each item and each member."""
-    exploded = [
-        field.data_key or name
-        for name, field in fields.items()
-        if isinstance(field, ParameterFamily) or getattr(field, "repeatable", False)
-    ]
-    return {"encoding": {name: {"style": "form", "explode": True} for name in exploded}}
-
-
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
@@ -241,13 +201,14 @@ def _query_parameter(name: str, field: Any) -> Document:
     form instead, because most parameters may be in only one of the two places.
     """
     made: Document = {
-        "name": field.data_key or name,
+        "name": name,
         "in": "query",
         "required": False,
-        "schema": dict(field.schema),
+        "schema": {**field.schema, "examples": [field.example]},
+        "description": field.meaning,
         **_parameter_of(None, field),
     }
-    made["schema"]["examples"] = [made.pop("example")]
+    del made["example"]
     return made
 
 
@@ -279,20 +240,23 @@ def _header_references(names: Sequence[str]) -> Document:
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: ("Retry-After",)}
 
 
-def _codes(view: Any, described: Operation, *, is_of_a_project: bool, has_json: bool) -> list[str]:
-    """The codes of all errors that a view can answer."""
+def _codes(view: Any, described: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
+    """The codes of all errors that a view can answer.
+
+    :param body: the body that a marshmallow schema loads.
+    """
     # Every request may have a refused host, or headers that are too large.
     codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]
     if is_of_a_project:
         codes.append("ResourceNotFound")  # an invalid project key makes an unknown URL
-    if has_json:
-        codes += ["InvalidJsonInput", "InvalidField", "ContentTooLarge", "UnsupportedMediaType"]
+    if body is not None:
+        codes += ["ContentTooLarge", "UnsupportedMediaType"]
+        if JSON in body["content"]:
+            codes += ["InvalidJsonInput", "InvalidField"]
     elif described.form is not None:
         codes.append("ContentTooLarge")
-    if described.form in FORMS:
-        codes.append("UnsupportedMediaType")
     return list(dict.fromkeys(codes))
 
 
@@ -330,21 +294,21 @@ def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
 
 def describe_fields(api: Api) -> None:
     """Make flask-smorest describe parameters by their fields. To be called before routes are registered."""
-    converter = cast("Any", api).ma_plugin.converter
+    converter = _converter_of(api)
     converter.add_attribute_function(_schema_of)
     converter.add_parameter_attribute_function(_parameter_of)
 
 
+def _converter_of(api: Api) -> Any:
+    return cast("Any", api).ma_plugin.converter
+
+
 def _schema_of(_converter: Any, field: Any, **_: Any) -> Document:
-    return dict(field.schema) if isinstance(field, Parameter | ParameterFamily) else {}
+    return {**field.schema, "description": field.meaning} if isinstance(field, Parameter) else {}
 
 
 def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
-    if not isinstance(field, Parameter | ParameterFamily):
+    if not isinstance(field, Parameter):
         return {}
-    made: Document = {"description": field.meaning} if field.meaning else {}
-    if field.example is not None:
-        made["example"] = field.example
-    if isinstance(field, ParameterFamily) or field.repeatable:
-        made |= {"style": "form", "explode": True}
-    return made
+    made: Document = {} if field.example is None else {"example": field.example}
+    return made | {"style": "form", "explode": True} if field.repeatable else made

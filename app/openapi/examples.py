@@ -1,7 +1,7 @@
 """The examples of bodies, answers and errors. All of them succeed if a page tries them from top to bottom.
 
-``parts.json`` has most of them. Here are those that contain an ObjectType, whose example follows from its fields, and
-those of errors, which follow from the functions that make errors.
+``parts.json`` has most of them. Here ObjectTypes are added to them, whose example follows from their fields. The
+examples of errors follow from the functions that make errors.
 """
 
 from collections.abc import Mapping
@@ -22,43 +22,18 @@ BODY_EXAMPLES: Mapping[str, Document] = {
 }
 """The examples of request bodies, by operation id or by the name of the schema."""
 
-_REFERENCE: Document = {"typeId": "api-client", "id": "V9Ir9nrm0EG1NhaCCVZBIJXe"}
-
-_RESOURCE: Document = {
-    "id": "018cc251-f400-7000-8000-000000000001",
-    "version": 1,
-    "key": "my-pet",
-    "createdAt": "2024-01-01T00:00:00.000Z",
-    "createdBy": _REFERENCE,
-    "lastModifiedAt": "2024-01-01T00:00:00.000Z",
-    "lastModifiedBy": _REFERENCE,
-    "objectTypeProperty": _OBJECT_TYPE,
-}
-
+_BY_HAND: Document = PARTS["answerExamples"]
+_RESOURCE: Document = _BY_HAND["Resource"] | {"objectTypeProperty": _OBJECT_TYPE}
 _FLAT_RESOURCE: Document = {
-    name: _RESOURCE[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")
+    name: value for name, value in _BY_HAND["Resource"].items() if name not in ("createdBy", "lastModifiedBy")
 } | _OBJECT_TYPE
 
-
-def _page_with(result: Document, **more: Document) -> Document:
-    return {"limit": 20, "offset": 0, "count": 1, "total": 1, "results": [result], **more}
-
-
-_TERMS: Document = {
-    "type": "terms",
-    "dataType": "text",
-    "missing": 0,
-    "total": 1,
-    "other": 0,
-    "terms": [{"term": "dog", "count": 1}],
-}
-
 ANSWER_EXAMPLES: Mapping[str, Document] = {
-    **PARTS["answerExamples"],
+    **_BY_HAND,
     "Resource": _RESOURCE,
-    "ResourcePage": _page_with(_RESOURCE),
-    "FlatResourcePage": _page_with(_FLAT_RESOURCE),
-    "ProjectionPage": _page_with(_FLAT_RESOURCE | {"hasStagedChanges": False}, facets={"arrayOfStringExample": _TERMS}),
+    "ResourcePage": _BY_HAND["ResourcePage"] | {"results": [_RESOURCE]},
+    "FlatResourcePage": _BY_HAND["FlatResourcePage"] | {"results": [_FLAT_RESOURCE]},
+    "ProjectionPage": _BY_HAND["ProjectionPage"] | {"results": [_FLAT_RESOURCE | {"hasStagedChanges": False}]},
 }
 """The examples of answers, by the name of the schema."""
 

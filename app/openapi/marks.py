@@ -34,7 +34,7 @@ class Operation:
 
     :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
     :param headers: names of ``requestHeaders`` in ``parts.json``.
-    :param form: the schema of a form body: one of those in ``parts.json``, or of ``FORMS``.
+    :param form: the schema in ``parts.json`` of a form body. A form that a marshmallow schema loads needs no mark.
     """
 
     id: str
@@ -44,17 +44,14 @@ class Operation:
     form: str | None = None
 
 
-def operation(
-    operation_id: str,
-    *answers: Answer,
-    error_codes: tuple[str, ...] = (),
-    headers: tuple[str, ...] = (),
-    form: str | None = None,
-) -> Callable[[AnyView], AnyView]:
-    """Mark a view with its description. The OpenAPI document leaves out views without a mark."""
+def operation(operation_id: str, *answers: Answer, **further: Any) -> Callable[[AnyView], AnyView]:
+    """Mark a view with its description. The OpenAPI document leaves out views without a mark.
+
+    :param further: the further fields of :class:`Operation`.
+    """
 
     def mark(view: AnyView) -> AnyView:
-        setattr(view, _MARK, Operation(operation_id, answers, error_codes, headers, form))
+        setattr(view, _MARK, Operation(operation_id, answers, **further))
         return view
 
     return mark

@@ -1,5 +1,6 @@
 """The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document.
 
+- ``info``, without the description.
 - ``tags``: the tag of each blueprint, in the order of the documentation page.
 - ``serverOfRegion``: the server at the host of a region and a cloud provider, without its URL.
 - ``pathParameters``: the variables of URL rules, by the names that the rules give them.
@@ -9,6 +10,7 @@
 - ``components``: among them the schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view
   makes them, and links: operations whose parameters an answer contains.
 - ``requestExamples``, by operation id or by the name of the schema, and ``answerExamples``, by the name of the schema.
+  Resources lack their ObjectType and pages lack their results, which :mod:`app.openapi.examples` adds.
 """
 
 import json

@@ -55,7 +55,7 @@ class Field:
     """A field of a resource, a row of the table.
 
     :param kind: the kind of its value; of an array, the kind of its items.
-    :param column: SQL of its value, which is NULL if the field is absent; None for a member of an array's elements,
+    :param column: SQL of its value, which is NULL if the field is absent, and for a member of an array's elements,
         which has no column.
     :param members: the fields of an object, or of the elements of an array.
     :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
@@ -68,7 +68,7 @@ class Field:
 
     name: LiteralString
     kind: Kind
-    column: Column | None = None
+    column: Column = Column("NULL", "NULL")
     members: Mapping[str, "Field"] = field(default_factory=dict[str, "Field"])
     text: LiteralString = ""
     indexed: Index = Index(0)
@@ -82,7 +82,7 @@ class Field:
         return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property
-    def sorted_by(self) -> Column | None:
+    def sorted_by(self) -> Column:
         """SQL of the value that ``sort`` and the index use."""
         return self.beginning or self.column
 

@@ -302,7 +302,8 @@ class Language:
                 break
             depth, begun = length, longer
         if depth == 0:
-            return position, _names_of(accepted) + [f"'{word}'" for word in words]
+            names = [name for terminals, name in _NAMES if terminals & accepted]
+            return position, names + [f"'{word}'" for word in words]
         following = [f"'{word[depth]}'" for word in begun if len(word) > depth]
         if any(len(word) == depth for word in begun):
             following.append("whitespace")
@@ -331,10 +332,6 @@ def _in_string(text: str, position: int) -> tuple[int, list[str]]:
     if text[end : end + 1] == "\\":
         return end + 1, ["'\"'", "'\\'"]
     return end, ["'\"'"]
-
-
-def _names_of(accepted: set[str]) -> list[str]:
-    return [name for terminals, name in _NAMES if terminals & accepted]
 
 
 def _listed(names: list[str]) -> str:

@@ -157,6 +157,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
 """The fields of ObjectType, in the order in which they are written to JSON."""
 
 
-def looked_at_by(parameter: str) -> list[LiteralString]:
-    """The names of the arrays in which a parameter of the list has to find its value."""
+def arrays_of_parameter(parameter: str) -> list[LiteralString]:
+    """The names of the arrays of which at least one has to have the value of a parameter of the list."""
     return [row.name for row in OBJECT_FIELDS if parameter in row.parameters]

@@ -13,14 +13,14 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import OBJECT_TYPE, SORTABLE, Field
-from app.query.object_fields import OBJECT_FIELDS, SEARCHED, looked_at_by
+from app.query.object_fields import OBJECT_FIELDS, SEARCHED, arrays_of_parameter
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
 from app.resource.model import DEFAULT_LIMIT, Paging, SortTerm
 from app.resource.resource_json import EXPANDABLE
 from app.resource.schemas import WRAPPER
-from app.values.json_fields import check_json, messages_with_paths
+from app.values.json_fields import STORABLE_TEXT, check_json, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,
     FILLED_TEXT_SCHEMA,
@@ -31,6 +31,7 @@ from app.values.parameters import (
     ParameterFamily,
     QuerySchema,
     TextParameter,
+    read_any_text,
     read_boolean,
     read_integer,
     read_number,
@@ -149,6 +150,8 @@ class ConditionsSchema(PagingSchema):
     )
     variables = ParameterFamily(
         r"var[.][a-zA-Z0-9]+",
+        read_any_text,
+        dict(STORABLE_TEXT),
         data_key=_VARIABLES,
         meaning="the value of the variable `:name` in predicates; a repeated parameter is a list",
         example={"var.word": "dog"},
@@ -184,11 +187,12 @@ class SortedListSchema(ConditionsSchema):
         return ListQuery(values.get("where"), paging_of(values), expanded)
 
 
-def _has_it(parameter: str) -> str:
-    return f"{' or '.join(looked_at_by(parameter))} has this value"
+def _array_has_value(parameter: str) -> str:
+    """The meaning of a parameter that one of its arrays has to have the value."""
+    return f"{' or '.join(arrays_of_parameter(parameter))} has this value"
 
 
-_HAS_ONE = f"{SEARCHED} has at least one of these texts"
+_ARRAY_HAS_A_TEXT = f"{SEARCHED} has at least one of these texts"
 
 
 class FilteredListSchema(ConditionsSchema):
@@ -197,15 +201,15 @@ class FilteredListSchema(ConditionsSchema):
     Each parameter is a condition on the arrays of its type.
     """
 
-    stringParameter = TextParameter(meaning=_has_it("stringParameter"), example="dog")
-    floatParameter = NumberParameter(meaning=_has_it("floatParameter"), example=0.82)
+    stringParameter = TextParameter(meaning=_array_has_value("stringParameter"), example="dog")
+    floatParameter = NumberParameter(meaning=_array_has_value("floatParameter"), example=0.82)
     integerParameter = Parameter(
         read_integer,
         {"type": "integer", "format": "int64"},
-        meaning=_has_it("integerParameter"),
+        meaning=_array_has_value("integerParameter"),
         example=3,
     )
-    withMarkdownDescription = NumberParameter(meaning=_has_it("withMarkdownDescription"), example=10)
+    withMarkdownDescription = NumberParameter(meaning=_array_has_value("withMarkdownDescription"), example=10)
     objectParameter = Parameter(
         read_contained_object,
         {
@@ -217,11 +221,11 @@ class FilteredListSchema(ConditionsSchema):
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
-    arrayOfString = TextParameter(repeatable=True, meaning=_HAS_ONE, example=["dog", "cat"])
-    arrayOfStringWithDescription = TextParameter(repeatable=True, meaning=_HAS_ONE, example=["bird", "fish"])
+    arrayOfString = TextParameter(repeatable=True, meaning=_ARRAY_HAS_A_TEXT, example=["dog", "cat"])
+    arrayOfStringWithDescription = TextParameter(repeatable=True, meaning=_ARRAY_HAS_A_TEXT, example=["bird", "fish"])
 
     def make(self, values: dict[str, Any]) -> ListQuery:
-        conditions = [_has_one(_LOOKED_AT[name], values[name]) for name in values if name in _LOOKED_AT]
+        conditions = [_any_array_has(_ARRAYS[name], values[name]) for name in values if name in _ARRAYS]
         if "objectParameter" in values:
             conditions.append(Contains(values["objectParameter"]))
         if "where" in values:
@@ -229,13 +233,15 @@ class FilteredListSchema(ConditionsSchema):
         return ListQuery(AllOf(tuple(conditions)) if conditions else None, paging_of(values))
 
 
-_LOOKED_AT = {
-    name: [OBJECT_TYPE[array] for array in looked_at_by(name)] for row in OBJECT_FIELDS for name in row.parameters
+_ARRAYS = {
+    parameter: [OBJECT_TYPE[array] for array in arrays_of_parameter(parameter)]
+    for row in OBJECT_FIELDS
+    for parameter in row.parameters
 }
-"""The arrays in which a parameter has to find its value, by the name of the parameter."""
+"""The arrays of which at least one has to have the value of a parameter, by the name of the parameter."""
 
 
-def _has_one(arrays: Sequence[Field], value: Any) -> Condition:
+def _any_array_has(arrays: Sequence[Field], value: Any) -> Condition:
     """The condition that one of the arrays has the value, or one of the values."""
     items, contains_any = value if isinstance(value, tuple) else (value,), OPERATORS["contains any"]
     return AnyOf(tuple([Holds(array, contains_any, items, negated=False) for array in arrays]))

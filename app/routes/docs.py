@@ -37,12 +37,7 @@ def _text_of(name: str) -> str:
 _FRONT = _text_of("front.html")
 _DOCS = _text_of("docs.html")
 _LLMS = _text_of("llms.txt")
-
-_GUIDE_CARD = """<li class="card">
-<h2><a href="{root}/docs/guide">Guide</a></h2>
-<p>How to use, run and change it: all documents, with a search.</p>
-</li>
-"""
+_GUIDE_CARD = _text_of("guide-card.html")
 
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
@@ -52,14 +47,7 @@ def _filled(text: str, places: Mapping[str, str]) -> str:
     return text
 
 
-_OF_RESOURCES = {
-    "name": "Resource API",
-    "document": "/openapi.json",
-    "note": (
-        '<section class="note" aria-label="Note">Authorize, and every example succeeds as it stands, from the top of'
-        " the page to its end: the id and the version of the last answer go into the next request.</section>"
-    ),
-}
+_OF_RESOURCES = {"name": "Resource API", "document": "/openapi.json", "note": _text_of("docs-note.html")}
 """The values of the placeholders in the page that shows the OpenAPI document of the resource API."""
 
 _SPECIFICATION = _text_of("specification.html")

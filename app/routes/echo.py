@@ -41,7 +41,7 @@ class AllOptions(Endpoint):
         self,
         record: ComplexRecord,
         query: EchoQuery,
-        path: None,
+        _: object,
         project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,

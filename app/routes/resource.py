@@ -149,7 +149,7 @@ class ItemByKey(Endpoint):
     @_describes_read("getResourceByKey")
     @blueprint.arguments(QuerySchema(), location="query")
     @blueprint.loads("headers", preconditions)
-    def get(self, query: None, conditions: Preconditions, project_key: str, key: str) -> Response:
+    def get(self, _: object, conditions: Preconditions, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
         The path segment begins with `key=`. The answer shows the current projection. The three alternatives of the
@@ -196,7 +196,7 @@ class Item(Endpoint):
     @_describes_read("getResourceById")
     @blueprint.arguments(OptionalTextsSchema(), location="query")
     @blueprint.loads("headers", preconditions)
-    def get(self, query: None, conditions: Preconditions, project_key: str, resource_id: str) -> Response:
+    def get(self, _: object, conditions: Preconditions, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
 
         The answer shows the current projection. The two query parameters make no difference.
@@ -213,7 +213,7 @@ class Item(Endpoint):
     @blueprint.arguments(QuerySchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def post(
-        self, update: Update, query: None, conditions: Preconditions, project_key: str, resource_id: str
+        self, update: Update, _: object, conditions: Preconditions, project_key: str, resource_id: str
     ) -> Response:
         """Update a resource by actions (4.10).
 

@@ -1,12 +1,11 @@
 """Makes the answers that contain one resource: entity tag, conditional reads, and the address of a new resource."""
 
-from dataclasses import replace
-
 from flask import Response, request
 
+from app import errors
 from app.http.answers import json_answer
 from app.resource.model import Preconditions, Representation, Written
-from app.resource.preconditions import matches, raise_if_refused
+from app.resource.preconditions import matches
 from app.resource.resource_json import representation_of
 
 
@@ -22,9 +21,8 @@ def read_answer(resource: Representation, conditions: Preconditions) -> Response
 
     :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
-    if conditions.if_match is None and conditions.if_none_match is None:
-        return resource_answer(resource)
-    raise_if_refused(replace(conditions, if_none_match=None), resource.id, resource.version)
+    if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
+        raise errors.precondition_failed("If-Match")
     if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
         return Response(status=304, headers={"ETag": _entity_tag(resource)})
     return resource_answer(resource)

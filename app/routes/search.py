@@ -10,7 +10,7 @@ from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
 from app.resource.reading.lanes import lane_of_page, read_page
-from app.resource.searching.search_params import ProjectionSearchSchema, SearchSchema
+from app.resource.searching.search_params import SearchFormSchema, SearchSchema
 from app.resource.searching.searches import page_of_search, search
 from app.routes.services import reading_database
 
@@ -48,8 +48,8 @@ class SearchByForm(Endpoint):
     """Search with a form, which may be longer than a URL."""
 
     @scopes("view_products", "view_published_products")
-    @operation("searchProductProjections", FOUND, error_codes=ERROR_CODES, form="SearchForm")
-    @blueprint.arguments(ProjectionSearchSchema(), location="form")
+    @operation("searchProductProjections", FOUND, error_codes=ERROR_CODES)
+    @blueprint.arguments(SearchFormSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 

@@ -6,7 +6,7 @@ missing or unknown field), and a :class:`RefusedValue` if a value of the right t
 """
 
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -214,7 +214,7 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
         # An unknown field that is null counts as absent, because a client with one class for all update actions sends
         # null for the fields of the other actions.
         unknown = islice((name for name in given if name not in members and given[name] is not None), FAULTS_AT_MOST)
-        refused |= {name: [unknown_name(name, members, "field")] for name in unknown}
+        refused |= {name: [f"Unknown field.{did_you_mean(name, members)}"] for name in unknown}
     if refused:
         raise ValidationError(cast(Any, refused))
     return kept
@@ -245,14 +245,6 @@ def check_items(values: Any, check: Check) -> list[Any]:
     if refused:
         raise ValidationError(cast(Any, refused))
     return kept
-
-
-def unknown_name(name: str, known: Iterable[str], what: str) -> str:
-    """The message for an unknown name, with a similar known name if there is one.
-
-    :param what: the kind of the name, such as ``field``.
-    """
-    return f"Unknown {what}.{did_you_mean(name, known)}"
 
 
 # Fields

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, cast
 
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths, unknown_name
+from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths
 from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
+from app.values.suggestions import did_you_mean
 
 JsonSchema = dict[str, Any]
 
@@ -148,35 +149,22 @@ BooleanParameter = partial(Parameter, read_boolean, BOOLEAN_SCHEMA)
 """A parameter that is ``true`` or ``false``."""
 
 
-class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
+class ParameterFamily(Parameter):
     """Repeatable parameters whose names match a pattern. They load to a dictionary of values by the whole name.
 
     :param pattern: a regular expression for the whole name.
-    :param read: converts a text to a value, or raises a ValidationError. By default every text that PostgreSQL can
-        store is accepted, even the empty one.
+    :param read: converts a text to a value, or raises a ValidationError.
+    :param schema: the JSON Schema of one value.
+    :param described: as for :class:`Parameter`.
     """
 
-    def __init__(
-        self,
-        pattern: str,
-        *,
-        meaning: str,
-        example: dict[str, str],
-        data_key: str,
-        read: Callable[[str], str] = read_any_text,
-        schema: JsonSchema | None = None,
-    ) -> None:
-        super().__init__(data_key=data_key)
-        self.pattern = pattern
+    def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
+        super().__init__(read, schema, repeatable=True, **described)
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        self._read = read
-        self.meaning = meaning
-        self.example = example
-        text = schema or dict(STORABLE_TEXT)
-        self.schema: JsonSchema = {
+        self.schema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"oneOf": [text, {"type": "array", "items": text, "minItems": 1}]},
+            "additionalProperties": {"oneOf": [schema, self.schema | {"minItems": 1}]},
         }
 
     def has(self, name: str) -> bool:
@@ -194,7 +182,7 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
         refused: dict[str, list[str]] = {}
         for name, texts in value.items():
             try:
-                loaded[name] = _read_each(self._read, texts)
+                loaded[name] = _read_each(self.read, texts)
             except ValidationError as error:
                 refused[name] = cast("list[str]", error.messages)
         if refused:
@@ -203,10 +191,10 @@ class ParameterFamily(fields.Field[dict[str, tuple[str, ...]]]):
 
 
 class QuerySchema(Schema):
-    """The schema of the parameters of an endpoint. Every parameter is optional. The class itself declares none."""
+    """The schema of the parameters of an endpoint. Every parameter is optional. The class itself declares none.
 
-    ignores_undeclared = False
-    """Whether undeclared names are ignored and not refused."""
+    Undeclared names are refused, or ignored if marshmallow's ``unknown`` is ``EXCLUDE``.
+    """
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
@@ -218,7 +206,7 @@ class QuerySchema(Schema):
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
         known, families = self._known
         names = [families[each].name_like(name[:100]) if each in families else each for each in known]
-        return errors.parameter_fault(name[:100], unknown_name(name, names, "parameter"))
+        return errors.parameter_fault(name[:100], f"Unknown parameter.{did_you_mean(name, names)}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
@@ -238,7 +226,7 @@ class QuerySchema(Schema):
                 given[name] = texts
             else:
                 # Looking for the nearest name takes long.
-                if not self.ignores_undeclared and len(faults) < errors.FAULTS_AT_MOST:
+                if self.unknown != EXCLUDE and len(faults) < errors.FAULTS_AT_MOST:
                     faults.append(self._undeclared(name))
                 continue
             characters[name] = sum(map(len, texts))

@@ -16,7 +16,6 @@ from app.identity.token_profile import SCOPE_NAMES
 from app.openapi.examples import ANSWER_EXAMPLES
 from app.openapi.marks import operation_of
 from app.openapi.parts import PARTS
-from app.resource.actions import REGISTRY
 from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
 from app.values.json_fields import STORABLE_TEXT
 from app.values.patterns import PROJECT_KEY_PATTERN
@@ -25,26 +24,6 @@ from tests.support.applications import open_app
 from tests.support.contract import Contract
 from tests.support.endpoints import endpoints, endpoints_of_a_project
 from tests.support.pages import ROOT
-
-INTERFACE = {
-    "4.1": ("get", "/{projectKey}/resource"),
-    "4.2": ("get", "/{projectKey}/resource/{id}"),
-    "4.3": ("get", "/{projectKey}/resource/key={key}"),
-    "4.4": ("get", "/{projectKey}/resource/searchApiPattern"),
-    "4.5": ("head", "/{projectKey}/resource"),
-    "4.6": ("post", "/{projectKey}/resource"),
-    "4.7": ("patch", "/{projectKey}/resource"),
-    "4.8": ("put", "/{projectKey}/resource"),
-    "4.9": (
-        "post",
-        "/{projectKey}/resource/artificially-complex/path/uri-parameter-one={uriParameterOne}/{uriParameterTwo}",
-    ),
-    "4.10": ("post", "/{projectKey}/resource/{id}"),
-    "4.11": ("delete", "/{projectKey}/resource/{id}"),
-    "4.12": ("get", "/{projectKey}/resource/sorted-query-parameters"),
-    "4.13": ("post", "/{projectKey}/resource/description-with-urn-links"),
-    "4.14": ("post", "/{projectKey}/resource/product-projection-search"),
-}
 
 
 @pytest.fixture
@@ -76,12 +55,6 @@ def test_openapi_json_is_made_once_and_has_an_entity_tag(api: Api, monkeypatch: 
     assert api.get("//openapi.json", headers={"If-None-Match": '"another"'}).data == first.data
 
 
-@pytest.mark.parametrize("section", INTERFACE)
-def test_every_endpoint_of_the_interface_is_documented_under_its_path(document: dict[str, Any], section: str) -> None:
-    method, path = INTERFACE[section]
-    assert f"({section})" in document["paths"][path][method]["summary"]
-
-
 def test_every_schema_of_an_answer_has_its_rows(app: Flask, document: dict[str, Any]) -> None:
     described = [described for view in endpoints(app).values() if (described := operation_of(view)) is not None]
     named = {each.schema for operation in described for each in operation.answers if each.schema is not None}
@@ -106,11 +79,6 @@ def test_the_parts_that_are_written_by_hand_agree_with_the_code(document: dict[s
     assert PARTS["pathParameters"]["project_key"]["schema"]["pattern"] == f"^{PROJECT_KEY_PATTERN}$"
     flow = document["components"]["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
     assert list(flow["scopes"]) == [f"{name}:{{projectKey}}" for name in SCOPE_NAMES]
-
-
-def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
-    ids = [operation["operationId"] for operation in operations(document)]
-    assert len(set(ids)) == len(ids)
 
 
 def test_accepted_scopes_are_alternatives_in_the_security_requirement(document: dict[str, Any]) -> None:
@@ -160,32 +128,6 @@ def test_entity_tags_are_one_string_with_one_pattern(document: dict[str, Any]) -
             '* , "1"': False,
         }.items():
             assert bool(re.search(schema["pattern"], text)) == is_one
-
-
-def test_query_parameters_of_the_interface_are_documented(document: dict[str, Any]) -> None:
-    def names(method: str, path: str) -> set[str]:
-        parameters = document["paths"][path][method]["parameters"]
-        return {parameter["name"] for parameter in parameters if parameter["in"] == "query"}
-
-    listed = {
-        "stringParameter",
-        "floatParameter",
-        "integerParameter",
-        "withMarkdownDescription",
-        "objectParameter",
-        "arrayOfString",
-        "arrayOfStringWithDescription",
-    }
-    assert names(*INTERFACE["4.1"]) >= listed
-    assert names(*INTERFACE["4.5"]) >= listed
-    assert names(*INTERFACE["4.12"]) == {
-        "where", "sort", "limit", "offset", "withTotal", "expand", "var.<name>",
-    }  # fmt: skip
-    assert names(*INTERFACE["4.4"]) == names(*INTERFACE["4.14"]) == {
-        "text.<language>", "fuzzy", "fuzzyLevel", "staged", "filter", "filter.facets", "filter.query", "facet",
-        "sort", "limit", "offset", "withTotal",
-    }  # fmt: skip
-    assert names(*INTERFACE["4.9"]) == names(*INTERFACE["4.13"]) == {"queryParameterOne", "queryParameterTwo"}
 
 
 def test_every_parameter_has_a_schema_a_description_and_a_valid_example(
@@ -247,15 +189,6 @@ def test_every_json_response_has_a_valid_example(app: Flask, document: dict[str,
             # test_every_schema_of_an_answer_has_its_rows says of which answer the example is missing.
             if media is not None and "example" in media and int(status) < 400:
                 assert contract.is_valid(media["schema"]["$ref"].rpartition("/")[2], media["example"]), operation
-
-
-def test_update_actions_are_those_of_the_registry(document: dict[str, Any]) -> None:
-    discriminator = document["components"]["schemas"]["UpdateAction"]["discriminator"]
-    assert discriminator["propertyName"] == "action"
-    assert set(discriminator["mapping"]) == set(REGISTRY)
-    for action, reference in discriminator["mapping"].items():
-        schema = document["components"]["schemas"][reference.rpartition("/")[2]]
-        assert schema["properties"]["action"]["const"] == action
 
 
 def test_with_a_base_domain_the_server_url_has_region_and_cloud_provider(settings: Settings) -> None:

@@ -55,11 +55,6 @@ def test_the_longest_texts_are_read_in_under_100_milliseconds(text: str) -> None
             read([text])
 
 
-def test_trees_of_short_texts_are_cached() -> None:
-    assert parse_filter('key:"remembered"') is parse_filter('key:"remembered"')
-    assert parse_facet("key as remembered") is parse_facet("key as remembered")
-
-
 TOO_MANY_TERMS = "There are more than 500 values and ranges."
 
 

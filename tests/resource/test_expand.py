@@ -66,13 +66,6 @@ def test_expand_omits_scopes_for_other_projects(app: Flask, api: Api, database_u
     assert listed(api, "createdBy")["createdBy"]["obj"]["scopes"] == [f"view_test:{api.project}"]
 
 
-@pytest.mark.parametrize("path", ["createdby", "createdBy.id", "objectTypeProperty", "createdBy[*]", "key", "x", " "])
-def test_expand_of_an_unknown_path_is_ignored(known: Api, path: str) -> None:
-    known.create()
-    assert listed(known, path) == listed(known)
-    assert listed(known, "createdBy", path) == listed(known, "createdBy")
-
-
 def test_a_page_with_where_variables_and_expand_is_one_statement(known: Api) -> None:
     known.create(key="a-key")
     query = {

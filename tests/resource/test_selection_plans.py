@@ -22,6 +22,7 @@ from app.resource.reading.listing import Selected
 from app.resource.resource_json import FLAT_JSON
 from app.resource.searching.searches import search
 from app.values.strict_json import encode
+from tests.support.api import UNKNOWN_ID
 from tests.support.cluster import Cluster
 
 RESOURCES = 20_000
@@ -104,6 +105,15 @@ READS: dict[str, Callable[[Any], object]] = {
         "p", where('arrayOfStringExample = "word7" or arrayOfIntExample = 7'), Paging()
     ).read(c),
     "where, of an element": lambda c: reads.page("p", where("arrayOfObjectType(integerExample = 7)"), Paging()).read(c),
+    "where, all of an array": lambda c: reads.page(
+        "p", where('arrayOfStringExample contains all ("word7", "common")'), Paging()
+    ).read(c),
+    "where, of one element or another": lambda c: reads.page(
+        "p", where("arrayOfObjectType(integerExample = 7 or integerExample = -1)"), Paging()
+    ).read(c),
+    "where, of ids and keys": lambda c: reads.page(
+        "p", where(f'id = "{UNKNOWN_ID}" or key in ("key-7", "none")'), Paging()
+    ).read(c),
     "exists": lambda c: reads.exists(c, "p", reads.selected_by(CONTAINED)),
     "search by a filter": lambda c: searched(c, "p", Search(query_filters=FILTER)),
     "search by words": lambda c: searched(c, "p", Search(texts=(SearchText("en", "word7"),))),

@@ -3,7 +3,6 @@
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api import Api
 from tests.support.statements import recorded
@@ -59,16 +58,3 @@ def test_a_field_counts_where_it_stands_first(api: Api) -> None:
         assert keys(api, "someProperty", "key desc", *["someProperty desc", "key"] * 200) == ["a1", "b2", "b1"]
         assert keys(api, "someProperty", "key desc") == ["a1", "b2", "b1"]
     assert len({statement.text for statement in statements}) == 1
-
-
-def statement(api: Api, sort: str) -> str:
-    with recorded() as statements:
-        page(api, sort=sort, withTotal="false")
-    return statements[-1].text
-
-
-@pytest.mark.parametrize("field", ["key", "version", "createdAt", "lastModifiedAt", "someProperty"])
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_ties_have_the_direction_of_the_sort(api: Api, field: str, direction: str) -> None:
-    order = f"ORDER BY r.sort_0 {direction.upper()}, r.id {direction.upper()}"
-    assert order in statement(api, f"{field} {direction}")

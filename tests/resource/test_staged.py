@@ -72,19 +72,6 @@ def test_a_change_of_one_value_keeps_the_staged_change_of_the_other(api: Api) ->
     assert (updated["objectTypeProperty"], updated["someProperty"]) == (NEW, "both")
 
 
-def test_staged_actions_and_publications_take_turns_in_one_request(api: Api) -> None:
-    resource = api.update(
-        api.create(),
-        change("a", staged=True),
-        PUBLISH,
-        change("b", staged=True),
-        REVERT,
-        change("c", staged=True),
-    )
-    assert (resource["version"], resource["someProperty"]) == (2, "a")
-    assert api.update(resource, PUBLISH)["someProperty"] == "c"
-
-
 def test_a_delete_answers_the_current_projection(api: Api) -> None:
     api.create(key="a-key")
     staged = staged_write(api, "PUT", {"key": "a-key", "objectTypeProperty": NEW})

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import pytest
 
-from app.query.object_fields import OBJECT_FIELDS, looked_at_by
+from app.query.object_fields import OBJECT_FIELDS, arrays_of_parameter
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.resource.actions import REGISTRY
 from tests.specification import made
@@ -83,7 +83,7 @@ def test_a_clause_names_each_path() -> None:
 def test_the_clause_of_a_parameter_names_the_arrays_that_it_looks_in(parameter: str) -> None:
     beginning = f"`{parameter}` holds for "
     (sentence,) = [clause.text for clause in CLAUSES if clause.text.startswith(beginning)]
-    assert re.findall("`(array[A-Za-z]+)`", sentence.removeprefix(beginning)) == looked_at_by(parameter)
+    assert re.findall("`(array[A-Za-z]+)`", sentence.removeprefix(beginning)) == arrays_of_parameter(parameter)
 
 
 def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:

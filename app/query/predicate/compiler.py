@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
-from typing import Any, LiteralString, TypeGuard, assert_never, cast
+from typing import Any, LiteralString, NamedTuple, TypeGuard, assert_never, cast
 from uuid import UUID
 
 from app.errors import unreachable
 from app.query import kinds
-from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Column, Field, Index, Projection
+from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
@@ -82,8 +82,7 @@ class Stretch:
 def compile_condition(condition: Condition, projection: Projection, prefix: LiteralString = "where") -> Clause:
     """Compile a condition on a projection. Its parameters are called ``{prefix}_0``, ``{prefix}_1`` and so on."""
     compiler = _Compiler(projection, prefix)
-    terms = [replace(compiler.term(each), stretch=compiler.stretch(each)) for each in _conjuncts_of(condition)]
-    return Clause(tuple(terms), compiler.parameters)
+    return Clause(tuple([compiler.conjunct(each) for each in _conjuncts_of(condition)]), compiler.parameters)
 
 
 def _has_value(document: Any) -> bool:
@@ -147,54 +146,42 @@ class _Compiler:
     prefix: LiteralString
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
-    def stretch(self, condition: Condition) -> Stretch | None:
-        """The stretch of the resources that fulfil a condition, if they are adjacent in the order of a field.
+    def conjunct(self, condition: Condition) -> ClauseTerm:
+        """Compile a condition that has to hold, with the stretch of its resources."""
+        parameter = placeholder(numbered(self.prefix, len(self.parameters)))  # of its first value
+        term = self._term(condition)
+        if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
+            return replace(term, stretch=self._stretch(condition, parameter))
+        return term
 
-        To be called after :meth:`term`, whose parameter it uses.
-        """
-        if not isinstance(condition, Holds) or not _is_served(Index.ORDER, condition, self.projection):
-            return None
-        of, template = condition.field, condition.operator.scalar
-        if Index.VALUES in condition.operator.indexed:
+    def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
+        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
+        of, template = atom.field, atom.operator.scalar
+        if Index.VALUES in atom.operator.indexed:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        # The comparison is the last that was compiled, and has one value.
-        parameter = placeholder(numbered(self.prefix, len(self.parameters) - 1))
-        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(condition.values[0]), of.kind.cast)}"
-        return Stretch(of, template.format(field=self._column(of.sorted_by), value=value))
+        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
+        return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
-    def term(self, condition: Condition) -> ClauseTerm:
+    def _term(self, condition: Condition) -> ClauseTerm:
         """Compile a condition, and say what an index does for it."""
         match condition:
             case AllOf(conditions):
-                terms = [self.term(inner) for inner in conditions]
+                terms = [self._term(inner) for inner in conditions]
                 return _joined(" AND ", terms, finds_few=any(term.finds_few for term in terms))
             case AnyOf(conditions):
                 return self._any(conditions)
             case Holds():
-                absent = condition.operator.absent
-                text = _two_valued(self._atom(condition), absent=absent, negated=condition.negated)
+                text = _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
                 return ClauseTerm(text, by_gin=condition.field.is_array, finds_few=finds_few)
-            case HasElement(negated=negated):
-                finds_few = not negated and self._finds_few(condition.condition)
-                text = self._element(condition, is_found=finds_few)
-                return ClauseTerm(_two_valued(text, absent=False, negated=negated), by_gin=True, finds_few=finds_few)
+            case HasElement():
+                return self._has_element(condition)
             case Contains(document):
                 return ClauseTerm(self._contains(document), by_gin=True, finds_few=_has_value(json.loads(document)))
             case _:
                 assert_never(condition)
-
-    def _finds_few(self, condition: Condition) -> bool:
-        """Whether an index finds the elements that fulfil a condition, by values that they must have."""
-        match condition:
-            case AllOf(conditions):
-                return any(map(self._finds_few, conditions))
-            case AnyOf(conditions):
-                return all(map(self._finds_few, conditions))
-            case _:
-                return isinstance(condition, Holds) and _is_served(Index.VALUES, condition, self.projection)
 
     def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
         """Compile a condition that holds if any of several does.
@@ -209,7 +196,7 @@ class _Compiler:
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
             terms.append(ClauseTerm(found, by_gin=True, finds_few=True))
             conditions = [inner for inner in conditions if not _asks_for_values(inner)]
-        terms += [self.term(inner) for inner in conditions]
+        terms += [self._term(inner) for inner in conditions]
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
@@ -224,24 +211,23 @@ class _Compiler:
             return self._array(atom)
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
-        column, cast = self._column(atom.field.column), atom.field.kind.cast
-        if atom.field.beginning is None:
-            return self._scalar(atom, column, cast, atom.values)
-        beginning = atom.field.beginning.for_projection(self.projection)
-        if any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, cast, atom.values)
-        text = self._scalar(atom, column, cast, atom.values)
+        column = atom.field.column.for_projection(self.projection)
+        beginning = atom.field.sorted_by.for_projection(self.projection)
+        if beginning == column or any(_is_served(index, atom, self.projection) for index in Index):
+            return self._scalar(atom, beginning, atom.values)
+        text = self._scalar(atom, column, atom.values)
         is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not is_found:
             return text
         # The index contains only the beginnings of long texts.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-        return f"({self._scalar(atom, beginning, cast, beginnings)} AND {text})"
+        return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
     def _scalar(
-        self, atom: Holds, column: LiteralString, cast: LiteralString, values: Sequence[Value]
+        self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        return atom.operator.scalar.format(field=column, value=self._operand(atom, cast, values))
+        value = self._operand(atom, cast or atom.field.kind.cast, values)
+        return atom.operator.scalar.format(field=column, value=value)
 
     def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
         """The SQL of a comparison's values as a parameter; empty for an operator without operands."""
@@ -254,35 +240,28 @@ class _Compiler:
     def _id(self, atom: Holds) -> LiteralString:
         """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
         texts do."""
+        column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if Index.VALUES in atom.operator.indexed:
-            # A text that is no UUID in lower case equals no id.
-            return self._scalar(atom, self._column(atom.field.column), "uuid", ids) if ids else "false"
+        if Index.VALUES in atom.operator.indexed and not ids:
+            return "false"  # a text that is no UUID in lower case equals no id
         if ids and not atom.operator.of_texts:
-            return self._scalar(atom, self._column(atom.field.column), "uuid", ids)
-        return self._scalar(atom, atom.field.text, "text", [str(value) for value in atom.values])
-
-    def _column(self, column: Column | None) -> LiteralString:
-        if column is None:
-            unreachable("members of elements have no column")
-        return column.for_projection(self.projection)
+            return self._scalar(atom, column, ids, "uuid")
+        return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
     # Arrays of scalars
 
     def _array(self, atom: Holds) -> LiteralString:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
-            case ArraySearch.CONTAINS_ANY if len(values) == 1:
-                return self._contains(_document(name, values))
-            case ArraySearch.CONTAINS_ANY:
+            case ArraySearch.CONTAINS_ANY if len(values) > 1:
                 return self._found_by(f"$.{name}[*] ? ({_any_of('@ == {value}', '@', values)})")
-            case ArraySearch.CONTAINS_ALL:
+            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:
                 return self._contains(_document(name, values))
             case ArraySearch.HAS_ITEM:
                 return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")
             case template:
                 operand = self._operand(atom, atom.field.kind.cast, values)
-                return template.format(field=self._column(atom.field.column), value=operand)
+                return template.format(field=atom.field.column.for_projection(self.projection), value=operand)
 
     # Documents
 
@@ -292,9 +271,30 @@ class _Compiler:
     def _found_by(self, path: str) -> LiteralString:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
-    def _element(self, condition: HasElement, *, is_found: bool) -> LiteralString:
-        path = f"$.{condition.field.name}[*] ? ({_filter(condition.condition)})"
-        return self._found_by(path) if is_found else self._exists(path)
+    def _has_element(self, condition: HasElement) -> ClauseTerm:
+        test = self._element_test(condition.condition)
+        path = f"$.{condition.field.name}[*] ? ({test.jsonpath})"
+        finds_few = test.finds_few and not condition.negated
+        text = self._found_by(path) if finds_few else self._exists(path)
+        text = _two_valued(text, absent=False, negated=condition.negated)
+        return ClauseTerm(text, by_gin=True, finds_few=finds_few)
+
+    def _element_test(self, condition: Condition) -> "_ElementTest":
+        match condition:
+            case AllOf(conditions):
+                tests = [self._element_test(inner) for inner in conditions]
+                jsonpath = " && ".join([f"({test.jsonpath})" for test in tests])
+                return _ElementTest(jsonpath, any(test.finds_few for test in tests))
+            case AnyOf(conditions):
+                tests = [self._element_test(inner) for inner in conditions]
+                jsonpath = " || ".join([f"({test.jsonpath})" for test in tests])
+                return _ElementTest(jsonpath, all(test.finds_few for test in tests))
+            case Holds(of, operator, values, negated):
+                test = _any_of(operator.member, "@" if of.is_array else f"@.{of.name}", values)
+                finds_few = _is_served(Index.VALUES, condition, self.projection)
+                return _ElementTest(f"!({test})" if negated else test, finds_few)
+            case _:
+                return unreachable("elements have no arrays")
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL that a jsonpath finds something, in a form that no index serves.
@@ -350,19 +350,14 @@ def _document(name: str, values: Sequence[Value]) -> str:
 # Conditions on elements, as jsonpath
 
 
-def _filter(condition: Condition) -> str:
-    """The filter expression of a jsonpath for a condition on elements."""
-    match condition:
-        case AllOf(conditions):
-            return " && ".join([f"({_filter(inner)})" for inner in conditions])
-        case AnyOf(conditions):
-            return " || ".join([f"({_filter(inner)})" for inner in conditions])
-        case Holds(operator=operator, negated=negated):
-            it = "@" if condition.field.is_array else f"@.{condition.field.name}"
-            test = _any_of(operator.member, it, condition.values)
-            return f"!({test})" if negated else test
-        case _:
-            return unreachable("elements have no arrays")
+class _ElementTest(NamedTuple):
+    """A condition on elements, as the filter expression of a jsonpath.
+
+    :param finds_few: whether an index finds the elements that fulfil it, by values that they must have.
+    """
+
+    jsonpath: str
+    finds_few: bool
 
 
 def _any_of(member: str, it: str, values: Sequence[Value]) -> str:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from typing import LiteralString
+from typing import LiteralString, NamedTuple
 
 from app import errors
 from app.database.connection import Connection
@@ -81,10 +81,8 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
 
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
-    column = field.sorted_by
-    if column is None:
-        errors.unreachable("a sortable field has a column")
-    return Term(column.for_projection(projection), descending, field if field.indexed_in(projection) else None)
+    expression = field.sorted_by.for_projection(projection)
+    return Term(expression, descending, field if field.indexed_in(projection) else None)
 
 
 _ID = RESOURCE["id"]
@@ -174,17 +172,17 @@ class Page:
 
         :raises ApiError: 400 if the terms of the facets are too large.
         """
-        queries, rows, beginning, end = self._parts
-        with_: LiteralString = f"WITH {', '.join(queries)}" if queries else ""
+        parts = self._parts
+        with_: LiteralString = f"WITH {', '.join(parts.queries)}" if parts.queries else ""
         share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
         statement = f"""
             {with_}
-            SELECT {beginning},
+            SELECT {parts.beginning},
                 CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
-                CASE WHEN {_ALL_MADE} THEN {end} END
+                CASE WHEN {_ALL_MADE} THEN {parts.end} END
             FROM (
                 SELECT CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END AS json
-                FROM ({rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
+                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
         made = connection.execute(statement, self._all_parameters).pgresult
         if made is None:
             errors.unreachable("a query has a result")
@@ -197,21 +195,20 @@ class Page:
         :raises ApiError: 400 if the documents have more bytes than :data:`PAGE_BYTES_AT_MOST`, or if the terms of the
             facets are too large.
         """
-        queries, rows, beginning, end = self._parts
-        result = self.result
+        parts, result = self._parts, self.result
         fits: LiteralString = f"r.stored_bytes <= {literal(PAGE_BYTES_AT_MOST)}"
         # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts.
         page: LiteralString = f"""page AS MATERIALIZED (
                 SELECT r.*, sum({result.stored_bytes}) OVER () AS stored_bytes
-                FROM ({rows}) r ORDER BY {_order_of_columns(self.terms)})"""
+                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
         statement = f"""
-            WITH {", ".join([*queries, page])}
-            SELECT NULL::integer AS bytes, convert_to({beginning}, 'UTF8') AS text FROM page r
+            WITH {", ".join([*parts.queries, page])}
+            SELECT NULL::integer AS bytes, convert_to({parts.beginning}, 'UTF8') AS text FROM page r
             UNION ALL
             SELECT CASE WHEN {fits} THEN {result.answered_bytes} ELSE {result.stored_bytes} END,
                 CASE WHEN {fits} THEN convert_to({result.json}, 'UTF8') END
             FROM page r
-            UNION ALL SELECT NULL, convert_to({end}, 'UTF8')"""
+            UNION ALL SELECT NULL, convert_to({parts.end}, 'UTF8')"""
         read = BytesIO()
         count = fitting = together = 0
         with connection.cursor() as cursor:
@@ -238,19 +235,36 @@ class Page:
         return order is not None and self.selected.side_by_side_in is order
 
     @property
-    def _parts(self) -> tuple[Sequence[LiteralString], LiteralString, LiteralString, LiteralString]:
-        """The SQL that both statements of a page contain: the queries of its WITH; a query of the resources of the
-        page, unsorted, with the expressions that they are to be sorted by; the JSON before the results, with an
-        aggregate that counts the rows; the JSON after the results, NULL if the terms of the facets are too large."""
+    def _parts(self) -> "_Parts":
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
-        compose = _of_stretch if is_read_in_order else _of_matches
-        found, rows, total = compose(self.selected, self.paging, self.terms)
-        end = concatenated("']'", self.facets, "'}'")
-        return [*found, *self.facet_queries], rows, concatenated(_COUNTS, total, _RESULTS), end
+        compose = _found_in_order if is_read_in_order else _found_in_any_order
+        found = compose(self.selected, self.terms)
+        total = _total(found.total) if self.paging.with_total else "''"
+        return _Parts(
+            queries=[*found.queries, *self.facet_queries],
+            rows=found.rows,
+            beginning=concatenated(_COUNTS, total, _RESULTS),
+            end=concatenated("']'", self.facets, "'}'"),
+        )
 
     @property
     def _all_parameters(self) -> Parameters:
         return self.parameters | self.selected.parameters | {"limit": self.paging.limit, "offset": self.paging.offset}
+
+
+class _Parts(NamedTuple):
+    """The SQL that both statements of a page contain.
+
+    :param queries: the queries of its WITH.
+    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
+    :param beginning: the JSON before the results, with an aggregate that counts the rows.
+    :param end: the JSON after the results; NULL if the terms of the facets are too large.
+    """
+
+    queries: Sequence[LiteralString]
+    rows: LiteralString
+    beginning: LiteralString
+    end: LiteralString
 
 
 def _checked(end: bytes | None) -> bytes:
@@ -274,15 +288,21 @@ _ALL_MADE: LiteralString = "count(p.json) = count(*)"
 """Whether the JSON of each result was made."""
 
 
-_PageOf = tuple[Sequence[LiteralString], LiteralString, LiteralString]
-"""Parts of the statement of a page: the queries of its WITH, the query of its rows, and the members ``total`` and
-``totalCapped``."""
+class _Found(NamedTuple):
+    """The SQL that finds the resources of a page.
 
-_NO_TOTAL: LiteralString = "''"
+    :param queries: the queries of WITH that the other two refer to.
+    :param rows: as in :class:`_Parts`.
+    :param total: a query for the number of all matches; it may stop at one more than the cap.
+    """
+
+    queries: Sequence[LiteralString]
+    rows: LiteralString
+    total: LiteralString
 
 
-def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """The parts of a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
+def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
+    """Find a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
 
     The LIMIT of the count is opaque to the planner. So the planner expects few rows to be counted, and walks the index
     instead of making a bitmap of the whole stretch.
@@ -291,14 +311,13 @@ def _of_stretch(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
     )
     count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
-    total = _total(count if selected.clauses else _ALL) if paging.with_total else _NO_TOTAL
-    return (), _page_in_order(selected.where, terms, "r.*"), total
+    return _Found((), _page_in_order(selected.where, terms, "r.*"), count if selected.clauses else _ALL)
 
 
-def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _PageOf:
-    """The parts of a page of the resources that fulfil any conditions. The docstring of the module describes the two
-    ways in which they are found."""
-    found: tuple[LiteralString, LiteralString] = (
+def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
+    """Find a page of the resources that fulfil any conditions. The docstring of the module describes the two ways in
+    which they are found."""
+    queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
         "counted AS MATERIALIZED (SELECT count(*) AS found FROM found)",
@@ -316,7 +335,7 @@ def _of_matches(selected: Selected, paging: Paging, terms: Sequence[Term]) -> _P
         FROM ({page}) w
             CROSS JOIN LATERAL (
                 SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
-    return found, rows, _total("SELECT found FROM counted") if paging.with_total else _NO_TOTAL
+    return _Found(queries, rows, "SELECT found FROM counted")
 
 
 _ALL: LiteralString = f"""
@@ -329,10 +348,7 @@ resources are counted."""
 
 
 def _total(count: LiteralString) -> LiteralString:
-    """The SQL of the members ``total`` and ``totalCapped``.
-
-    :param count: a query for the number of matches; it may stop at one more than the cap.
-    """
+    """The SQL of the members ``total`` and ``totalCapped``."""
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (found))"
 
 
@@ -365,15 +381,13 @@ def _order(terms: Sequence[Term]) -> LiteralString:
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    columns: list[LiteralString] = [of_resource]
-    for number, term in enumerate(terms[:-1]):
-        columns.append(f"{term.expression} AS {numbered('sort', number)}")
-    return ", ".join(columns)
+    columns: list[LiteralString] = [
+        f"{term.expression} AS {numbered('sort', number)}" for number, term in enumerate(terms[:-1])
+    ]
+    return ", ".join([of_resource, *columns])
 
 
 def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
     *others, last = terms
-    columns: list[LiteralString] = []
-    for number, term in enumerate(others):
-        columns.append(term.ordered(f"r.{numbered('sort', number)}"))
+    columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
     return ", ".join([*columns, last.ordered("r.id")])

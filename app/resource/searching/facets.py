@@ -8,6 +8,7 @@ Every query consists of parts that PostgreSQL can divide among parallel workers.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import ceil, inf
@@ -17,7 +18,6 @@ from app import errors
 from app.query.fields import DOCUMENT, Projection
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
-from app.query.predicate.ast import Condition
 from app.query.predicate.compiler import compile_condition, hidden_from_planner, number_text, parameter_of
 from app.query.sql_text import Parameters, literal
 from app.resource.json_text import concatenated, member, members, object_, text_member
@@ -27,27 +27,36 @@ from app.values.strict_json import INT64_MAX, INT64_MIN
 _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The resources that a facet counts.
+
+    :param where: SQL that selects the resources ``r``.
+    :param projection: the projection in which their values are counted.
+    """
+
+    where: LiteralString
+    projection: Projection
+
+
 def compile_facet(
-    facet: Facet,
-    where: LiteralString,
-    projection: Projection,
-    prefix: LiteralString,
-    parameters: Parameters,
-    bytes_at_most: int,
+    facet: Facet, counted: Counted, prefix: LiteralString, parameters: Parameters, bytes_at_most: int
 ) -> LiteralString:
     """Return the query of a facet. It has one row with the column ``json``.
 
-    :param where: SQL that selects the resources ``r`` to be counted.
     :param prefix: the beginning of the names of the parameters that are added to ``parameters``.
     :param bytes_at_most: the most bytes of the facet's terms; ``json`` is NULL if they have more.
     """
     match facet.groups:
         case None:
-            return _terms(facet, where, projection, literal(bytes_at_most))
+            return _terms(facet, counted, literal(bytes_at_most))
         case tuple():
-            return _ranges(facet, facet.groups, where, projection, prefix, parameters)
+            return _ranges(facet, facet.groups, counted, prefix, parameters)
         case condition:
-            return _filter(facet, condition, where, projection, prefix, parameters)
+            clause = compile_condition(condition, counted.projection, prefix)
+            parameters |= clause.parameters
+            result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
+            return f"SELECT {result} AS json FROM resource r WHERE {counted.where} AND {clause.text}"
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
@@ -59,25 +68,21 @@ def _count(facet: Facet, count: LiteralString) -> LiteralString:
 # Values
 
 
-def _column(path: FieldPath, projection: Projection) -> LiteralString:
-    if path.field.column is None:
-        errors.unreachable("a field that is no array and no member of one has a column")
-    return path.field.column.for_projection(projection)
-
-
-def _each_value(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
+def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, one in each row; NULL for a resource without values."""
+    where, projection = counted.where, counted.projection
     if not path.field.counted_as:
-        return f"SELECT {_column(path, projection)} AS value FROM resource r WHERE {where}"
+        return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
     values: LiteralString = f"{select} {_values(path, projection)} AS value"
     return f"SELECT e.value FROM resource r LEFT JOIN LATERAL ({values}) e ON true WHERE {where}"
 
 
-def _each_value_and_next(path: FieldPath, where: LiteralString, projection: Projection) -> LiteralString:
+def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, each with the resource's next greater value or NULL."""
+    where, projection = counted.where, counted.projection
     if not path.field.counted_as:
-        value = _column(path, projection)
+        value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
         # PostgreSQL reads the two sets side by side. The second set is shorter by one row, so the last value gets NULL.
@@ -112,10 +117,10 @@ _STATISTICS: LiteralString = concatenated(
 """The members of a range that describe the values in it."""
 
 
-# The three kinds of facets
+# Facets of terms and of ranges
 
 
-def _terms(facet: Facet, where: LiteralString, projection: Projection, bytes_at_most: LiteralString) -> LiteralString:
+def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
     kind = facet.path.field.kind
     # Values are counted as bigint, because numeric takes longer to count, and only the listed terms are cast to
     # numeric.
@@ -134,7 +139,7 @@ def _terms(facet: Facet, where: LiteralString, projection: Projection, bytes_at_
     return f"""
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
-            FROM ({_each_value(facet.path, where, projection)}) v
+            FROM ({_each_value(facet.path, counted)}) v
             GROUP BY v.value)
         SELECT {_terms_result(kind.data_type)} AS json
         FROM (
@@ -164,30 +169,11 @@ def _terms_result(data_type: LiteralString) -> LiteralString:
     )
 
 
-def _filter(
-    facet: Facet,
-    condition: Condition,
-    where: LiteralString,
-    projection: Projection,
-    prefix: LiteralString,
-    parameters: Parameters,
-) -> LiteralString:
-    clause = compile_condition(condition, projection, prefix)
-    parameters |= clause.parameters
-    result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
-    return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.text}"
-
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _ranges(
-    facet: Facet,
-    ranges: Sequence[Bounds],
-    where: LiteralString,
-    projection: Projection,
-    prefix: LiteralString,
-    parameters: Parameters,
+    facet: Facet, ranges: Sequence[Bounds], counted: Counted, prefix: LiteralString, parameters: Parameters
 ) -> LiteralString:
     """The query of a facet with ranges.
 
@@ -230,7 +216,7 @@ def _ranges(
                 min(v.value) AS least, max(v.value) AS most
             FROM (
                 SELECT v.value, {part.format("v.value")} AS part, {part.format("v.next")} AS next
-                FROM ({_each_value_and_next(facet.path, where, projection)}) v
+                FROM ({_each_value_and_next(facet.path, counted)}) v
             ) v
             WHERE v.part IS NOT NULL
             GROUP BY v.part, v.next

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import floor
 from typing import Any
 
-from marshmallow import ValidationError
+from marshmallow import EXCLUDE, ValidationError
 
 from app import errors
 from app.query.fields import Projection
@@ -89,10 +89,10 @@ class SearchSchema(PagingSchema):
 
     texts = ParameterFamily(
         r"text.[a-z]{2}(-[A-Z]{2})?",
+        read_words,
+        {**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
         data_key=_TEXTS,
         meaning="words in this language; arrayOfStringExample and someProperty together have all of them",
-        read=read_words,
-        schema={**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
         example={"text.en": "dogs"},
     )
     fuzzy = BooleanParameter(
@@ -154,10 +154,11 @@ class SearchSchema(PagingSchema):
         return search
 
 
-class ProjectionSearchSchema(SearchSchema):
+class SearchFormSchema(SearchSchema):
     """The parameters of the product projection search (interface 4.14).
 
     The interface declares no parameter of this endpoint, so unknown parameters are ignored.
     """
 
-    ignores_undeclared = True
+    class Meta:
+        unknown = EXCLUDE

@@ -6,9 +6,11 @@ with these words. A fuzzy search adds words with a similar spelling. So one inde
 search costs little more than an exact one.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import LiteralString, cast
 
 from app import errors
@@ -23,39 +25,7 @@ WORDS_AT_MOST = 64
 ALTERNATIVES_AT_MOST = 512 * 1024
 """The most bytes of the tsquery of a search, with all matching words of the project. PostgreSQL allows a megabyte."""
 
-CONFIGURATIONS: Mapping[str, str] = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "nb": "norwegian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "nn": "norwegian",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
+CONFIGURATIONS: Mapping[str, str] = json.loads(Path(__file__).with_name("configurations.json").read_text("utf-8"))
 """PostgreSQL's text-search configuration by the first part of a language tag (ISO 639-1).
 
 Older versions of PostgreSQL lack some of these configurations. For a configuration that the server lacks, and for any

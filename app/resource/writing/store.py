@@ -19,24 +19,18 @@ from app.resource.object_type import ObjectType
 
 # Statements
 
-_WHICH: dict[type[Target], LiteralString] = {
-    ById: "r.id = %(id)s",
-    ByKey: "r.key = %(key)s",
-    YoungestWithoutKey: "r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
-}
-"""The SQL condition that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant
-after ``r.key IS NULL``, but without it PostgreSQL does not use the index of keys for this order."""
-
-_FIND: dict[type[Target], LiteralString] = {
-    target: f"""
+_FIND: LiteralString = """
     SELECT r.id, r.version, r.key, r.created_at, r.last_modified_at, r.created_by, r.last_modified_by,
         r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
-    FROM resource r WHERE r.project_key = %(project_key)s AND {which}"""
-    for target, which in _WHICH.items()
-}
+    FROM resource r WHERE r.project_key = %(project_key)s AND """
 
-_YOUNGEST_WITHOUT_KEY: LiteralString = f"""
-    SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND {_WHICH[YoungestWithoutKey]}"""
+_FIND_TARGET: dict[type[Target], LiteralString] = {
+    ById: f"{_FIND}r.id = %(id)s",
+    ByKey: f"{_FIND}r.key = %(key)s",
+    YoungestWithoutKey: f"{_FIND}r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
+}
+"""The statement that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant after
+``r.key IS NULL``, but without it PostgreSQL does not use the index of keys for this order."""
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The SQL of the time of a write by the project's own clock.
@@ -128,7 +122,7 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     """
     if locks and isinstance(target, YoungestWithoutKey):
         return _lock_youngest_without_key(connection, project_key)
-    statement = _FIND[type(target)]
+    statement = _FIND_TARGET[type(target)]
     parameters = {"project_key": project_key, **asdict(target)}
     return _resource(connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone())
 
@@ -142,10 +136,10 @@ def _lock_youngest_without_key(connection: Connection, project_key: str) -> Reso
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """
-    youngest = connection.execute(_YOUNGEST_WITHOUT_KEY, {"project_key": project_key}).fetchone()
+    youngest = find(connection, project_key, YoungestWithoutKey())
     if youngest is None:
         return None
-    found = find(connection, project_key, ById(str(youngest[0])), locks=True)
+    found = find(connection, project_key, ById(str(youngest.id)), locks=True)
     if found is None or found.key is not None:
         raise Overtaken
     return found

@@ -23,7 +23,6 @@ from app.resource.model import (
     Preconditions,
     Representation,
     Resource,
-    Target,
     Written,
     YoungestWithoutKey,
     canonical_id,
@@ -51,11 +50,8 @@ def create_or_update(
     :raises ApiError: 400, 404, 409 or 412; the other functions of this module also raise these.
     """
     change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
-    target = _target(draft)
     creates = _new(caller, draft, staged=staged)
-    if isinstance(target, YoungestWithoutKey):
-        target = None
-    return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
+    return _written(database, Write(caller, _named_by(draft), change, conditions.expecting(draft.version), creates))
 
 
 def create_or_overwrite(
@@ -67,17 +63,22 @@ def create_or_overwrite(
     there is none.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    target = _target(draft)
-    creates = replace(_new(caller, draft, staged=staged), created_as_only=isinstance(target, YoungestWithoutKey))
+    named = _named_by(draft)
+    creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
+    target = named or YoungestWithoutKey()
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
 def overwrite(
     database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
 ) -> Written:
-    """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource."""
+    """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource.
+
+    A body without id and key means the project's youngest resource without a key.
+    """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    return _written(database, Write(caller, _target(draft), change, conditions.expecting(draft.version)))
+    target = _named_by(draft) or YoungestWithoutKey()
+    return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
@@ -113,11 +114,11 @@ def _by_id(text: str) -> ById:
     return ById(resource_id)
 
 
-def _target(draft: ResourceDraft) -> Target:
-    """The target of a body: the resource with its id, else with its key, else the youngest resource without a key."""
+def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
+    """The resource that a body names: by its id, else by its key; None if the body has neither."""
     if draft.id is not None:
         return _by_id(draft.id)
-    return YoungestWithoutKey() if draft.key is None else ByKey(draft.key)
+    return None if draft.key is None else ByKey(draft.key)
 
 
 def _content_change(
