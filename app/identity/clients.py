@@ -72,9 +72,6 @@ class Client:
 
 _SECRET_BYTES = 32
 
-SECRET_LENGTH = 43
-"""The number of characters of a client's secret: its bytes in base64 without padding."""
-
 
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
     """Create a client with a random secret of some 254 bits, and store the hash of the secret."""

@@ -159,12 +159,12 @@ def rotate_signing_key(
     connection: Connection,
     encryption: KeyEncryption = NO_ENCRYPTION,
     *,
-    signs_in_s: int = PUBLISHED_BEFORE_IT_SIGNS_S,
     others_at_once: bool = False,
 ) -> None:
     """Create a new signing key, and make the current one retire when the last token that it may sign has expired.
 
-    :param signs_in_s: seconds for which the new key is only published, and the current key still signs.
+    For :data:`PUBLISHED_BEFORE_IT_SIGNS_S` the new key is only published, and the current key still signs.
+
     :param others_at_once: whether all other keys retire now and the new key signs at once. This is for leaked keys: it
         invalidates every token issued so far.
     :raises LookupError: if another rotation runs at the same time.
@@ -175,10 +175,12 @@ def rotate_signing_key(
                 connection.execute(_RETIRE_ALL_NOW)
                 replaced = 0
             else:
-                tokens_expire_in_s = signs_in_s + TOKEN_LIFETIME_S + _CLOCK_DIFFERENCE_AT_MOST_S
+                tokens_expire_in_s = PUBLISHED_BEFORE_IT_SIGNS_S + TOKEN_LIFETIME_S + _CLOCK_DIFFERENCE_AT_MOST_S
                 parameters = {"tokens_expire_in_s": tokens_expire_in_s}
                 replaced = connection.execute(_RETIRE_WHEN_TOKENS_EXPIRE, parameters).rowcount
-            connection.execute(_INSERT, _new_key(encryption) | {"signs_in_s": signs_in_s if replaced else 0})
+            connection.execute(
+                _INSERT, _new_key(encryption) | {"signs_in_s": PUBLISHED_BEFORE_IT_SIGNS_S if replaced else 0}
+            )
     except UniqueViolation:
         raise LookupError("The signing key has just been rotated by someone else.") from None
 

@@ -21,7 +21,7 @@ from app import errors
 from app.errors import FAULTS_AT_MOST
 from app.values import strict_json
 from app.values.parameters import read_text
-from app.values.strict_json import INT64_MAX
+from app.values.strict_json import INT64_MAX, INT64_MIN
 
 TERMS_AT_MOST = 500
 """The most terms of all texts that are read together, because they become one SQL statement. The time of parsing is
@@ -103,6 +103,8 @@ def compared_number(literal: str) -> int | float:
     shortest text. So equal numbers have one form.
     """
     number = strict_json.number_of(literal)
+    if number == INT64_MIN:
+        return INT64_MIN
     if isinstance(number, float) and number.is_integer() and abs(number) < INT64_MAX:
         return int(Decimal(repr(number)))
     return number

@@ -47,7 +47,7 @@ OFFSET_AT_MOST = 10_000
 # Texts to values
 
 
-_SORT_TERM = re.compile(r"\s*([^\s]+)(?:\s+(asc|desc))?\s*", re.IGNORECASE)
+_SORT_TERM = re.compile(r"[ \t\r\n]*([^ \t\r\n]+)(?:[ \t\r\n]+(asc|desc))?[ \t\r\n]*", re.IGNORECASE)
 
 
 def read_sort_term(text: str) -> SortTerm:

@@ -92,7 +92,11 @@ class Collection(Endpoint):
         found = reading_database().read(
             lambda reader: reads.exists(reader, project_key, selected), project_key, lane_of_existence(selected)
         )
-        return json_answer("", 200 if found else 404)
+        answer = json_answer("", 200 if found else 404)
+        # 0 is not the length of the answer to GET (RFC 9110, section 8.6).
+        answer.automatically_set_content_length = False
+        del answer.headers["Content-Length"]
+        return answer
 
     @for_writers
     @_describes_write("createOrUpdateResource", WRITTEN, CREATED)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from math import inf, isfinite
 from typing import Any, NoReturn, cast
 
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -96,20 +97,18 @@ check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
 
 def check_number(value: Any) -> int | float:
     """The check for finite doubles. An integer within int64 stays an integer; a larger integer becomes the nearest
-    double."""
-    if type(value) is int:
-        if INT64_MIN <= value <= INT64_MAX:
-            return value
-        try:
-            number = float(value)
-        except OverflowError:
-            refuse_value(value, "A number that a double can hold is expected.")
-        return INT64_MIN if number == INT64_MIN else number
-    if not isinstance(value, float):
+    double, which is again an integer if it is -2**63."""
+    if type(value) is int and INT64_MIN <= value <= INT64_MAX:
+        return value
+    if type(value) is not int and not isinstance(value, float):
         refuse_shape(NUMBER_EXPECTED)
-    if value - value != 0:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    return value
+    return INT64_MIN if number == INT64_MIN else number
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}

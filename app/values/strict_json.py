@@ -5,8 +5,7 @@ number literal becomes one of
 
 * ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits, and
   literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
-* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose. The double
-  of -2**63 is an ``int``, as that number is within int64;
+* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
 * :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
 
@@ -59,7 +58,7 @@ def number_of(literal: str) -> int | float:
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:
         return int(exact)
-    return INT64_MIN if number == INT64_MIN else number
+    return number
 
 
 def _integer(literal: str) -> int | HugeNumber:

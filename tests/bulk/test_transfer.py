@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from click.testing import CliRunner, Result
@@ -84,6 +85,25 @@ def test_an_import_can_be_repeated(run: Any, api: Api, tmp_path: Path) -> None:
     assert second.stderr == f"{NO_LAST_LINE}\n5 lines: 0 imported, 5 already there, 0 refused.\n"
 
 
+def test_an_imported_line_without_id_is_as_young_as_its_created_at_says(run: Any, api: Api) -> None:
+    times = [None, "1969-01-01T00:00:00Z", "2020-01-01T00:00:00.123Z"]
+    lines = [{"objectTypeProperty": {}} | ({"createdAt": time} if time else {}) for time in times]
+    assert run("import", "--project", api.project, stdin="\n".join(map(json.dumps, lines))).exit_code == 0
+    created = api.create()
+    assert api.put(json={"objectTypeProperty": {"arrayOfIntExample": [1]}}).get_json()["id"] == created["id"]
+    ids = [UUID(each["id"]) for each in api.get(query_string={"sort": "createdAt"}).get_json()["results"]]
+    assert [each.version for each in ids] == [8, 8, 8, 7]
+    assert sorted(each.int >> 80 for each in ids[:3]) == [0, 0, 1_577_836_800_123]
+    assert max(ids) == UUID(created["id"])
+
+
+def test_an_update_does_not_step_before_the_creation(run: Any, api: Api) -> None:
+    line = '{"objectTypeProperty": {}, "key": "later", "createdAt": "2130-01-01T00:00:00Z"}'
+    assert run("import", "--project", api.project, stdin=line).exit_code == 0
+    changed = api.update(api.get("/key=later").get_json(), {"action": "changeSomeProperty", "someProperty": "x"})
+    assert changed["lastModifiedAt"] == changed["createdAt"] == "2130-01-01T00:00:00.000Z"
+
+
 @pytest.mark.usefixtures("varied")
 def test_an_export_that_was_cut_is_noticed(run: Any, api: Api) -> None:
     exported = export(run, api.project)
@@ -116,7 +136,7 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
         '{"key": "good", "objectTypeProperty": {}}',
         '{"objectTypeProperty": {}, "createdAt": "yesterday", "nonsense": 1}',
         "[]",
-        f'{{"key": {"9" * 5000}',
+        '{"objectTypeProperty": {}, "createdAt": "2020-01-02T00:00:00Z", "lastModifiedAt": "2020-01-01T00:00:00Z"}',
         '{"key": "fine", "objectTypeProperty": {"arrayOfStringExample": ["ok"]}}',
     ]
     result = run("import", "--project", api.project, stdin="\n".join(lines))
@@ -131,7 +151,7 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
         assert field in reported[2]
     assert "A duplicate value" in reported[3]
     assert "nonsense: Unknown field." in reported[4]
-    assert "more than 4300 digits" in reported[6]
+    assert reported[6] == "line 8: lastModifiedAt is before createdAt."
     assert {item["key"] for item in api.get().get_json()["results"]} == {"good", "fine"}
 
 

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.database.connection import Connection
 from app.http.bodies import FORM
-from app.identity.clients import SECRET_LENGTH, create_client
+from app.identity.clients import create_client
 from tests.support.api import codes
 from tests.support.oauth import OAuthClient, basic, refused
 
@@ -34,7 +34,7 @@ def test_ids_and_secrets_can_be_values_of_options_on_a_command_line(
 
 
 def test_a_secret_has_the_length_that_is_declared(connection: Connection) -> None:
-    assert len(create_client(connection, "some", ("view_test:p",)).client_secret) == SECRET_LENGTH
+    assert len(create_client(connection, "some", ("view_test:p",)).client_secret) == 43
 
 
 def test_the_form_may_repeat_the_clients_id_but_not_the_secret(client: OAuthClient) -> None:

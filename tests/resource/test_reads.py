@@ -58,8 +58,19 @@ def test_an_integer_of_many_digits_in_object_parameter_is_400(api: Api) -> None:
     answer = api.get(query_string={"objectParameter": f'{{"arrayOfIntExample": [{"9" * 4301}]}}'})
     assert answer.status_code == 400
     assert answer.get_json()["message"] == (
-        "Malformed parameter: objectParameter: A JSON object is expected. An integer has more than 4300 digits"
+        "Malformed parameter: objectParameter: A number that a double can hold is expected."
     )
+
+
+def test_the_double_of_the_least_integer_is_this_integer(api: Api) -> None:
+    body = '{"objectTypeProperty": {"arrayOfFloatExample": [-9223372036854775809, -9223372036854775808.5]}}'
+    created = api.post(data=body, headers={"Content-Type": "application/json"}).get_json()
+    assert created["objectTypeProperty"]["arrayOfFloatExample"] == [-(2**63), -(2**63)]
+    for literal in ("-9223372036854775808", "-9223372036854775809", "-9.223372036854775808e18"):
+        found = api.get(query_string={"floatParameter": literal}).get_json()["results"]
+        assert [each["id"] for each in found] == [created["id"]], literal
+        query = {"where": f"arrayOfFloatExample = {literal}"}
+        assert api.get("/sorted-query-parameters", query_string=query).get_json()["total"] == 1, literal
 
 
 def test_list_finds_a_number_beyond_int64_by_the_literal_it_was_created_with(api: Api) -> None:
@@ -76,3 +87,17 @@ def test_list_parameters_treat_negative_zero_as_zero(api: Api) -> None:
     for name in ("floatParameter", "integerParameter"):
         for literal in ("0", "-0", "0.0", "-0.0", "0e5"):
             assert found(api, **{name: literal}) == {"zero"}
+
+
+def test_the_existence_check_does_not_tell_the_length_of_another_answer(api: Api) -> None:
+    """RFC 9110, section 8.6: a HEAD has the length that GET would have, or none."""
+    for status in (404, 200):
+        answer = api.head()
+        assert (answer.status_code, "Content-Length" in answer.headers) == (status, False)
+        api.create()
+
+
+@pytest.mark.parametrize("text", ["id\u00a0desc", "id\u000bdesc", "\u2003id"])
+def test_a_sort_has_the_whitespace_of_json(api: Api, text: str) -> None:
+    assert api.get("/sorted-query-parameters", query_string={"sort": "\tid \r\n desc "}).status_code == 200
+    assert api.get("/sorted-query-parameters", query_string={"sort": text}).status_code == 400

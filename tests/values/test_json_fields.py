@@ -102,12 +102,14 @@ def test_a_load_tells_of_all_faults_in_the_order_of_the_fields_and_of_unknown_na
         "key": 5,
         "id": [],
         "verzion": 1,
+        "VERSION": 1,
         "nobody": None,
     }
     refused = messages(schemas.ResourceDraftSchema(), body)
-    assert list(refused) == ["id", "key", "objectTypeProperty", "keys", "verzion"]
+    assert list(refused) == ["id", "key", "objectTypeProperty", "keys", "verzion", "VERSION"]
     assert refused["keys"] == ["Unknown field. Did you mean 'key'?"]
     assert refused["verzion"] == ["Unknown field. Did you mean 'version'?"]
+    assert refused["VERSION"] == ["Unknown field. Did you mean 'version'?"]
 
 
 def test_a_negative_zero_is_the_integer_zero() -> None:
