@@ -140,6 +140,28 @@ def test_it_is_found(sandbox: Service, id_: str) -> None:
     assert found == [id_]
 
 
+def test_a_body_of_which_the_journal_keeps_a_part_is_judged_as_a_whole(throwaway: Project) -> None:
+    long = {"objectTypeProperty": {"arrayOfStringExample": ["x" * 70_000]}}
+    throwaway.rules({"phase": "after", "connection": "close", "times": {"first": 1}})
+    with steady_client(throwaway) as client:
+        assert client.send("POST", "", long) is LOST
+        assert client.send("POST", "", long).status == 201
+        # A lost write that the client finds in a page longer than that.
+        rule(client, phase="after", connection="close")
+        assert client.send("POST", "", {**long, "key": "one"}) is LOST
+        found = client.send("GET", "?limit=500").text
+        assert found.index('"key":"one"') > 64 * 1024
+    report = throwaway.order("GET", "/report?noFindings=true").json
+    assert [each["id"] for each in report["findings"]] == ["unsafeRepetition"]
+    assert report["gate"]["passed"] is False
+    assert [(each["requests"], each["outcome"]) for each in report["recovery"]["lost"]["episodes"]] == [
+        ([1, 2], "madeWorse"),
+        ([3, 4], "recovered"),
+    ]
+    shown = throwaway.order("GET", "/requests/2").json["request"]["body"]
+    assert (shown["size"], shown["truncated"], len(shown["text"])) == (len(json.dumps(long)), True, 64 * 1024)
+
+
 def test_a_client_that_revokes_its_tokens_needs_others(throwaway: Project) -> None:
     with steady_client(throwaway) as client:
         for _ in range(3):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from journals import an_entry
-from sample_resource_sandbox.journal.entry import Message
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Message
 from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 from steady_client import steady_client
@@ -250,6 +250,17 @@ def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) ->
 )
 def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
     assert Secrets("a known secret").redacted_header(name, value) == kept
+
+
+def test_a_body_is_whole_until_it_is_judged_and_then_cut() -> None:
+    journal, body = Shelf(1_000_000).begin(Secrets()), b"x" * 200_000
+    entry = an_entry(request=Message((), body, len(body)), answer=Message((), body, len(body)))
+    journal.begin(entry)
+    assert (entry.request.body, len(entry.described(Secrets())["request"]["body"]["text"])) == (body, BODY_BYTES_KEPT)
+    journal.end(entry)
+    assert entry.answer is not None
+    assert {len(entry.request.body), len(entry.answer.body)} == {BODY_BYTES_NOTED}
+    assert entry.bytes == entry.counted_bytes < 150_000
 
 
 def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() -> None:

@@ -111,6 +111,33 @@ def test_it_is_found(id_: str) -> None:
     assert findings_of(scene) == [(number, id_) for number in numbers]
 
 
+def lengthened(scene: Scene) -> list[Entry]:
+    """The scene with 100,000 more bytes in each JSON object, of which the journal keeps fewer."""
+    scene = deepcopy(list(scene))
+    for each in scene:
+        for message in (each.request, each.answer):
+            if message is not None and message.body.endswith(b"}"):
+                message.body = b'%s, "long": "%s"}' % (message.body[:-1], b"x" * 100_000)
+                message.size = len(message.body)
+    return scene
+
+
+@pytest.mark.parametrize("id_", GUILTY)
+def test_a_long_body_hides_no_finding(id_: str) -> None:
+    scene, numbers = GUILTY[id_]
+    assert findings_of(lengthened(scene)) == [(number, id_) for number in numbers]
+
+
+def test_bodies_that_were_not_read_are_equal_if_they_have_one_length() -> None:
+    def refused(at: int, length: int) -> Entry:
+        entry = sent(at, "POST ", 413, head=[("Content-Length", str(length))])
+        entry.request.size = None
+        return entry
+
+    assert findings_of([refused(at, 3_000_000) for at in range(3)]) == [(3, "refusedRequestRepeated")]
+    assert findings_of([refused(at, 3_000_000 + at) for at in range(3)]) == []
+
+
 INNOCENT: dict[str, Scene] = {
     # Tokens
     "token: kept until shortly before it expires": [

@@ -169,8 +169,7 @@ class Client:
         self.stories.follow(look, self.may_follow)
         self._last = look
         self.written.extend(look.texts())
-        if look.has_failed:
-            look.drop_texts()
+        look.drop_texts()
 
     def _follow_connections(self, look: Look) -> None:
         """Count new connections in a row that were opened although the previous connection was free."""

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from werkzeug.http import parse_date
 
-from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
+from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
 
 BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
@@ -48,7 +48,7 @@ _BACKLOG_S = 0.02
 """The seconds after connections were waiting to be accepted, in which an accepted connection may be one of them."""
 
 
-_TEXTS = ("target", "path", "_query", "parameters", "text", "json", "answer_text", "answer_json")
+_TEXTS = ("target", "path", "_query", "parameters", "text", "json", "members", "answer_text", "answer_json")
 """The members of a :class:`Look` that may be long."""
 
 
@@ -93,7 +93,8 @@ class Look:
         return "5xx" if (self.status or 0) >= 500 else None
 
     def drop_texts(self) -> None:
-        """Drop the long texts, after computing the values with which later requests are compared."""
+        """Drop the long texts, after computing the values with which later requests are compared. These cannot be
+        computed later, because the journal cuts bodies and drops entries."""
         _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
         _ = self.authorization, self.header_hash, self.retry_after, self.prefer
         for text in _TEXTS:
@@ -168,7 +169,7 @@ class Look:
 
     @cached_property
     def text(self) -> str:
-        """The request's body as text; empty if there is none, or if it is cut or no text."""
+        """The request's body as text; empty if there is none, or if it was not read or is no text."""
         return _text_of(self.entry.request)
 
     @cached_property
@@ -204,6 +205,8 @@ class Look:
     def call(self) -> bytes:
         """A hash of method, target and body, which is equal for equal requests."""
         body = self.entry.request.body if self.json is None else json.dumps(self.json, sort_keys=True)
+        if self.entry.request.size is None:
+            body = self.headers.get("content-length", "")  # the body was not read: no more is known of it
         return _hash_of(self.method, self.target, body)
 
     @cached_property
@@ -226,6 +229,8 @@ class Look:
     @cached_property
     def ids_named(self) -> tuple[str, ...]:
         """The ids by which a client can read the result of a write: the sent id, and the id in the answer."""
+        if self.method in ("GET", "HEAD"):
+            return ()
         sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
         told = cast("dict[str, Any]", self.answer_json).get("id") if isinstance(self.answer_json, dict) else None
         return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
@@ -314,8 +319,6 @@ def _hash_of(*parts: str | bytes) -> bytes:
 
 
 def _text_of(message: Message) -> str:
-    if not message.body or message.size is None or message.size > BODY_BYTES_KEPT:
-        return ""
     try:
         return message.body.decode()
     except UnicodeDecodeError:

@@ -13,7 +13,7 @@ from app.identity.verification import VerifiedToken
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.connections import Connections
 from sample_resource_sandbox.faults import requests
-from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Message
+from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION, TOKEN_PATH
 from sample_resource_sandbox.rules.rules import Rule
@@ -69,7 +69,7 @@ class Exchange:
             if rule is not None and rule.connection in ("truncate", "stall"):
                 body = body[: len(body) // 2] if rule.connection == "truncate" else b""
             entry.status = answer.status_code
-            entry.answer = Message(tuple(answer.headers), body[:BODY_BYTES_NOTED], len(body))
+            entry.answer = Message(tuple(answer.headers), body, len(body))
         is_own = self.is_carried_out and not any(each.answers for each in self.acting)
         if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
             self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))

@@ -11,7 +11,7 @@ from app.http.bodies import read_body
 from app.identity.server import Credentials, read_credentials, read_parameters
 from app.values import strict_json
 from sample_resource_sandbox.connections import ConnectionRecord
-from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Message
+from sample_resource_sandbox.journal.entry import Message
 
 
 def target_of(request: Request) -> str:
@@ -42,7 +42,7 @@ def note_body(request: Request, message: Message) -> None:
     """Read the rest of a request's body, and record the body in its message."""
     if message.size is None:
         body = read_whole(request)
-        message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_NOTED], len(body))
+        message.body, message.size = (b"", None) if body is None else (body, len(body))
 
 
 def members_of(data: bytes) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from sample_resource_sandbox.journal.redaction import Secrets
 BODY_BYTES_KEPT = 64 * 1024
 
 BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
-"""The bytes of a body that are recorded. They are more than the shown ones, so that a secret at the end of the shown
-part can be recognised as a whole."""
+"""The bytes of a body that are kept once its request has been judged. They are more than the shown ones, so that a
+secret at the end of the shown part can be recognised as a whole."""
 
 _OVERHEAD_BYTES = 3072
 """The approximate size of an entry without its bodies and headers."""
@@ -41,6 +41,7 @@ class Message:
 
     headers: Headers | bytes
     body: bytes = b""
+    """The body; only its first :data:`BODY_BYTES_NOTED` bytes once the request has been judged."""
     size: int | None = 0
     """The number of bytes of the whole body; None if it was not read to its end."""
 
@@ -165,6 +166,12 @@ class Entry:
         did: str = rule["did"]
         return did if did.startswith(status) else f"{status}, {did}"
 
+    def cut_bodies(self) -> None:
+        """Keep only the beginnings of the bodies, because the journal shows no more."""
+        for message in (self.request, self.answer):
+            if message is not None:
+                message.body = message.body[:BODY_BYTES_NOTED]
+
     def drop_texts(self) -> None:
         """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need
         its other members."""
@@ -223,7 +230,7 @@ def _described(message: Message, secrets: Secrets) -> dict[str, Any]:
 
 
 def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
-    noted = message.body
+    noted = message.body[:BODY_BYTES_NOTED]  # the whole body while the request is under way
     kept = noted[:BODY_BYTES_KEPT]
     is_cut = message.size is None or message.size > len(kept)
     if not kept and not is_cut:

@@ -80,6 +80,7 @@ class Journal:
         if self.get(entry.number) is not entry:
             entry.drop_texts()
             return
+        entry.cut_bodies()
         entry.counted_bytes = entry.bytes
         self._shelf.bytes += entry.counted_bytes
         if self._shelf.bytes > self._shelf.bytes_at_most:
