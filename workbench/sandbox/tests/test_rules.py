@@ -60,7 +60,7 @@ def test_prefer_delays(throwaway: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", "delay=0", ""]
+    "text", ["code=200", "code=399", "code=600", "code=x", "wait=5", "code", "delay=-1", "delay=0", "delay=60001", ""]
 )
 def test_prefer_ignores_what_it_does_not_know(throwaway: Project, text: str) -> None:
     answer = prefer(throwaway, text)
@@ -236,8 +236,23 @@ def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> Non
     assert [each["name"] for each in rule["all"]] == ["slow", "slower", "named", "away"]
     assert rule["does"] == ["delay", "headers", "status"]
     assert rule["waitedMs"] >= 70
-    done = ["30 ms later by rule `slow`", "40 ms later by rule `slower`", "headers changed by rule `named`"]
-    assert throwaway.entries()[-1]["outcome"] == "503, " + "; ".join([*done, "503 by rule `away`"])
+    first, *done = throwaway.entries()[-1]["outcome"].split("; ")
+    assert re.fullmatch("503, 3[0-5] ms later by rule `slow`", first)
+    assert done == ["40 ms later by rule `slower`", "headers changed by rule `named`", "503 by rule `away`"]
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_the_journal_says_the_delay_that_was_drawn(throwaway: Project, phase: str) -> None:
+    throwaway.rules({"delayMs": 40, "jitterMs": 60, "phase": phase})
+    for _ in range(5):
+        throwaway.send("GET", "?limit=0")
+    told = [re.fullmatch("200, ([0-9]+) ms later by rule 0", each["outcome"]) for each in throwaway.entries()]
+    delays_ms = [int(each[1]) for each in told if each is not None]
+    assert len(delays_ms) == 5
+    assert all(40 <= each <= 100 for each in delays_ms)
+    assert set(delays_ms) != {40}
+    waited_ms = [each["rule"]["waitedMs"] for each in throwaway.entries()]
+    assert all(waited >= said for waited, said in zip(waited_ms, delays_ms, strict=True))
 
 
 @pytest.mark.parametrize(

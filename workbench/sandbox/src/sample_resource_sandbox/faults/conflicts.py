@@ -4,6 +4,7 @@ change.
 So the service itself answers 409, its ``currentVersion`` is true, and a write that expects this version succeeds.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from flask import Request
@@ -24,32 +25,43 @@ OPERATIONS = BODIES_OF_RESOURCES | WRITES_BY_ID
 _ATTEMPTS = 20
 
 
-def expects_version(request: Request, operation_id: str | None) -> bool:
-    """Whether a request is a write that expects a version, so that another writer causes a conflict."""
+def write_before(
+    database: Database,
+    clock_and_ids: ClockAndIds,
+    project_key: str,
+    request: Request,
+    operation_id: str | None,
+    count: Callable[[], float | None],
+) -> float | None:
+    """Raise the version of a write's target, without another change, if the rule is due.
+
+    :param count: counts the request for the rule; None if the rule is not due. A request that expects no version of an
+        existing resource is not counted.
+    :return: the result of ``count``; None if nothing was written.
+    """
+    target = _target(request, operation_id) if _expects_version(request, operation_id) else None
+    if target is None:
+        return None
+    counted = None
+    other_writer = Caller(project_key, OTHER_WRITER, clock_and_ids)
+    for _ in range(_ATTEMPTS):  # a real writer may be faster
+        with database.writing(project_key) as connection:
+            found = store.find(connection, project_key, target)
+            if found is None or (counted is None and (counted := count()) is None):
+                return None
+            after = replace(found, version=found.version + 1, last_modified_by=other_writer.client_id)
+            if store.save(connection, other_writer, found, after) is not None:
+                break
+    return counted
+
+
+def _expects_version(request: Request, operation_id: str | None) -> bool:
     if operation_id not in OPERATIONS:
         return False
     return "If-Match" in request.headers or requests.version_sent(request) is not None
 
 
-def write_before(
-    database: Database, clock_and_ids: ClockAndIds, project_key: str, request: Request, operation_id: str
-) -> None:
-    """Raise the version of a write's target, without another change. If the target does not exist, do nothing."""
-    target = _target(request, operation_id)
-    if target is None:
-        return
-    other_writer = Caller(project_key, OTHER_WRITER, clock_and_ids)
-    for _ in range(_ATTEMPTS):  # a real writer may be faster
-        with database.writing(project_key) as connection:
-            found = store.find(connection, project_key, target)
-            if found is None:
-                return
-            after = replace(found, version=found.version + 1, last_modified_by=other_writer.client_id)
-            if store.save(connection, other_writer, found, after) is not None:
-                return
-
-
-def _target(request: Request, operation_id: str) -> Target | None:
+def _target(request: Request, operation_id: str | None) -> Target | None:
     """The target of a write; None if it always creates a resource, or if its id is no UUID."""
     arguments = request.view_args or {}
     named = arguments.get("resource_id")

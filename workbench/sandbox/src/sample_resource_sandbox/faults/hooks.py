@@ -7,7 +7,6 @@ projects that are not the sandbox's.
 """
 
 import hmac
-import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -118,15 +117,13 @@ class Hooks:
                 continue  # another rule already breaks the connection
             if not rule.match.holds(sent):
                 continue
-            if rule.conflict and (is_refused or not conflicts.expects_version(request, sent.operation_id)):
+            if rule.conflict and is_refused:
                 continue
-            retry_after_s = counted.count()
+            retry_after_s = self._conflict(exchange, counted) if rule.conflict else counted.count()
             if retry_after_s is None:
                 continue
+            rule = rule.drawn()
             exchange.acting += (rule,)
-            if rule.conflict:
-                clock_and_ids = ProjectClockAndIds.of(project)
-                conflicts.write_before(self._database, clock_and_ids, project.key, request, sent.operation_id or "")
             if rule.phase == "after":
                 if rule.answers_itself:
                     return None
@@ -137,6 +134,13 @@ class Hooks:
                 exchange.is_carried_out = False
                 return self._own_answer(exchange, rule, retry_after_s)
         return None
+
+    def _conflict(self, exchange: Exchange, counted: CountedRule) -> float | None:
+        project, entry = exchange.project, exchange.entry
+        clock_and_ids = ProjectClockAndIds.of(project)
+        return conflicts.write_before(
+            self._database, clock_and_ids, project.key, exchange.request, entry.operation, counted.count
+        )
 
     def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
         if rule.expire_tokens:
@@ -172,9 +176,7 @@ class Hooks:
         return answers.error_answer(503, message="The client has closed the connection.")
 
     def _wait_as_ruled(self, exchange: Exchange, rule: Rule) -> bool:
-        jitter_ms = random.uniform(0, rule.jitter_ms) if rule.jitter_ms else 0.0  # noqa: S311 -- no secret
-        delay_ms = (rule.delay_ms or 0) + jitter_ms
-        return not delay_ms or self._wait(exchange, delay_ms / 1000)
+        return not rule.delay_ms or self._wait(exchange, rule.delay_ms / 1000)
 
     def _wait(self, exchange: Exchange, seconds: float) -> bool:
         """Wait for some seconds, unless the project is removed in this time. Return False if the client is gone."""
@@ -224,7 +226,7 @@ class Hooks:
             if rule.phase == "after":
                 if rule.answers:
                     answer = self._ruled_answer(exchange, rule)
-                if rule.waits_first and (rule.delay_ms or rule.jitter_ms) and not exchange.entry.client_gone:
+                if rule.waits_first and rule.delay_ms and not exchange.entry.client_gone:
                     exchange.show(answer)  # the answer is decided, so the journal shows it during the wait
                     with suppress(errors.ApiError):
                         self._wait_as_ruled(exchange, rule)

@@ -8,7 +8,8 @@ from sample_resource_sandbox.rules.rules import DELAY_MS_AT_MOST, Rule
 
 
 def preferred_rule(header: str | None, own_codes: frozenset[int]) -> Rule | None:
-    """The rule for a header ``Prefer``; None if it orders nothing. The first preference of each name counts.
+    """The rule for a header ``Prefer``; None if it orders nothing. The first preference of each name counts. A
+    preference that cannot be fulfilled is ignored (RFC 7240, section 2).
 
     :param own_codes: the statuses that the endpoint itself offers. A code among them is left to the endpoint.
     """
@@ -18,11 +19,11 @@ def preferred_rule(header: str | None, own_codes: frozenset[int]) -> Rule | None
         text = value.strip().strip('"')
         if text.isascii() and text.isdecimal() and len(text) <= 6:
             given.setdefault(name.strip().lower(), int(text))
-    code, delay_ms = given.get("code", 0), min(given.get("delay", 0), DELAY_MS_AT_MOST)
+    code, delay_ms = given.get("code", 0), given.get("delay", 0)
     source: dict[str, Any] = {}
     if 400 <= code <= 599 and code not in own_codes:
         source["status"] = code
-    if delay_ms:
+    if 0 < delay_ms <= DELAY_MS_AT_MOST:
         source["delayMs"] = delay_ms
     return Rule(None, {"name": "Prefer", **source}) if source else None
 

@@ -1,7 +1,9 @@
 """The rules of a project, checked and with their effects."""
 
 import json
+import random
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, cast
 
 from sample_resource_sandbox.rules.matching import Match
@@ -64,6 +66,14 @@ class Rule:
         self.expire_tokens: bool = source.get("expireTokens", False)
         self.conflict: bool = source.get("conflict", False)
 
+    def drawn(self) -> "Rule":
+        """The rule as it acts on one request: with a random part of ``jitterMs`` in its ``delayMs``."""
+        if not self.jitter_ms:
+            return self
+        rule = copy(self)
+        rule.delay_ms = (self.delay_ms or 0) + random.randint(0, self.jitter_ms)  # noqa: S311 -- no secret
+        return rule
+
     @property
     def label(self) -> str:
         """The name of the rule in answers and logs: its name, else its number."""
@@ -83,7 +93,7 @@ class Rule:
             ("body", altered),
             ("headers", "headers changed" if self.headers else None),
         )
-        return [(kind, done) for kind, done in found if done] or [("delay", f"up to {self.jitter_ms} ms later")]
+        return [(kind, done) for kind, done in found if done] or [("delay", "0 ms later")]
 
     @property
     def done(self) -> str:
