@@ -110,7 +110,7 @@ def test_without_a_token_no_proxy_is_answered(throwaway: Project, name: str) -> 
     for path in ("", "/projects", f"/projects/{throwaway.key}/requests"):
         answer = throwaway.service.send("GET", f"/sandbox{path}", headers={name: FORWARDING[name]})
         assert answer.status == 403
-        assert "answers to no proxy" in answer.json["message"]
+        assert "refuses proxies, which add the header" in answer.json["message"]
     assert throwaway.service.send("POST", "/sandbox/projects", {}, {name: FORWARDING[name]}).status == 403
 
 

@@ -66,6 +66,14 @@ def test_faults_are_met_when_the_client_has_recovered(throwaway: Project) -> Non
     assert met(throwaway, "recoveries") == {"recovered:429": 1, "recovered:503": 1}
 
 
+def test_what_counts_may_be_named_with_commas_or_in_further_parameters(throwaway: Project) -> None:
+    throwaway.send("GET", "?limit=0")
+    for of in ("of=listResources,listResources.limit", "of=listResources&of=%20listResources.limit"):
+        gate = throwaway.order("GET", f"/report?min=100&{of}").json["gate"]
+        assert gate == {"passed": True, "told": ""}
+    assert throwaway.order("GET", "/report?min=1&of=listResources,serch").status == 400
+
+
 def test_it_survives_a_reset_that_keeps_the_requests(throwaway: Project) -> None:
     throwaway.send("GET", "?limit=0")
     before = reported(throwaway)

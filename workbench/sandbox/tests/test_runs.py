@@ -86,6 +86,16 @@ def test_projects_are_added_up_also_if_they_have_the_same_key(sandbox: Service, 
     assert report["requests"] == {"total": 3}
 
 
+def test_a_project_that_had_no_requests_does_not_count(sandbox: Service, run: str) -> None:
+    used, spare, _ = (sandbox.make(run=run) for _ in range(3))
+    used.send("GET", "?limit=0")
+    assert spare.order("DELETE").status == 204
+    assert report_of(sandbox, run)["projects"] == 1
+    assert used.order("POST", "/reset").status == 204
+    used.send("GET", "?limit=0")
+    assert report_of(sandbox, run)["projects"] == 1, "it is one project before and after its reset"
+
+
 def test_requests_are_counted_beyond_those_that_are_kept(sandbox: Service, run: str) -> None:
     project = sandbox.make(run=run)
     with steady_client(project) as client:

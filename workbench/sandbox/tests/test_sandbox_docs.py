@@ -23,10 +23,9 @@ RECIPES = (ROOT / "docs/workbench/sandbox-recipes.md").read_text()
 REFERENCE = (ROOT / "docs/workbench/sandbox-reference.md").read_text()
 TOUR = re.findall(r"^<!-- try -->\n```sh\n(.*?)^```$", RECIPES, re.MULTILINE | re.DOTALL)
 GATE = re.findall(r"^<!-- gate -->\n```sh\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
+PIPELINES = (ROOT / "docs/workbench/ci.md").read_text()
 IN_PIPELINES = re.findall(
-    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--of.*)?)$",
-    (ROOT / "docs/workbench/ci.md").read_text(),
-    re.MULTILINE,
+    r"^ +(?:- )?((?:docker exec \S+ )?sample-resource report .*(?:\n.*--of.*)?)$", PIPELINES, re.MULTILINE
 )
 SHOWN_RULES = re.findall(r"^\| [^|]+ \| `(\{.*?\})` \|$", RECIPES + REFERENCE, re.MULTILINE)
 
@@ -68,6 +67,26 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
     for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
         assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
+
+
+def test_the_recipe_for_lost_updates_works_in_a_new_project(server: Service, tmp_path: Path) -> None:
+    (recipe,) = (commands for commands in TOUR if '"conflict"' in commands)
+    ran = subprocess.run(
+        ["bash", "-c", TOUR[0] + recipe],
+        env={"PATH": os.environ["PATH"], "URL": f"http://127.0.0.1:{server.port}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert re.search(EXPECTED[TOUR.index(recipe)], ran.stdout, re.DOTALL), ran.stdout
+
+
+def test_a_service_with_another_host_name_has_its_public_url() -> None:
+    """Else the URLs in the answers of the sandbox, such as tokenUrl, name the loopback address of the job."""
+    urls = set(re.findall("SAMPLE_RESOURCE_URL: (.*)", PIPELINES))
+    assert urls - {"http://127.0.0.1:8000"} == set(re.findall("PUBLIC_URL: (.*)", PIPELINES)) != set()
 
 
 def _block(mark: str, page: str = QUICK_START) -> str:

@@ -112,7 +112,7 @@ def report(
     asked = {
         "allow": sorted(allowed or ()),
         "min": [] if minimum is None else minimum,
-        "of": [] if of is None else [each.strip() for each in of.split(",")],
+        "of": [] if of is None else of,
         "noFindings": [] if allowed is None else "true",
     }
     address = f"{url}/sandbox/{kind}/{quote(name or '', safe='')}/report?{urlencode(asked, doseq=True)}"

@@ -27,6 +27,7 @@ def _looks() -> Iterator[tuple[str, Finds]]:
 class Observer:
     """Judges the requests of one project, and records them in its journal. It implements :class:`.stories.Notes`.
 
+    :ivar client_id: the project's own client.
     :ivar journal: the journal of the project.
     :param known: the names of all parts of the interface that can be exercised, by kind.
     :param allow: the ids of findings that are expected, and not recorded.
@@ -44,7 +45,7 @@ class Observer:
         is_cut: bool = False,
     ) -> None:
         self._project_key = project_key
-        self._client_id = client_id
+        self.client_id = client_id
         self.journal = journal
         self._known = known
         self.allow = allow
@@ -69,8 +70,8 @@ class Observer:
 
     def revoke(self, token: str) -> None:
         """Record that the project's client has revoked a token. This is no request to the project itself."""
-        if self._client_id in self._tokens:
-            self._tokens[self._client_id].revoke(token)
+        if self.client_id in self._tokens:
+            self._tokens[self.client_id].revoke(token)
 
     @property
     def requests(self) -> int:
@@ -89,7 +90,7 @@ class Observer:
     def _client_of(self, entry: Entry) -> Client:
         # A request with a refused token counts for the project's client, because no other client has tokens for the
         # project.
-        key = entry.client_id or self._client_id, entry.request.by_name().get("user-agent", "")
+        key = entry.client_id or self.client_id, entry.request.by_name().get("user-agent", "")
         client = self._clients.get(key)
         if client is None:
             if len(self._clients) >= _CLIENTS_AT_MOST:
@@ -101,7 +102,7 @@ class Observer:
     def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry, client.written)
-        client_id = entry.client_id or self._client_id
+        client_id = entry.client_id or self.client_id
         if client_id not in self._tokens:
             self._tokens[client_id] = Tokens(self)
         tokens = self._tokens[client_id]

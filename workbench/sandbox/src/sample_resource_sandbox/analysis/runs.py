@@ -20,9 +20,16 @@ class Run:
 
     name: str
     kept_until: datetime
-    projects: int = 0
+    used: set[str] = field(default_factory=set[str])
+    """The clients of projects that are gone or were reset, and had requests before. Each project has a client of its
+    own, also if its key was used before."""
     closed: Tally = field(default_factory=Tally)
     observers: list[Observer] = field(default_factory=list[Observer])
+
+    @property
+    def projects(self) -> int:
+        """The number of projects that have had requests. Testers may make projects in advance and not use them."""
+        return len(self.used.union(each.client_id for each in self.observers if each.requests))
 
     def tally(self) -> Tally:
         """The results of all projects of the run."""
@@ -62,20 +69,17 @@ class Runs:
         now = datetime.now(UTC)
         return self._runs.setdefault(name, Run(name, now + self._ttl, closed=Tally(is_cut=is_cut)))
 
-    def join(self, name: str, observer: Observer, *, is_new: bool = True) -> None:
-        """Add a project to a run. The run is made with its first project.
-
-        :param is_new: whether the project is new in the run; False after a reset.
-        """
-        run = self.begin(name)
-        run.observers.append(observer)
-        run.projects += is_new
+    def join(self, name: str, observer: Observer) -> None:
+        """Add a project to a run. The run is made with its first project."""
+        self.begin(name).observers.append(observer)
 
     def leave(self, name: str, observer: Observer) -> None:
         """Keep the results of a project that is gone or was reset. Does nothing if the run was removed."""
         run = self._runs.get(name)
         if run is not None and observer in run.observers:
             run.closed.add(observer.tally())
+            if observer.requests:
+                run.used.add(observer.client_id)
             run.observers.remove(observer)
             run.kept_until = datetime.now(UTC) + self._ttl
 

@@ -48,12 +48,12 @@ class Guard:
                 raise _refused("Without SANDBOX_TOKEN the sandbox answers to this machine only.")
             forwarding = next((name for name in _FORWARDING if name in request.headers), None)
             if forwarding is not None:
-                raise _refused(f"Without SANDBOX_TOKEN the sandbox answers to no proxy, and {forwarding} is one's.")
+                raise _refused(f"Without SANDBOX_TOKEN the sandbox refuses proxies, which add the header {forwarding}.")
         origin = request.headers.get("Origin")
         if origin is not None and not _is_own(origin, request):
-            raise _refused("The sandbox answers to no page of another origin.")
+            raise _refused("The sandbox refuses pages of another origin.")
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
-            raise _refused("The sandbox answers to no page of another site.")
+            raise _refused("The sandbox refuses pages of another site.")
         if self._token is not None and not is_public:
             raise_unless_bearer(self._token, _REALM)
 

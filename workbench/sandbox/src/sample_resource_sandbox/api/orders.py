@@ -251,7 +251,8 @@ class ReportQuerySchema(QuerySchema):
     )  # fmt: skip
     of = Parameter(
         read_text, {"type": "string"}, repeatable=True,
-        meaning="what counts for min: kinds, or names of what can be exercised; all if not given",
+        meaning="what counts for min: kinds, or names of what can be exercised, with commas between them or in further"
+        " parameters; all if not given",
         example=["operations"],
     )  # fmt: skip
     noFindings = Parameter(
@@ -259,9 +260,11 @@ class ReportQuerySchema(QuerySchema):
     )
 
     def make(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse ``of`` without ``min``, because it would have no effect."""
-        if "of" in values and "min" not in values:
-            raise ValidationError("It needs min.", "of")
+        """Split ``of`` at commas, and refuse it without ``min``, because it would have no effect."""
+        if "of" in values:
+            if "min" not in values:
+                raise ValidationError("It needs min.", "of")
+            values["of"] = [each.strip() for each in ",".join(values["of"]).split(",")]
         return values
 
 

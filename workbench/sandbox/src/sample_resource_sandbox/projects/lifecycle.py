@@ -340,7 +340,7 @@ class Projects:
         project.observer = self._make_observer(project.key, project.client_id, project.observer.allow)
         project.journal.secrets = secrets
         if project.run is not None:
-            self._runs.join(project.run, project.observer, is_new=False)
+            self._runs.join(project.run, project.observer)
 
     # Snapshots
 
