@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from journals import BEGAN, findings_of, recovery_of, replayed, sent
 from sample_resource_sandbox.analysis.findings import FINDINGS
+from sample_resource_sandbox.analysis.look import Look
 from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
@@ -126,6 +127,15 @@ def lengthened(scene: Scene) -> list[Entry]:
 def test_a_long_body_hides_no_finding(id_: str) -> None:
     scene, numbers = GUILTY[id_]
     assert findings_of(lengthened(scene)) == [(number, id_) for number in numbers]
+
+
+def test_a_form_that_the_service_does_not_parse_is_not_parsed() -> None:
+    """Parsing a million fields took seconds, in which the process answered no other request."""
+    form = sent(0, "POST /searchApiPattern", 400, head=[("Content-Type", "application/x-www-form-urlencoded")])
+    for fields, parsed in ((1000, 1000), (1001, 0)):
+        body = "&".join(["fuzzy=True"] * fields).encode()
+        form.request.body, form.request.size = body, len(body)
+        assert len(Look(form).parameters) == parsed
 
 
 def test_bodies_that_were_not_read_are_equal_if_they_have_one_length() -> None:

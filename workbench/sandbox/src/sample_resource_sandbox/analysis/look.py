@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from werkzeug.http import parse_date
 
+from app.http.bodies import FIELDS_AT_MOST, FORM
 from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
 
@@ -153,8 +154,8 @@ class Look:
 
     @property
     def form(self) -> tuple[tuple[str, str], ...]:
-        """The fields of the body, if it is a form."""
-        is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        """The fields of the body, if it is a form. None of a form with more fields than the service parses."""
+        is_form = self.headers.get("content-type", "").startswith(FORM) and self.text.count("&") < FIELDS_AT_MOST
         return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
 
     @cached_property
@@ -232,7 +233,8 @@ class Look:
         if self.method in ("GET", "HEAD"):
             return ()
         sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
-        told = cast("dict[str, Any]", self.answer_json).get("id") if isinstance(self.answer_json, dict) else None
+        answer = None if self.operation in LISTS else self.answer_json  # a page may be long
+        told = cast("dict[str, Any]", answer).get("id") if isinstance(answer, dict) else None
         return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
 
     @cached_property
