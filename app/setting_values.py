@@ -94,9 +94,10 @@ def jwks_url(text: str) -> str:
 
 
 def public_url(text: str) -> str:
-    """Check a URL to which paths can be appended: https, or http in a private network."""
+    """Check a URL to which paths can be appended: https, or http in a private network. The result has no slash at its
+    end."""
     parts, host = _split_url(text, ", as in https://api.example.com")
-    if not host or parts.username is not None or parts.query or parts.fragment or _NOT_IN_A_URL.search(text):
+    if not host or parts.username is not None or _NOT_IN_A_PLAIN_URL.search(text):
         raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
         raise ValueError("https is expected; http only for a private address or a name without a dot")
@@ -105,12 +106,12 @@ def public_url(text: str) -> str:
 
 def http_url(text: str) -> str:
     parts, host = _split_url(text, ", as in http://collector:4318")
-    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_URL.search(text):
+    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_PLAIN_URL.search(text):
         raise ValueError("a URL with http or https is expected, as in http://collector:4318")
     return text
 
 
-_NOT_IN_A_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
+_NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 
 def is_loopback(host: str) -> bool:

@@ -1,10 +1,10 @@
 -- The schema. project_key, the tenant, stands in every key and index of what belongs to a project, so that no statement
 -- looks at another project's rows and the tables can be distributed by it.
 --
--- Functions of generated columns and indexes name nothing but what PostgreSQL brings along, since a dump is restored without a search_path, and generated
--- columns and indexes are computed again then. They are PL/pgSQL because that plans them once a session: SQL functions are
--- planned by each statement, which made up half of the price of a write. Each has a COST near the truth: with the default
--- of 100 the planner would rather compute 29 stems of each word of a project than ask the index that has them.
+-- Functions of generated columns and indexes name only objects of PostgreSQL itself: a restored dump computes these
+-- columns and indexes anew, and has no search_path then. They are PL/pgSQL because that plans them once a session: SQL
+-- functions are planned by each statement, which made up half of the price of a write. Those of words have a COST near the
+-- truth: with the default of 100 the planner would rather compute 29 stems of each word of a project than use the index.
 
 SET LOCAL lock_timeout = '10s';
 SET LOCAL statement_timeout = '1min';
@@ -17,9 +17,9 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 -- Words
 
 -- The words of a projection as they are written, in lower case, and not their stems: one column then serves every
--- language. A word is a run of letters, marks and digits: all other ASCII characters become blanks. PostgreSQL's parser
--- would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for "a_a_a_..." would
--- grow with the square of its length.
+-- language. A word is a run of letters, marks and digits: the other printable ASCII characters become blanks. PostgreSQL's
+-- parser would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for
+-- "a_a_a_..." would grow with the square of its length.
 --
 -- A tsvector holds one megabyte, so the first 20,000 characters of arrayOfStringExample and of someProperty count. Short
 -- texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that takes
@@ -34,10 +34,9 @@ BEGIN
             SELECT string_agg(s.text, ' ' ORDER BY s.place)
             FROM jsonb_array_elements_text(texts::jsonb) WITH ORDINALITY s (text, place));
     END IF;
-    RETURN coalesce(to_tsvector('pg_catalog.simple',
-            translate("left"(texts, 20000), '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))), '')
-        || coalesce(to_tsvector('pg_catalog.simple',
-            translate("left"(some_property, 20000), '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))), '');
+    RETURN to_tsvector('pg_catalog.simple', translate(
+        concat("left"(texts, 20000), ' ', "left"(some_property, 20000)),
+        '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32)));
 END
 $$;
 
@@ -67,10 +66,10 @@ BEGIN
 END
 $$;
 
--- What the beginning of a word keeps, whichever letters are edited: words within two edits of one another that have at
--- least four letters share four of their first six, in order; within one edit, words of three to five letters share
--- three of their first four, and words of two to four letters two of their first three. Longer words than 255 letters
--- have none, since no distance is computed for them.
+-- What the beginning of a word keeps, whichever letters are edited. A word of six letters or more shares four of its first
+-- six, in order, with each word within two edits. A word of four or five letters shares three of its first four with each
+-- word within one edit, and a word of three letters two of its three. Words of one letter have no keys, as they allow no
+-- edit, and words of more than 255 letters have none, as no distance is computed for them.
 CREATE FUNCTION word_keys(word text) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $$
 DECLARE
@@ -159,8 +158,8 @@ CREATE TABLE resource (
 
 CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key) WHERE created_as_only AND key IS NULL;
 
--- With statistics of project_key the planner takes a project that is younger than they are for one of a single row, and
--- reads all of it by any of the indexes. Without, it takes every project for one of many.
+-- With statistics of project_key the planner expects a single row in a project that is younger than the statistics, and
+-- reads all of the project by any index. Without statistics it expects many rows in every project.
 ALTER TABLE resource ALTER COLUMN project_key SET STATISTICS 0;
 
 -- Containment and words: btree_gin lets the tenant stand beside the document in one index. What is written waits in a list
@@ -186,8 +185,8 @@ CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(s
 -- The dictionary of each project's words
 
 -- A search in a language looks up here which words of the project have the stems that are asked for, and then searches for
--- these words. A fuzzy search looks up words that are written alike and is no other search. A word that no resource has any
--- more finds nothing; the command "db remove-words" removes it.
+-- these words. A fuzzy search also looks up words that are written alike. A word that no resource has any more finds nothing;
+-- the command "db remove-words" removes it.
 CREATE TABLE word (
     project_key text COLLATE "C" NOT NULL,
     word        text COLLATE "C" NOT NULL,
@@ -197,9 +196,9 @@ ALTER TABLE word ALTER COLUMN project_key SET STATISTICS 0;
 CREATE INDEX word_stems_of ON word USING gin (project_key, word_stems(word)) WITH (gin_pending_list_limit = 128);
 CREATE INDEX word_keys_of ON word USING gin (project_key, word_keys(word)) WITH (gin_pending_list_limit = 128);
 
--- Two triggers add the words that the dictionary lacks in the transaction of the write: who sees a resource finds it by its
--- words. The order makes writes that add the same words wait for one another instead of deadlocking. For a known word,
--- ON CONFLICT only reads the primary key.
+-- In the transaction of each write, two triggers add the words that the dictionary lacks, so a search finds each resource
+-- that it sees. ORDER BY makes writes that add the same words wait for one another instead of deadlocking. For a known
+-- word, ON CONFLICT only reads the primary key.
 CREATE FUNCTION add_inserted_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO word (project_key, word)
@@ -211,7 +210,7 @@ BEGIN
 END
 $$;
 
--- An update looks up only words that the current projection did not have.
+-- An update adds only words that the current projection did not have.
 CREATE FUNCTION add_updated_words() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     before CONSTANT text[] := tsvector_to_array(OLD.words);

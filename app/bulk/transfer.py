@@ -6,7 +6,8 @@ A line is a resource as the API returns it, with an additional member ``staged``
 import can be repeated, for example after an interruption: a line without an id gets one that is derived from its text,
 line number and ``createdAt``, and lines whose id already exists are skipped.
 
-The last line of an export contains the number of the other lines, so an import notices a truncated file.
+The last line of an export contains the number of the other lines, so an import notices an export that was cut short. A
+file that was made by hand needs no such line.
 """
 
 import re
@@ -171,8 +172,8 @@ class ImportProgress:
     """The refused lines of the last step only."""
     since_count: int = 0
     """The number of lines since the last line of an export, which has a count, or since the beginning."""
-    ends_with_count: bool = False
-    """Whether the latest line is the last line of an export."""
+    is_cut: bool = False
+    """Whether the latest line is one of an export, but not the last of it."""
 
 
 def import_lines(
@@ -208,7 +209,7 @@ def _import_step(
         if not line.strip():
             continue
         counted = _count_of(line)
-        progress.ends_with_count = counted is not None
+        progress.is_cut = _EXPORTED_LINE.match(line) is not None
         if counted is not None:
             if counted != progress.since_count:
                 progress.read += 1
@@ -242,6 +243,9 @@ def _import_step(
     progress.refused += len(refused)
     refused.sort(key=lambda line: line.number)
 
+
+_EXPORTED_LINE = re.compile(rb'\{"id":"[0-9a-f-]{36}","version":[0-9]')
+"""The beginning of the lines of an export, but for the last."""
 
 _COUNT = re.compile(rb'\s*\{\s*"%b"\s*:\s*(\d{1,18})\s*\}\s*' % _EXPORTED.encode())
 

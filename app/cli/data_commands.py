@@ -63,7 +63,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
 def export(settings: Settings, project_key: str, output: TextIO) -> None:
     """Write the project's resources as lines of JSON, ordered by id, in the state of one moment.
 
-    The last line counts the others: import refuses it if some are missing before it, and says if there is none.
+    The last line counts the others, so that import notices if some are missing.
     """
     with open_connection(settings, limited=False) as connection:
         count = 0
@@ -82,7 +82,8 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
     """Read resources as lines of JSON, as export writes them; only objectTypeProperty is required.
 
     Lines are checked as the API checks bodies. A refused line is reported with its number and the reason, the others
-    are imported, and the exit code is 1. An interrupted import can be repeated: resources that exist are skipped.
+    are imported, and the exit code is 1. It is 1, too, if an export was cut short. An interrupted import can be
+    repeated: resources that exist are skipped.
     """
     progress = transfer.ImportProgress()
     with open_connection(settings, limited=False) as connection:
@@ -95,10 +96,10 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
                 click.echo(f"{progress.read} lines read", err=True)
         if progress.imported >= _TIDIED_FROM:
             bulk_store.tidy(connection)
-    if progress.read and not progress.ends_with_count:
+    if progress.is_cut:
         click.echo(
-            "No last line says how many lines there should be. An export that lacks it was cut short, unless it is one"
-            " of 0.2.0 or earlier.",
+            "The export was cut short: its last line, which counts the others, is missing. Only exports of 0.2.0 or"
+            " earlier have no such line.",
             err=True,
         )
     click.echo(
@@ -106,7 +107,7 @@ def import_(settings: Settings, project_key: str, source: BinaryIO) -> None:
         f" {progress.refused} refused.",
         err=True,
     )
-    if progress.refused:
+    if progress.refused or progress.is_cut:
         sys.exit(1)
 
 

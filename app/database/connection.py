@@ -121,7 +121,8 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     A pooler in transaction mode refuses ``options``, because the settings of one client would apply to others. Behind a
     pooler an operator has to set the limits for the database role (``ALTER ROLE ... SET``).
     """
-    limits = {} if settings.database_pooler else {"options": _server_limits(settings)}
+    given = conninfo_to_dict(url).get("options", "")
+    limits = {} if settings.database_pooler else {"options": f"{given} {_server_options(settings)}".lstrip()}
     return make_conninfo(
         url,
         connect_timeout=settings.connect_timeout_s,
@@ -136,7 +137,7 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     )
 
 
-def _server_limits(settings: Settings) -> str:
+def _server_options(settings: Settings) -> str:
     return (
         f"-c statement_timeout={settings.statement_timeout_ms}"
         f" -c lock_timeout={settings.lock_timeout_ms}"

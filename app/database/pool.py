@@ -75,8 +75,9 @@ class Database:
         self._connections = set[PooledConnection]()
         """The connections of the pool, and some that are closed."""
         self._own: PooledConnection | None = None
+        """The connection for the service's own queries; see :meth:`own_connection`."""
         self._own_until = 0.0
-        """The time after which the own connection is replaced, by the monotonic clock."""
+        """The time after which that connection is replaced, by the monotonic clock."""
         self._is_closed = False
         self._read_only_at = float("-inf")
         """The time when read-only connections were last replaced, by the monotonic clock."""
@@ -84,10 +85,11 @@ class Database:
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._lock = Lock()
         self._checking = Lock()
+        """Held by the thread that replaces broken connections."""
         self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
         """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
-        """Returns an extension's own connection for writes to a project; None if a connection of the pool is used."""
+        """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.

@@ -65,18 +65,19 @@ class OutsideIssuer:
         self._lock = Lock()
 
     def find_key(self, kid: str | None, *, look_again: bool) -> Key | None:
-        """The key with this id; for a token without a key id, the only key of the set, if it has one key.
+        """The key with this id; for a token without a key id, the key of a set of one key. None if there is none.
 
         :param look_again: whether the key set is fetched again for an unknown id, unless it was fetched within the
             minimum interval.
-        :raises ApiError: 503 for an unknown id while another request fetches the key set.
+        :raises ApiError: 503 for an unknown id while another request fetches the key set, and if the key set is too
+            old.
         """
         keys = self._current_keys()
         if kid is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
         if kid not in keys and look_again:
-            fetched = self._fetch_unless_another_does()
-            if not fetched:  # the key may be among the keys that another request fetches now
+            was_free = self._fetch_unless_another_does()
+            if not was_free:  # the key may be among the keys that another request fetches now
                 raise errors.over_capacity(_NOT_AVAILABLE, retry_after_s=1)
         return self._keys.get(kid)
 

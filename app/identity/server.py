@@ -296,11 +296,11 @@ def read_parameters(request: Request) -> dict[str, str]:
         query string or across both, or if a secret or token is in the query string; 413 for a body over
         :data:`BODY_BYTES_AT_MOST`.
     """
-    in_query = _pairs(request.query_string)
+    in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:
         if name in in_query:
             raise _invalid_request(f"The parameter {name} must be a form field, not a part of the address.")
-    in_form = _pairs(_body(request))
+    in_form = _known_parameters(_body(request))
     for name in sorted(in_query.keys() & in_form.keys()):
         raise _invalid_request(f"The parameter {name} is given more than once.")
     return {**in_query, **in_form}
@@ -313,7 +313,8 @@ def _body(request: Request) -> bytes:
     return body
 
 
-def _pairs(encoded: bytes) -> dict[str, str]:
+def _known_parameters(encoded: bytes) -> dict[str, str]:
+    """The known parameters in a query string or form, without empty ones."""
     try:
         pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:

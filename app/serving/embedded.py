@@ -282,14 +282,17 @@ def _is_ready(folder: DataFolder, pid: int) -> bool:
 
 
 def running(data_dir: Path) -> str | None:
-    """The connection string of the server that another process runs on a data folder; None if there is none."""
+    """The connection string of the server that another process runs on a data folder; None if there is none.
+
+    It removes libpq's variables (``PG*``) from the environment of this process.
+    """
     import psycopg
 
     _remove_libpq_variables()
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         lines = (find_home(absolute) / "postgresql/postmaster.pid").read_text(errors="surrogateescape").splitlines()
-        conninfo = _conninfo(Path(lines[4]))
+        conninfo = _conninfo(Path(lines[4]))  # the fifth line is the folder of the socket
         psycopg.connect(conninfo, connect_timeout=5).close()
     except (OSError, IndexError, EmbeddedError, psycopg.OperationalError):
         return None

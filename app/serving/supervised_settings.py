@@ -14,14 +14,14 @@ def on_starting(server: Any) -> None:
     """Check the settings, and prepare the database (gunicorn's hook). If that fails, the start ends.
 
     The supervisor has found the ports free, so the demo client, whose secret is printed once, is not made for a service
-    that does not start because its port is in use. A gunicorn that is started again finds the database prepared, or
-    away.
+    that does not start because its port is in use. A gunicorn that is started again skips the preparation: the database
+    is prepared, and may be away now.
     """
     gunicorn_settings.on_starting(server)
     if PREPARED in os.environ:
         return
-    # Imported here, because gunicorn_settings has to patch before other modules are imported.
-    from psycopg import Error, OperationalError
+    # Not imported above, where they would be sorted before gunicorn_settings, which patches modules that they import.
+    from psycopg import Error
 
     from app.config import Settings
     from app.database.migrate import MigrationFailed, UnsupportedServer
@@ -31,18 +31,19 @@ def on_starting(server: Any) -> None:
 
     settings = settled(Settings.from_environment())
     try:
-        server.how_to_try = prepare(settings.database_url or "", settings)
-    except OperationalError as error:
-        sys.exit(f"error: DATABASE_URL: {' '.join(str(error).split())}")
-    except (Error, MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
-        sys.exit(f"error: {str(error).strip()}")
+        server.banner = prepare(settings.database_url or "", settings)
+    except Error as error:
+        setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE the connection has failed
+        sys.exit(f"error: {setting}{' '.join(str(error).split())}")
+    except (MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
+        sys.exit(f"error: {error}")
 
 
 def when_ready(server: Any) -> None:
-    """Print how to try the service, and prepare the master for requests (gunicorn's hook). Unlike gunicorn without
-    ``serve``, it does not fail readiness before it stops."""
-    text = getattr(server, "how_to_try", None)
-    if text is not None:
+    """Print the banner, and let the workers start (gunicorn's hook). Under ``serve`` readiness does not fail before a
+    stop, as it does in gunicorn alone."""
+    banner = getattr(server, "banner", None)
+    if banner is not None:
         with suppress(OSError):  # the terminal may be closed
-            print(text, flush=True)  # noqa: T201 -- the output of serve
+            print(banner, flush=True)  # noqa: T201 -- the output of serve
     gunicorn_settings.begin_to_serve(server)

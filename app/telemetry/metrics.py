@@ -95,7 +95,7 @@ class Metrics:
         )
         self.waits = seconds(
             "admission_wait_seconds",
-            "Time that requests waited for connections that others used, of those that waited.",
+            "Time that requests waited for connections that others used, without requests that did not wait.",
             ("lane",),
         )
         self.of_extensions: dict[str, Counter] = {}
@@ -110,7 +110,7 @@ class Metrics:
         found = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
         self.ready = found("ready", "Whether a condition of readiness held when last asked.")
         self.warning = found(
-            "warning", "Whether something needed somebody when last asked, although requests are served."
+            "warning", "Whether a condition needed an operator when last asked, although requests are served."
         )
         summed = partial(gauge, multiprocess_mode="livesum")
         self._pool_connections = summed("pool_connections", "Database connections.", ("pool", "state"))

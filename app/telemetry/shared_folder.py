@@ -76,6 +76,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _remove_unused(parent: Path) -> None:
+    """Remove the folders of masters that have ended: nobody locks them."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if folder.lstat().st_uid != os.geteuid():

@@ -19,9 +19,9 @@ from app.resource.model import RESOURCE_BYTES_AT_MOST
 from tests.support.api import EXAMPLE, Api
 from tests.support.server import NOT_MEASURED
 
-NO_LAST_LINE = (
-    "No last line says how many lines there should be. An export that lacks it was cut short, unless it is one of 0.2.0"
-    " or earlier."
+CUT = (
+    "The export was cut short: its last line, which counts the others, is missing. Only exports of 0.2.0 or earlier"
+    " have no such line."
 )
 
 
@@ -81,8 +81,9 @@ def test_an_import_can_be_repeated(run: Any, api: Api, tmp_path: Path) -> None:
     target = f"{api.project}-copy"
     first = run("import", "--project", target, "--input", str(file))
     second = run("import", "--project", target, "--input", str(file))
-    assert first.stderr == f"{NO_LAST_LINE}\n5 lines: 5 imported, 0 already there, 0 refused.\n"
-    assert second.stderr == f"{NO_LAST_LINE}\n5 lines: 0 imported, 5 already there, 0 refused.\n"
+    assert first.stderr == "5 lines: 5 imported, 0 already there, 0 refused.\n"
+    assert second.stderr == "5 lines: 0 imported, 5 already there, 0 refused.\n"
+    assert (first.exit_code, second.exit_code) == (0, 0)
 
 
 def test_an_imported_line_without_id_is_as_young_as_its_created_at_says(run: Any, api: Api) -> None:
@@ -109,7 +110,8 @@ def test_an_export_that_was_cut_is_noticed(run: Any, api: Api) -> None:
     exported = export(run, api.project)
     lines = exported.splitlines(keepends=True)
     cut = run("import", "--project", f"{api.project}-end", stdin="".join(lines[:-1]))
-    assert cut.stderr == f"{NO_LAST_LINE}\n4 lines: 4 imported, 0 already there, 0 refused.\n"
+    assert cut.exit_code == 1
+    assert cut.stderr == f"{CUT}\n4 lines: 4 imported, 0 already there, 0 refused.\n"
     lost = run("import", "--project", f"{api.project}-middle", stdin="".join(lines[:1] + lines[2:]))
     assert lost.exit_code == 1
     assert lost.stderr.splitlines() == [
@@ -141,8 +143,7 @@ def test_refused_lines_are_reported_and_the_others_imported(run: Any, api: Api) 
     ]
     result = run("import", "--project", api.project, stdin="\n".join(lines))
     assert result.exit_code == 1
-    *reported, note, summary = result.stderr.splitlines()
-    assert note == NO_LAST_LINE
+    *reported, summary = result.stderr.splitlines()
     assert summary == "9 lines: 2 imported, 0 already there, 7 refused."
     assert [line.split(":")[0] for line in reported] == [f"line {number}" for number in range(2, 9)]
     assert "line 1, column 2" in reported[0]
@@ -202,7 +203,6 @@ def test_the_largest_resource_that_a_write_leaves_can_be_imported(run: Any, api:
     assert result.stderr.splitlines() == [
         f"line 2: The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged"
         " projection together.",
-        NO_LAST_LINE,
         "2 lines: 1 imported, 0 already there, 1 refused.",
     ]
 

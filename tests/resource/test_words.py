@@ -313,17 +313,22 @@ def test_characters_are_bounded(api: Api) -> None:
     assert api.get("/searchApiPattern", query_string={"text.de": half, "text.en": half}).status_code == 200
 
 
-def test_a_word_that_too_many_words_match_is_refused(connection: Connection, project: str) -> None:
-    letters = string.ascii_lowercase + string.digits
-    alike = [f"abcdef{a}{b}{c}" for a in letters for b in letters for c in letters]
-    connection.execute("INSERT INTO word SELECT %s, unnest(%s::text[])", (project, alike[:20_000]))
-    query = expand(connection, project, [SearchText("xx", "abcdefaaa abcdefbbb")], 2).tsquery
-    row = connection.execute("SELECT numnode(%s::tsquery)", (query,)).fetchone()
-    assert row is not None
-    assert row[0] > 4000
-    with pytest.raises(ApiError, match="Too many words of the project"):
-        expand(connection, project, [SearchText("xx", " ".join(f"abcdef{a}{a}{a}" for a in letters))], 2)
-    connection.execute("DELETE FROM word WHERE project_key = %s", (project,))
+def test_a_text_that_matches_too_many_words_is_refused(api: Api, connection: Connection) -> None:
+    keep(api, one="abcdefaa")
+    letters = [chr(0x4E00 + number) for number in range(90)]
+    alike = [f"abcdef{a}{b}" for a in letters for b in letters]
+    add = "INSERT INTO word SELECT %s, unnest(%s::text[])"
+    connection.execute(add, (api.project, alike[: words.MATCHES_AT_MOST - 1]))
+    for more in ({}, {"sort": "key"}):  # with and without a rank
+        query = {"text.xx": "abcdefaa", "fuzzy": "true", **more}
+        assert api.get("/searchApiPattern", query_string=query).get_json()["total"] == 1
+    connection.execute(add, (api.project, alike[-1:]))
+    answer = api.get("/searchApiPattern", query_string={"text.xx": "abcdefaa", "fuzzy": "true"})
+    assert answer.status_code == 400
+    assert answer.get_json()["message"] == (
+        "Malformed parameter: text.xx: The texts of the search match too many words of the project."
+    )
+    connection.execute("DELETE FROM word WHERE project_key = %s", (api.project,))
 
 
 BODY = 2 * 1024 * 1024 - 200

@@ -40,16 +40,12 @@ asked AS MATERIALIZED (
 ),
 -- For each word, the words of the project that match it: by stem, and by distance.
 expanded AS (
-    SELECT '''' || replace(replace(a.word, '\', '\\'), '''', '''''') || '''' AS exact, m.stemmed, m.matching
+    SELECT '''' || a.word || '''' AS exact, m.stemmed, m.matching
     FROM asked a
         CROSS JOIN LATERAL (
             SELECT
-                string_agg(
-                    DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
-                ) FILTER (WHERE w.has_stem) AS stemmed,
-                string_agg(
-                    DISTINCT '''' || replace(replace(w.word, '\', '\\'), '''', '''''') || '''', ' | '
-                ) AS matching
+                string_agg(DISTINCT '''' || w.word || '''', ' | ') FILTER (WHERE w.has_stem) AS stemmed,
+                string_agg(DISTINCT '''' || w.word || '''', ' | ') AS matching
             FROM (
                 SELECT w.word, true AS has_stem
                 FROM word w

@@ -2,9 +2,9 @@
 
 A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
 that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
-(``@>``) of a document. Conditions on several items or on elements become a jsonpath. The GIN index of documents serves
-containment and jsonpaths. A jsonpath is a parameter that contains the values, because the operator that the index
-serves takes no variables.
+(``@>``) of a document. Conditions on one of several items, and on elements, become a jsonpath. The GIN index of
+documents serves containment, and jsonpaths with equalities. A jsonpath is a parameter that contains the values, because
+the operator that the index serves takes no variables.
 """
 
 import json
@@ -55,7 +55,7 @@ class Clause:
 class ClauseTerm:
     """One term of an SQL condition on ``r``.
 
-    :param by_gin: whether a GIN index can serve the term.
+    :param by_gin: whether the term, or a part of it, may be in a form that a GIN index serves.
     :param finds_few: whether an index finds the resources that fulfil the term; they are assumed to be few.
     :param stretch: the stretch of an order that these resources form; None if they are not adjacent in any order.
     """
@@ -98,12 +98,12 @@ def _has_value(document: Any) -> bool:
 
 def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
     """Whether a comparison is of the kind ``index``, and the index of its field serves the comparison."""
-    is_of_kind = index in atom.field.indexed_in(projection) and index in atom.operator.indexed
-    return is_of_kind and not atom.negated and all(map(atom.field.looked_up, atom.values))
+    has_index = index in atom.field.indexed_in(projection) and index in atom.operator.indexed
+    return has_index and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
 def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition says that an array of scalars has at least one of several values."""
+    """Whether a condition says that an array of scalars has a value, or at least one of several values."""
     return (
         isinstance(condition, Holds)
         and condition.field.is_array
@@ -135,7 +135,7 @@ def unindexed(condition: LiteralString) -> LiteralString:
 
 
 _INDEXED_AS: Mapping[type, LiteralString] = {UUID: "uuid", int: "bigint"}
-"""The SQL types of indexed columns that are not the types as which values of the kinds are compared."""
+"""The SQL type of the indexed column, by the Python type of a value, where other comparisons use another type."""
 
 
 @dataclass(slots=True)
@@ -297,9 +297,9 @@ class _Compiler:
                 return unreachable("elements have no arrays")
 
     def _exists(self, path: str) -> LiteralString:
-        """The SQL that a jsonpath finds something, in a form that no index serves.
+        """The SQL condition that a jsonpath finds something, in a form that no index serves.
 
-        It is for a jsonpath without ``==``, for which the GIN index would return every row.
+        It is for a jsonpath that needs no value to be there, for which the GIN index would return every row.
         """
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 

@@ -36,17 +36,20 @@ def page_of_search(project_key: str, query: Search, texts: Expansion | None = No
 
     :param texts: the words of the project that match the texts of the search; None if it has no texts.
     """
-    narrowing = _clauses("query", query.query_filters, query.projection)
-    parameters: Parameters = {"project_key": project_key}
+    shared_with_facets = _clauses("query", query.query_filters, query.projection)
     if texts is not None:
-        narrowing.append(_matching(texts.tsquery, query.projection))
+        shared_with_facets.append(_matching(texts.tsquery, query.projection))
+    parameters: Parameters = {"project_key": project_key}  # terms and facets add theirs
+    terms = _terms(query, texts, parameters)
+    facets, facet_queries = _facets(query, shared_with_facets, parameters)
     return Page(
-        Selected([*narrowing, *_clauses("filter", query.filters, query.projection)]),
+        Selected([*shared_with_facets, *_clauses("filter", query.filters, query.projection)]),
         parameters,
         query.paging,
-        _terms(query, texts, parameters),
+        terms,
         PROJECTION_JSON[query.projection],
-        *_facets(query, narrowing, parameters),
+        facets,
+        facet_queries,
     )
 
 

@@ -3,7 +3,7 @@
 A resource is indexed by its words in lower case, without stemming. A search first looks up which words of the project's
 dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the searched words, and then finds the resources
 with these words. A fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy
-search costs little more than an exact one.
+search costs little more than another one.
 """
 
 import json
@@ -22,8 +22,12 @@ from app.resource.model import SearchText
 WORDS_AT_MOST = 64
 """The most words of all texts of a search together, with repetitions."""
 
-ALTERNATIVES_AT_MOST = 512 * 1024
-"""The most bytes of the tsquery of a search, with all matching words of the project. PostgreSQL allows a megabyte."""
+MATCHES_AT_MOST = 8_000
+"""The most words of the project that match the texts of a search. PostgreSQL evaluates ``a | b | ...`` recursively, and
+reaches the default of ``max_stack_depth`` with twice as many words."""
+
+TSQUERY_BYTES_AT_MOST = 512 * 1024
+"""The most bytes of the tsquery of a search. PostgreSQL allows a megabyte."""
 
 CONFIGURATIONS: Mapping[str, str] = json.loads(Path(__file__).with_name("configurations.json").read_text("utf-8"))
 """PostgreSQL's text-search configuration by the first part of a language tag (ISO 639-1).
@@ -31,9 +35,6 @@ CONFIGURATIONS: Mapping[str, str] = json.loads(Path(__file__).with_name("configu
 Older versions of PostgreSQL lack some of these configurations. For a configuration that the server lacks, and for any
 other language, a search uses ``simple``.
 """
-
-
-# Searching
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,14 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
         _EXPAND,
         {
             "project_key": project_key,
-            "configurations": [CONFIGURATIONS.get(text.language[:2].lower(), "simple") for text in texts],
+            "configurations": [CONFIGURATIONS.get(text.language[:2], "simple") for text in texts],
             "texts": [text.text for text in texts],
             "edits": fuzzy_level or 0,
             "words_at_most": WORDS_AT_MOST,
         },
     ).fetchone()
     if row is None:
-        errors.unreachable("an aggregate without GROUP BY has one row")
+        errors.unreachable("a select without FROM has one row")
     word_counts, all_found, asked = cast("tuple[list[int], bool, list[list[str | None]]]", row)
     too_many = text_beyond(WORDS_AT_MOST, texts, word_counts)
     if too_many is not None:
@@ -101,8 +102,9 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if not all_found:
         return Expansion(())
     expansion = Expansion(tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]))
-    if len((expansion.tsquery or "").encode()) > ALTERNATIVES_AT_MOST:
-        raise _invalid_text(texts[0], "Too many words of the project may stand for these.")
+    tsquery = expansion.tsquery or ""
+    if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
+        raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")
     return expansion
 
 
@@ -116,8 +118,8 @@ def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
 
 
 def _quoted(word: LiteralString) -> LiteralString:
-    """The SQL that quotes a word as an operand of a ``tsquery``."""
-    return rf"""'''' || replace(replace({word}, '\', '\\'), '''', '''''') || ''''"""
+    """The SQL that quotes a word as an operand of a ``tsquery``. Words have no character that needs an escape."""
+    return f"'''' || {word} || ''''"
 
 
 _HAS_STEM: LiteralString = "tsvector_to_array(to_tsvector(a.configuration, w.word)) && a.stems"
@@ -217,5 +219,5 @@ SELECT
         SELECT FROM text t WHERE NOT EXISTS (SELECT FROM written w WHERE w.number = t.number AND w.stems <> '{{}}'))
         AND (SELECT coalesce(bool_and(e.matching IS NOT NULL), false) FROM expanded e),
     (SELECT array_agg(ARRAY[e.exact, e.stemmed, e.matching]) FROM expanded e)"""
-"""Statement of one row: the number of words of each text; whether each text has a stem, and each stem a word of the
-project; the words, each as the texts of :class:`AskedWord`."""
+"""Statement of one row: the number of words of each text; whether each text has a word that is no stop word, and the
+project a match for each of these words; the words, each as the texts of :class:`AskedWord`."""
