@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from journals import BEGAN, findings_of, recovery_of, replayed, sent
 from sample_resource_sandbox.analysis.findings import FINDINGS
-from sample_resource_sandbox.analysis.look import Look
+from sample_resource_sandbox.analysis.look import FIELDS_AT_MOST, Look
 from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
+
+from app.http import bodies
 
 ONE = "018cc251-f400-7000-8000-000000000001"
 TWO = "018cc251-f400-7000-8000-000000000002"
@@ -132,7 +134,8 @@ def test_a_long_body_hides_no_finding(id_: str) -> None:
 def test_a_form_that_the_service_does_not_parse_is_not_parsed() -> None:
     """Parsing a million fields took seconds, in which the process answered no other request."""
     form = sent(0, "POST /searchApiPattern", 400, head=[("Content-Type", "application/x-www-form-urlencoded")])
-    for fields, parsed in ((1000, 1000), (1001, 0)):
+    assert bodies.FIELDS_AT_MOST == FIELDS_AT_MOST
+    for fields, parsed in ((FIELDS_AT_MOST, FIELDS_AT_MOST), (FIELDS_AT_MOST + 1, 0)):
         body = "&".join(["fuzzy=True"] * fields).encode()
         form.request.body, form.request.size = body, len(body)
         assert len(Look(form).parameters) == parsed

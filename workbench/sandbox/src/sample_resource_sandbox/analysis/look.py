@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl, unquote
 
 from werkzeug.http import parse_date
 
-from app.http.bodies import FIELDS_AT_MOST, FORM
 from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
 
@@ -41,6 +40,9 @@ _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", 
 
 _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 """The headers that proxies add."""
+
+FIELDS_AT_MOST = 1000
+"""The most fields of a form that the service parses."""
 
 _TEXT_AT_MOST = 200
 """The most characters of a text that is remembered."""
@@ -155,8 +157,9 @@ class Look:
     @property
     def form(self) -> tuple[tuple[str, str], ...]:
         """The fields of the body, if it is a form. None of a form with more fields than the service parses."""
-        is_form = self.headers.get("content-type", "").startswith(FORM) and self.text.count("&") < FIELDS_AT_MOST
-        return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_form else ()
+        is_form = self.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        is_parsed = is_form and self.text.count("&") < FIELDS_AT_MOST
+        return tuple(parse_qsl(self.text, keep_blank_values=True)) if is_parsed else ()
 
     @cached_property
     def parameters(self) -> tuple[tuple[str, str], ...]:
