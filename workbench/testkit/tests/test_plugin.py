@@ -256,6 +256,38 @@ def test_what_is_expected_fails_no_session(
     assert inner("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
 
 
+def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytester.makepyfile("def test_quick(sample_project): pass")
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    run = f"quick-{time.time_ns()}"
+    result = inner("-rP", f"--sample-run={run}")
+    result.assert_outcomes(passed=1)
+    assert "Error" not in result.stdout.str() + result.stderr.str()
+    assert json.loads(sample_resource.run_report(run))["projects"] == 1
+    left = sample_resource.order("GET", "/sandbox/projects")["results"]
+    assert [each for each in left if each["run"] == run] == []
+
+
+def test_a_marker_with_a_positional_argument_is_told(
+    pytester: pytest.Pytester,
+    inner: Callable[..., pytest.RunResult],
+    sample_resource: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytester.makepyfile(
+        "import pytest\n\n@pytest.mark.sample_project(100)\ndef test_asks(sample_project): assert sample_project"
+    )
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    result = inner("-q")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["sample_project takes options by name, such as resources=100, and not 100"])
+
+
 SEES_ITS_SERVER = """
     import os, pytest, time
 
