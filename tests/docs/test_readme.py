@@ -55,6 +55,14 @@ def test_the_package_says_what_the_service_is_as_readme_does() -> None:
     assert bullets.splitlines()[0] in README.text
 
 
+@pytest.mark.parametrize("page", ["docs/package.md", "workbench/testkit/README.md", "workbench/testkit-js/README.md"])
+def test_packages_on_no_index_are_installed_from_a_folder(page: str) -> None:
+    commands = re.findall(r"^pip install .*", Page(page).text, re.MULTILINE)
+    assert [each for each in commands if "--find-links" not in each] == []
+    assert commands
+    assert "on no index yet" in Page(page).text
+
+
 def test_the_number_of_clauses_is_theirs() -> None:
     for page in (README, Page("docs/package.md")):
         assert f"**{len(CLAUSES)} numbered clauses**" in page.text

@@ -1,6 +1,10 @@
 // What a test expects of the requests of its client, as the service is asked.
 
+import { refuseOthers } from "./options.js";
+
 /** @typedef {import("./types.js").Expectation} Expectation */
+
+const OPTIONS = ["times", "after", "status", "query", "headers", "body", "withinMs", "settleMs"];
 
 /** A request was expected, and was not sent so often. The message is the service's. */
 export class UnexpectedRequests extends Error {
@@ -13,7 +17,9 @@ export class UnexpectedRequests extends Error {
  * @param {string} path
  * @param {Expectation} expected
  */
-export function order(method, path, { times, after, status, query, headers, body, withinMs, settleMs }) {
+export function order(method, path, expected) {
+  refuseOthers("expect", expected, OPTIONS);
+  const { times, after, status, query, headers, body, withinMs, settleMs } = expected;
   const earlier = [after ?? []].flat().map((entry) => entry.number);
   return {
     method,

@@ -1,5 +1,6 @@
 // A sandbox for the tests of clients: throwaway projects on a real server.
 
+import { refuseOthers } from "./options.js";
 import { SandboxServer } from "./server.js";
 import { runName, shared } from "./shared.js";
 
@@ -24,7 +25,9 @@ export { withProject } from "./with-project.js";
  * @returns {Promise<SandboxServer>}
  * @throws {import("./server.js").SandboxError} if there is none
  */
-export async function startServer({ run = runName() } = {}) {
+export async function startServer(options = {}) {
+  refuseOthers("startServer", options, ["run"]);
+  const { run = runName() } = options;
   const { SAMPLE_RESOURCE_URL, SANDBOX_TOKEN = "" } = process.env;
   if (SAMPLE_RESOURCE_URL) return new SandboxServer(SAMPLE_RESOURCE_URL, { token: SANDBOX_TOKEN, run });
   return new SandboxServer(await shared(), { run });

@@ -3,6 +3,7 @@
 
 import { fits, order, UnexpectedRequests } from "./expected.js";
 import { JournalEntry, told } from "./journal.js";
+import { refuseOthers } from "./options.js";
 import { SandboxError } from "./server.js";
 
 /** @typedef {import("./types.js").Rule} Rule */
@@ -92,7 +93,9 @@ export class SandboxProject {
    * Bring back what the project held when it was made, with clock and ids. Rules end and the journal is emptied.
    * @param {{ keep?: ("rules" | "requests")[] }} [options] `keep`: what stays
    */
-  async reset({ keep = [] } = {}) {
+  async reset(options = {}) {
+    refuseOthers("reset", options, ["keep"]);
+    const { keep = [] } = options;
     if (!keep.includes("requests")) this.#toldBefore += `${told((await this.journal()).reverse()) || "none"}\n(reset)\n`;
     await this.#order("POST", "/reset", { keep });
   }
@@ -118,7 +121,9 @@ export class SandboxProject {
    * @param {string} [only.operationId]
    * @returns {Promise<JournalEntry[]>}
    */
-  async journal({ method, path, status, operationId } = {}) {
+  async journal(only = {}) {
+    refuseOthers("journal", only, ["method", "path", "status", "operationId"]);
+    const { method, path, status, operationId } = only;
     const narrowing = Object.entries({ method, operationId }).flatMap(([name, text]) => (text ? [[name, text]] : []));
     /** @type {JournalEntry[]} */
     const found = [];

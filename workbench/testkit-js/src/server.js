@@ -3,6 +3,7 @@
 import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 
+import { refuseOthers } from "./options.js";
 import { SandboxProject } from "./project.js";
 
 const TIMEOUT_MS = 75_000;
@@ -23,7 +24,9 @@ export class SandboxServer {
    * @param {string} [options.token] `SANDBOX_TOKEN`, if the service has one
    * @param {string | null} [options.run] that projects belong to which are made; none: to no run
    */
-  constructor(url, { token = "", run = null } = {}) {
+  constructor(url, options = {}) {
+    refuseOthers("SandboxServer", options, ["token", "run"]);
+    const { token = "", run = null } = options;
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
       throw new TypeError(`${JSON.stringify(url)} is no URL with http:// or https:// and a host`);
     }

@@ -155,6 +155,18 @@ test("the fixture of vitest does the same", async () => {
   await assert.rejects(used.journal(), /404/);
 });
 
+for (const [call, told] of [
+  [(project) => project.expect("GET", "/resource", { header: { A: "b" }, time: 7 }), "expect has no option header: it has times, after, status, query, headers, body, withinMs, settleMs"],
+  [(project) => project.journal({ methd: "POST" }), "journal has no option methd: it has method, path, status, operationId"],
+  [(project) => project.reset({ kep: ["rules"] }), "reset has no option kep: it has keep"],
+  [() => startServer({ ran: "one" }), "startServer has no option ran: it has run"],
+  [async () => new SandboxServer("http://a", { tokn: "one" }), "SandboxServer has no option tokn: it has token, run"],
+]) {
+  test(told, withProject(async (project) => {
+    await assert.rejects(call(project), { name: "TypeError", message: told });
+  }));
+}
+
 for (const url of ["", "localhost:8000", "ftp://a"]) {
   test(`${JSON.stringify(url)} is no URL of a server`, () => {
     assert.throws(() => new SandboxServer(url), /is no URL/);

@@ -4,7 +4,7 @@
  * @param {string} path
  * @param {Expectation} expected
  */
-export function order(method: string, path: string, { times, after, status, query, headers, body, withinMs, settleMs }: Expectation): {
+export function order(method: string, path: string, expected: Expectation): {
     settleMs?: number;
     withinMs?: number;
     body?: {};
@@ -28,7 +28,6 @@ export function order(method: string, path: string, { times, after, status, quer
  * @param {string} text
  */
 export function fits(wanted: string, text: string): boolean;
-/** @typedef {import("./types.js").Expectation} Expectation */
 /** A request was expected, and was not sent so often. The message is the service's. */
 export class UnexpectedRequests extends Error {
 }

@@ -12,7 +12,7 @@
  * @returns {Promise<SandboxServer>}
  * @throws {import("./server.js").SandboxError} if there is none
  */
-export function startServer({ run }?: {
+export function startServer(options?: {
     run?: string | undefined;
 }): Promise<SandboxServer>;
 /**

@@ -53,7 +53,7 @@ export class SandboxProject {
      * Bring back what the project held when it was made, with clock and ids. Rules end and the journal is emptied.
      * @param {{ keep?: ("rules" | "requests")[] }} [options] `keep`: what stays
      */
-    reset({ keep }?: {
+    reset(options?: {
         keep?: ("rules" | "requests")[];
     }): Promise<void>;
     /** Keep what the project holds, under a name. */
@@ -69,7 +69,7 @@ export class SandboxProject {
      * @param {string} [only.operationId]
      * @returns {Promise<JournalEntry[]>}
      */
-    journal({ method, path, status, operationId }?: {
+    journal(only?: {
         method?: string | undefined;
         path?: string | undefined;
         status?: number | undefined;

@@ -9,7 +9,7 @@ export class SandboxServer {
      * @param {string} [options.token] `SANDBOX_TOKEN`, if the service has one
      * @param {string | null} [options.run] that projects belong to which are made; none: to no run
      */
-    constructor(url: string, { token, run }?: {
+    constructor(url: string, options?: {
         token?: string | undefined;
         run?: string | null | undefined;
     });

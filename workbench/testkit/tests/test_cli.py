@@ -199,8 +199,10 @@ def test_help_and_version_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("4.2-3\n4.6-1  it has only GET\n", 0, "No clause fails that was not expected to."),
         ("# known\n4.6-1 # no POST\n", 1, "1 clause fails."),
-        ("4.2-3\n4.6-1\n9-5\n", 0, "4.6-1\n"),
-        ("4.2-3\n4.6-1\n4.1-1\n", 1, "1 passes that was expected to fail."),
+        ("4.2-3\n4.6-1\n9-5\n", 1, "9-5 is listed as an expected failure, and does not fail\n"),
+        ("4.2-3\n4.6-1\n4.1-*\n9-*\n", 1, "2 listed as expected to fail do not fail."),
+        ("4.2-3\n4.6-1\n9-6\n", 0, "No clause fails that was not expected to."),  # 9-6 was not asked for
+        ("4.2-3\n4.6-1\n4.1-1\n", 1, "1 listed as expected to fail does not fail."),
     ],
 )
 def test_expected_failures_decide_the_exit_code(

@@ -1,8 +1,10 @@
 """The npm package of ``testkit-js``: reproducible, complete, and in step with the Python package."""
 
 import json
+import re
 import tarfile
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,12 @@ def test_it_has_code_types_and_texts_and_nothing_else(package: Path) -> None:
     assert {name for name in names if name.startswith("types/")} == {
         f"types/{path.stem}.d.ts" for path in (KIT / "src").glob("*.js")
     }
+
+
+@pytest.mark.parametrize("page", ["workbench/testkit-js/README.md", "docs/workbench/clients.md"])
+def test_documents_install_the_archive_that_is_made(package: Path, page: str) -> None:
+    named = re.findall(r"npm install --save-dev (?:CHECKOUT/)?dist/([^`\s]+)", (ROOT / page).read_text())
+    assert [fnmatch(package.name, name) for name in named] == [True]
 
 
 def test_what_it_exports_is_in_it(package: Path) -> None:

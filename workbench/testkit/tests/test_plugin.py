@@ -17,6 +17,7 @@ from sample_resource_testkit.journal import JournalEntry
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 README = Path(__file__).parents[1] / "README.md"
+Inner = Callable[..., pytest.RunResult]
 PROGRAM = [sys.executable, "-c", "from sample_resource_testkit.cli import main; main()"]
 
 
@@ -36,7 +37,7 @@ def is_listening(url: str) -> bool:
 
 
 @pytest.fixture
-def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
+def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Inner:
     """Run pytest in a folder with the tests that were written there."""
     # Only what the plugin needs: the other plugins of this environment take seconds to load.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -47,17 +48,18 @@ def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callabl
     return run
 
 
-def test_the_example_of_readme_passes(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def on_server(inner: Inner, sample_resource: SandboxServer, monkeypatch: pytest.MonkeyPatch) -> Inner:
+    """The same, with the server of this session."""
+    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+    return inner
+
+
+def test_the_example_of_readme_passes(pytester: pytest.Pytester, on_server: Inner) -> None:
     (example,) = re.findall(r"<!-- example -->\n```python\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
     (line,) = re.findall(r"<!-- session -->\n```sh\npytest (.*?)\n```", README.read_text())
     pytester.makepyfile(example)
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
-    result = inner("-q", *line.split())
+    result = on_server("-q", *line.split())
     result.assert_outcomes(passed=1)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; operations * %, *exercised"])
@@ -73,15 +75,9 @@ def without_fcntl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_fcntl")
-def test_without_fcntl_a_named_server_is_used(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
+def test_without_fcntl_a_named_server_is_used(pytester: pytest.Pytester, on_server: Inner) -> None:
     pytester.makepyfile("def test_of_a_client(sample_project):\n    assert sample_project.journal() == []")
-    inner("-p", "xdist", "-n", "2").assert_outcomes(passed=1)
+    on_server("-p", "xdist", "-n", "2").assert_outcomes(passed=1)
 
 
 @pytest.mark.usefixtures("without_fcntl")
@@ -94,12 +90,7 @@ def test_without_fcntl_clients_are_judged_on_a_named_server(sample_resource: San
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_test_that_fails_shows_the_requests_of_its_client(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_test_that_fails_shows_the_requests_of_its_client(pytester: pytest.Pytester, on_server: Inner) -> None:
     pytester.makepyfile(
         """
         import pytest
@@ -122,8 +113,7 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
             assert False
         """
     )
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
-    result = inner("-q")
+    result = on_server("-q")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
@@ -145,12 +135,7 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(
     assert "def expect" not in result.stdout.str()
 
 
-def test_a_fixture_that_fails_shows_the_requests_of_its_client(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fixture_that_fails_shows_the_requests_of_its_client(pytester: pytest.Pytester, on_server: Inner) -> None:
     pytester.makepyfile(
         """
         import pytest
@@ -164,17 +149,13 @@ def test_a_fixture_that_fails_shows_the_requests_of_its_client(
             pass
         """
     )
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
-    result = inner("-q")
+    result = on_server("-q")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*requests to http://127.0.0.1:*", "1: GET /resource?limit=1 -> 401"])
 
 
 def test_a_session_is_one_run_that_is_judged(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
+    pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On two workers: the tests pass, and the session does not."""
     pytester.makepyfile(
@@ -191,11 +172,10 @@ def test_a_session_is_one_run_that_is_judged(
                 urlopen(Request(f"{project.url}/resource?withTotal={value}", headers=headers)).close()
         """
     )
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
     run = f"judged-{time.time_ns()}"
     options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
     monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
-    result = inner("-q", "-p", "xdist", "-n", "2", "--sample-findings=none", *options)
+    result = on_server("-q", "-p", "xdist", "-n", "2", "--sample-findings=none", *options)
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -216,12 +196,7 @@ def test_a_session_is_one_run_that_is_judged(
     assert json.loads(sample_resource.run_report(run))["findings"] == report["findings"]
 
 
-def test_what_is_expected_fails_no_session(
-    pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
-    sample_resource: SandboxServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server: Inner) -> None:
     """A marker expects it of one test, a file of all; what it names wrongly is told."""
     pytester.makepyfile(
         """
@@ -240,20 +215,41 @@ def test_what_is_expected_fails_no_session(
             read(sample_project)
         """
     )
-    monkeypatch.setenv("SAMPLE_RESOURCE_URL", sample_resource.url)
-    assert inner("-q", "--sample-findings=none", "-k", "marker").ret == 0
-    result = inner("-q", "--sample-no-findings")
+    assert on_server("-q", "--sample-findings=none", "-k", "marker").ret == 0
+    result = on_server("-q", "--sample-no-findings")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["Finding booleanInOtherCase, once: *", "* was of *::test_nothing"])
     pytester.path.joinpath("known").write_text("# ours\nbooleanInOtherCase  # the library\n")
-    assert inner("-q", "--sample-findings=known").ret == 0
+    assert on_server("-q", "--sample-findings=known").ret == 0
     pytester.path.joinpath("known").write_text("boolean\n")
-    result = inner("-q", "--sample-findings=known")
+    result = on_server("-q", "--sample-findings=known")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --sample-findings: *There is no finding 'boolean'*"])
     assert "{" not in result.stderr.str()
-    assert inner("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
-    assert inner("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
+    assert on_server("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
+    assert on_server("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
+    pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer
+) -> None:
+    pytester.makepyfile("def test_quick(sample_project): pass")
+    run = f"quick-{time.time_ns()}"
+    result = on_server("-rP", f"--sample-run={run}")
+    result.assert_outcomes(passed=1)
+    assert "Error" not in result.stdout.str() + result.stderr.str()
+    assert json.loads(sample_resource.run_report(run))["projects"] == 1
+    left = sample_resource.order("GET", "/sandbox/projects")["results"]
+    assert [each for each in left if each["run"] == run] == []
+
+
+def test_a_marker_with_a_positional_argument_is_told(pytester: pytest.Pytester, on_server: Inner) -> None:
+    pytester.makepyfile(
+        "import pytest\n\n@pytest.mark.sample_project(100)\ndef test_asks(sample_project): assert sample_project"
+    )
+    result = on_server("-q")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["sample_project takes options by name, such as resources=100, and not 100"])
 
 
 SEES_ITS_SERVER = """
@@ -274,7 +270,7 @@ def seen_by(path: Path) -> list[tuple[str, str]]:
 
 
 def test_workers_share_a_server_that_ends_with_the_run(
-    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, inner: Inner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytester.makepyfile(SEES_ITS_SERVER.format(then="pass"))
     seen = pytester.path / "seen"
@@ -309,7 +305,7 @@ def test_the_server_ends_when_pytest_is_killed(pytester: pytest.Pytester, monkey
 @pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")])
 def test_without_the_service_the_test_says_what_to_install(
     pytester: pytest.Pytester,
-    inner: Callable[..., pytest.RunResult],
+    inner: Inner,
     monkeypatch: pytest.MonkeyPatch,
     options: tuple[str, ...],
 ) -> None:
@@ -332,7 +328,7 @@ def test_without_the_service_the_test_says_what_to_install(
 
 
 def test_a_run_that_asks_for_nothing_starts_nothing(
-    pytester: pytest.Pytester, inner: Callable[..., pytest.RunResult], monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, inner: Inner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytester.makepyfile("def test_nothing(): pass")
     temporary = pytester.mkdir("temporary")

@@ -75,9 +75,10 @@ def test_what_was_expected_is_told_apart() -> None:
     text = as_text(verdict(failing, passing, expected={"1": "it is old"}))
     assert "fail as expected:\n  1 it is old\n" in text
     assert "FAIL 1" not in text
-    text = as_text(verdict(clause("3", Outcome.FAIL), passing, expected={"2": ""}))
-    assert "2 is listed as an expected failure, and passes" in text
-    assert text.endswith("1 clause fails, 1 passes that was expected to fail.\n")
+    text = as_text(verdict(clause("3", Outcome.FAIL), passing, expected={"2": ""}, stale=("2",)))
+    assert "2 is listed as an expected failure, and does not fail" in text
+    assert text.endswith("1 clause fails, 1 listed as expected to fail does not fail.\n")
+    assert "<h1>Listed as expected failures, and not failing: 2</h1>" in as_html(verdict(passing, stale=("2",)))
 
 
 def test_colours_are_for_terminals() -> None:

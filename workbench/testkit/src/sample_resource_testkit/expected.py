@@ -25,20 +25,13 @@ class Expected:
         """The expected failures among results, and the lines of the file that no failure matches.
 
         :return: first the reasons by clause number, for clauses that the file names, and failing clauses that match a
-            pattern. Then the lines that no failing clause matches; a line that names a passing clause is not among
-            them.
+            pattern. Then the lines that concern clauses among the results, of which none fails.
         """
         failing = [number for number, result in results.items() if result.outcome is Outcome.FAIL]
         patterns = [line for line in self.lines if line not in results]
         listed = {number: self.lines[line] for line in patterns for number in _matches(failing, line)}
         listed |= {number: self.lines[number] for number in results if number in self.lines}
-        stale = (
-            line
-            for line in self.lines
-            if any(_matches(results, line))
-            and not any(_matches(failing, line))
-            and not (line in results and results[line].outcome is Outcome.PASS)
-        )
+        stale = (line for line in self.lines if any(_matches(results, line)) and not any(_matches(failing, line)))
         return listed, tuple(stale)
 
 

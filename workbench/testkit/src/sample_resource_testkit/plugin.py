@@ -10,7 +10,7 @@ import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -189,63 +189,41 @@ def sample_resource(request: pytest.FixtureRequest) -> SandboxServer:
         pytest.fail(str(error), pytrace=False)
 
 
-class _Projects:
-    """Makes a project for the next test while a test runs, and removes used projects in the background.
-
-    :param kept: how many of the last used projects are not removed.
-    """
-
-    def __init__(self, server: SandboxServer, *, kept: int) -> None:
-        self._server = server
-        self._kept = kept
-        self._used: deque[SandboxProject] = deque()
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="sample-projects")
-        self._next: Future[SandboxProject] | None = None
-
-    def take(self, order: dict[str, Any]) -> SandboxProject:
-        """A project that no other test has."""
-        if order:
-            return self._server.make_project(**order)
-        waiting, self._next = self._next, None
-        made = self._server.make_project() if waiting is None else waiting.result()
-        self._next = self._threads.submit(self._server.make_project)
-        return made
-
-    def give_back(self, project: SandboxProject) -> None:
-        """Take back a used project, and remove the oldest one in the background if too many are kept."""
-        self._used.append(project)
-        if len(self._used) > self._kept:
-            self._threads.submit(self._used.popleft().remove)
-
-    def close(self) -> None:
-        """Wait until the removals have ended."""
-        if self._next is not None:
-            self._next.add_done_callback(lambda future: None if future.exception() else self.give_back(future.result()))
-        self._threads.shutdown()
-
-
 @pytest.fixture(scope="session")
-def _sample_projects(sample_resource: SandboxServer) -> Iterator[_Projects]:
-    projects = _Projects(sample_resource, kept=0 if os.environ.get(URL_VARIABLE) else _KEPT_PROJECTS)
-    yield projects
-    projects.close()
+def _give_back() -> Iterator[Callable[[SandboxProject], None]]:
+    """Takes back a used project, and removes the oldest one in the background if too many are kept."""
+    kept = 0 if os.environ.get(URL_VARIABLE) else _KEPT_PROJECTS
+    used: deque[SandboxProject] = deque()
+    with ThreadPoolExecutor(1, thread_name_prefix="sample-projects") as threads:
+
+        def give_back(project: SandboxProject) -> None:
+            used.append(project)
+            if len(used) > kept:
+                threads.submit(used.popleft().remove)
+
+        yield give_back
 
 
 @pytest.fixture
-def sample_project(request: pytest.FixtureRequest, _sample_projects: _Projects) -> Iterator[SandboxProject]:
+def sample_project(
+    request: pytest.FixtureRequest, sample_resource: SandboxServer, _give_back: Callable[[SandboxProject], None]
+) -> Iterator[SandboxProject]:
     """A throwaway project for one test, with URL, credentials, a token, and orders to the sandbox.
 
     The marker ``sample_project`` sets options of the project: ``@pytest.mark.sample_project(resources=100)``.
     """
-    marker = request.node.get_closest_marker("sample_project")
+    marker = request.node.get_closest_marker("sample_project") or pytest.mark.sample_project.mark
+    if marker.args:
+        told = f"sample_project takes options by name, such as resources=100, and not {marker.args[0]!r}"
+        pytest.fail(told, pytrace=False)
     try:
-        project = _sample_projects.take({} if marker is None else dict(marker.kwargs))
+        project = sample_resource.make_project(**marker.kwargs)
     except SandboxError as error:
         pytest.fail(str(error), pytrace=False)
     request.node.stash[_PROJECT] = project
     request.node.user_properties.append((_PROPERTY, project.key))
     yield project
-    _sample_projects.give_back(project)
+    _give_back(project)
 
 
 @pytest.hookimpl(wrapper=True)

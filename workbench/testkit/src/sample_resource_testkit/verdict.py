@@ -72,7 +72,7 @@ class Verdict:
     :param results: the results of the chosen clauses, in the order of the specification.
     :param failures: the failures of each clause that fails.
     :param expected: the reasons of clauses that may fail.
-    :param stale: lines of the list of expected failures that match no failing clause.
+    :param stale: lines of the list of expected failures that match only clauses that do not fail.
     :param causes: the causes of failing clauses and of those that need them. Clauses that one repair makes pass have
         the same cause.
     :param shell: lines for a shell that set the variables of the curl lines.
@@ -124,8 +124,8 @@ class Verdict:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether no clause fails or passes unexpectedly, and the kit made no mistake."""
-        return not self.unexpected_failures and not self.unexpected_passes and not self.errors
+        """Whether exactly the expected failures fail, and the kit made no mistake."""
+        return not self.unexpected_failures and not self.stale and not self.errors
 
     @property
     def checks(self) -> int:

@@ -105,7 +105,7 @@ def in_folder(folder: Path, files: Mapping[str, str], examples: Path) -> Path:
     """A new folder with tests, which uses what the examples have installed."""
     folder.mkdir()
     shutil.copy(examples / "package.json", folder)
-    files = {"jest.config.js": "export default {};\n", **files}  # without one jest looks further up
+    files = {"jest.config.mjs": "export default {};\n", **files}  # without one jest looks further up
     (folder / "node_modules").symlink_to(examples / "node_modules")
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -204,10 +204,10 @@ tested("asks for a total as Python spells it", async (project) => {
 
 JUDGES = {
     "vitest": {
-        "vitest.config.js": 'export default { test: { globalSetup: "./after.js" } };\n',
-        "after.js": 'export { default as teardown } from "./judge.js";\n',
+        "vitest.config.mjs": 'export default { test: { globalSetup: "./after.mjs" } };\n',
+        "after.mjs": 'export { default as teardown } from "./judge.mjs";\n',
     },
-    "jest": {"jest.config.js": 'export default { globalTeardown: "./judge.js" };\n'},
+    "jest": {"jest.config.mjs": 'export default { globalTeardown: "./judge.mjs" };\n'},
     "node-test": {"all.mjs": BLOCKS["all.mjs"]},
 }
 
@@ -224,7 +224,7 @@ def test_the_documented_judge_fails_the_build(
     runner: str, version: str, examples: Path, vitest_4: Path, nodes: Path, tmp_path: Path
 ) -> None:
     installed, runner = (vitest_4, "vitest") if runner == "vitest-4" else (examples, runner)
-    files = {"it.test.js": HEADS[runner] + JUDGED, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}
+    files = {"it.test.js": HEADS[runner] + JUDGED, "judge.mjs": BLOCKS["judge.mjs"], **JUDGES[runner]}
     folder = in_folder(tmp_path / "judged", files, installed)
     words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
     command = [str(word).replace(str(MODULES), str(installed / "node_modules")) for word in words]
@@ -266,7 +266,7 @@ def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
     imports = {"vitest": 'import { test } from "vitest";\n', "node-test": 'import test from "node:test";\n'}
     test = f"{imports.get(runner, '')}test('asks for none', () => {{}});\n"
     folder = in_folder(
-        tmp_path / "none", {"it.test.js": test, "judge.js": BLOCKS["judge.js"], **JUDGES[runner]}, examples
+        tmp_path / "none", {"it.test.js": test, "judge.mjs": BLOCKS["judge.mjs"], **JUDGES[runner]}, examples
     )
     words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
     ran = run_command(words, folder, **({"SAMPLE_RESOURCE_URL": restarted} if told == INCOMPLETE else {}))
@@ -280,7 +280,7 @@ def test_node_test_with_a_judge_passes_and_fails_as_its_tests_do(
 ) -> None:
     throws = 'throw new Error("no");' if is_failing else ""
     test = f'tested("asks", async () => {{ {throws} }});'
-    files = {"it.test.js": HEADS["node-test"] + test, "judge.js": BLOCKS["judge.js"], "all.mjs": BLOCKS["all.mjs"]}
+    files = {"it.test.js": HEADS["node-test"] + test, "judge.mjs": BLOCKS["judge.mjs"], "all.mjs": BLOCKS["all.mjs"]}
     ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "all", files, examples))
     assert ran.returncode == is_failing, ran.stdout
 
@@ -358,23 +358,25 @@ def test_without_a_server_it_says_what_to_install(examples: Path, tmp_path: Path
 
 
 def test_readme_says_what_works(examples: Path, tmp_path: Path) -> None:
-    assert BLOCKS["judge.js"] == (EXAMPLES / "judge.js").read_text()
-    blocks = ("example.test.js", "example.test.ts", "vitest.config.js", "jest.config.js", "example.mjs")
-    assert BLOCKS.keys() == {*blocks, "failure", "judge.js", "all.mjs"}
+    """In a folder as ``npm init -y`` makes it, where the name of a file tells that it is a module."""
+    assert BLOCKS["judge.mjs"] == (EXAMPLES / "judge.js").read_text()
+    blocks = ("example.test.mjs", "example.test.ts", "vitest.config.mjs", "jest.config.mjs", "example.mjs")
+    assert BLOCKS.keys() == {*blocks, "failure", "judge.mjs", "all.mjs"}
+    initial = {"package.json": '{"type": "commonjs"}'}
 
-    plain = in_folder(tmp_path / "plain", {"example.test.js": BLOCKS["example.test.js"]}, examples)
+    plain = in_folder(tmp_path / "plain", initial | {"example.test.mjs": BLOCKS["example.test.mjs"]}, examples)
     ran = run("node-test", plain)
     assert ran.returncode == 0, ran.stdout
+    assert "pass 1" in ran.stdout
     (plain / "example.mjs").write_text(BLOCKS["example.mjs"])
     shown = subprocess.check_output([NODE, "example.mjs"], cwd=plain, env=environment(), text=True, timeout=300)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/sb-[a-z]+ \S+\n", shown)
 
-    files = {name: BLOCKS[name] for name in ("example.test.ts", "vitest.config.js")}
-    ran = run("vitest", in_folder(tmp_path / "vitest", files, examples))
+    files = {name: BLOCKS[name] for name in ("example.test.ts", "vitest.config.mjs")}
+    ran = run("vitest", in_folder(tmp_path / "vitest", initial | files, examples))
     assert ran.returncode == 0, ran.stdout
 
-    files = {"example.test.js": BLOCKS["example.test.js"].replace('import test from "node:test";\n', "")}
-    folder = in_folder(tmp_path / "jest", files, examples)
-    (folder / "jest.config.js").write_text(BLOCKS["jest.config.js"])
-    ran = run("jest", folder)
+    files = {"jest.config.mjs": BLOCKS["jest.config.mjs"]}
+    files["example.test.mjs"] = BLOCKS["example.test.mjs"].replace('import test from "node:test";\n', "")
+    ran = run("jest", in_folder(tmp_path / "jest", initial | files, examples))
     assert ran.returncode == 0, ran.stdout

@@ -41,7 +41,8 @@ NAME = "sample-resource-conformance client"
 
 _EPILOG = """\
 PROGRAM is an adapter: it reads a JSON object a line from stdin, translates it into a call of the client, and writes
-what came of it to stdout. docs/adapters.md of the kit explains it, with a whole adapter.
+what came of it to stdout. --init writes a whole adapter; workbench/testkit/docs/adapters.md of the repository explains
+the messages.
 
 Without --url the service that is installed is started for the run, with its sandbox; SANDBOX_TOKEN is that of a sandbox
 that needs one.

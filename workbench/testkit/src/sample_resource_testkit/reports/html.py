@@ -63,20 +63,15 @@ def _counts(verdict: Verdict) -> str:
 
 
 def _headline(verdict: Verdict) -> str:
-    terms = verdict.terms
-    if not verdict.failing:
-        return (
-            f'No {terms.item} <span class="is-pass">fails</span>' if not verdict.unexpected_passes else _passes(verdict)
-        )
-    if not verdict.unexpected_failures:
-        return f"No {terms.item} fails that was not expected to" if not verdict.unexpected_passes else _passes(verdict)
-    count = len(verdict.unexpected_failures)
-    what, verb = (terms.item, "fails") if count == 1 else (terms.items, "fail")
-    return f'{count} {what} <span class="is-fail">{verb}</span>'
-
-
-def _passes(verdict: Verdict) -> str:
-    return f"Expected to fail, and passing: {escape(', '.join(verdict.unexpected_passes))}"
+    terms, count = verdict.terms, len(verdict.unexpected_failures)
+    if count:
+        what, verb = (terms.item, "fails") if count == 1 else (terms.items, "fail")
+        return f'{count} {what} <span class="is-fail">{verb}</span>'
+    if verdict.stale:
+        return f"Listed as expected failures, and not failing: {escape(', '.join(verdict.stale))}"
+    if verdict.failing:
+        return f"No {terms.item} fails that was not expected to"
+    return f'No {terms.item} <span class="is-pass">fails</span>'
 
 
 def _levels(verdict: Verdict) -> str:

@@ -137,9 +137,8 @@ def _others(verdict: Verdict, style: Style) -> list[str]:
     known = [number for number in verdict.failing if number in verdict.expected]
     if known:
         lines += ["fail as expected:", *(f"  {number} {verdict.expected[number]}".rstrip() for number in known)]
-    for number in verdict.unexpected_passes:
-        lines.append(style.paint(f"{number} is listed as an expected failure, and passes", _MARKS[Outcome.FAIL]))
-    lines += [f"{line} is listed as an expected failure, and nothing of it fails" for line in verdict.stale]
+    for line in verdict.stale:
+        lines.append(style.paint(f"{line} is listed as an expected failure, and does not fail", _MARKS[Outcome.FAIL]))
     return [*lines, ""] if lines else []
 
 
@@ -163,15 +162,15 @@ def _conclusion(verdict: Verdict, style: Style) -> list[str]:
     terms, count = verdict.terms, len(verdict.results)
     of = "" if not terms.has_cases else f"{verdict.checks} checks in {verdict.cases} cases of "
     lines = ["", f"{of}{count} {terms.items} against {verdict.url}, {verdict.elapsed_s:.1f} s"]
-    unexpected, passing = len(verdict.unexpected_failures), len(verdict.unexpected_passes)
+    unexpected, stale = len(verdict.unexpected_failures), len(verdict.stale)
     if verdict.is_as_expected:
         told = f"No {terms.item} fails" if not verdict.failing else f"No {terms.item} fails that was not expected to"
         return [*lines, style.paint(f"{told}.", _MARKS[Outcome.PASS])]
     parts = [_fail(unexpected, terms)] if unexpected else []
     if verdict.errors:
         parts.append(f"{len(verdict.errors)} could not be judged, by a mistake of the kit")
-    if passing:
-        parts.append(f"{passing} {'passes that was' if passing == 1 else 'pass that were'} expected to fail")
+    if stale:
+        parts.append(f"{stale} listed as expected to fail {'does' if stale == 1 else 'do'} not fail")
     return [*lines, style.paint(f"{', '.join(parts)}.", _MARKS[Outcome.FAIL])]
 
 
