@@ -233,7 +233,13 @@ def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server:
 def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
     pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer
 ) -> None:
-    pytester.makepyfile("def test_quick(sample_project): pass")
+    pytester.makepyfile("""
+        from urllib.request import Request, urlopen
+
+        def test_quick(sample_project):
+            headers = {"Authorization": f"Bearer {sample_project.token}"}
+            urlopen(Request(sample_project.url + "/resource", headers=headers)).close()
+    """)
     run = f"quick-{time.time_ns()}"
     result = on_server("-rP", f"--sample-run={run}")
     result.assert_outcomes(passed=1)
