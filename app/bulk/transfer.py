@@ -285,9 +285,11 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
     except ValidationError as error:
         reasons = [fault.extra.get("detailedErrorMessage", fault.message) for fault in faults_of(error.messages)]
         raise _LineRefused("; ".join(reasons)) from None
-    created: datetime = data.get("created_at", now)
-    modified: datetime = data.get("last_modified_at", created)
-    if modified < created:
+    modified: datetime | None = data.get("last_modified_at")
+    created: datetime = data.get("created_at", min(now, modified or now))
+    created_at = created.isoformat(timespec="milliseconds")
+    last_modified_at = (modified or created).isoformat(timespec="milliseconds")
+    if last_modified_at < created_at:
         raise _LineRefused("lastModifiedAt is before createdAt.")
     current = Content(data["object_type"], data.get("some_property"))
     staged: Content | None = data.get("staged")
@@ -302,8 +304,8 @@ def _read(number: int, line: bytes, client_id: str, now: datetime) -> ResourceRo
         id=data.get("id") or _derived_id(number, line, data.get("created_at", _EPOCH)),
         version=data.get("version", 1),
         key=data.get("key"),
-        created_at=created.isoformat(timespec="milliseconds"),
-        last_modified_at=modified.isoformat(timespec="milliseconds"),
+        created_at=created_at,
+        last_modified_at=last_modified_at,
         created_by=author,
         last_modified_by=data.get("last_modified_by", {}).get("id", author),
         object_type=current.object_type.text,

@@ -110,7 +110,7 @@ class Where(Expressions):
         return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
 
 
-_SORT_PATTERN = rf"^\s*({'|'.join(SORTABLE)})(\s+([aA][sS][cC]|[dD][eE][sS][cC]))?\s*$"
+_SORT_PATTERN = rf"^[ \t\r\n]*({'|'.join(SORTABLE)})([ \t\r\n]+([aA][sS][cC]|[dD][eE][sS][cC]))?[ \t\r\n]*$"
 
 
 def _whole_number(maximum: int, meaning: str, example: int) -> Parameter:

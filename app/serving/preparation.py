@@ -1,7 +1,6 @@
-"""The preparation of ``serve`` before gunicorn starts its workers: migrations, a signing key, and the demo client."""
+"""The preparation of ``serve`` before gunicorn starts its workers: a signing key, and the demo client."""
 
 from app.config import Settings
-from app.database import migrate
 from app.database.connection import connect
 from app.extension import package_of
 from app.identity import clients, issued_tokens, signing_keys
@@ -18,17 +17,15 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 
 
 def prepare(url: str, settings: Settings) -> str:
-    """Prepare a database for the service, and return the text that ``serve`` prints.
+    """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
-    It applies the missing migrations, and creates a signing key if there is none. If the database has no client yet, it
-    creates the demo client, and the text contains the client's secret. The text contains a token of the demo client as
-    long as this client is not revoked. The preparation can be repeated.
+    It creates a signing key if there is none. If the database has no client yet, it creates the demo client, and the
+    text contains the client's secret. The text contains a token of the demo client as long as this client is not
+    revoked. The preparation can be repeated.
 
-    :raises UnsupportedServer: if the database cannot be migrated, for example because its server is too old.
     :raises KeyUnreadable: if the signing key is encrypted and no encryption key in the settings decrypts it.
     """
     package = package_of(settings)
-    migrate.upgrade(url, package.migrations)
     with connect(url, settings) as connection:
         encryption = KeyEncryption(settings.key_encryption_keys)
         signing_keys.ensure_signing_key(connection, encryption)

@@ -98,6 +98,19 @@ def test_an_imported_line_without_id_is_as_young_as_its_created_at_says(run: Any
     assert max(ids) == UUID(created["id"])
 
 
+def test_an_imported_line_was_created_no_later_than_modified(run: Any, api: Api) -> None:
+    lines = [
+        '{"objectTypeProperty": {}, "key": "old", "lastModifiedAt": "2019-01-01T00:00:00Z"}',
+        '{"objectTypeProperty": {}, "key": "both", "createdAt": "2019-01-01T00:00:00.0006Z",'
+        ' "lastModifiedAt": "2019-01-01T00:00:00.0004Z"}',
+        '{"objectTypeProperty": {}, "key": "ahead", "lastModifiedAt": "2130-01-01T00:00:00Z"}',
+    ]
+    assert run("import", "--project", api.project, stdin="\n".join(lines)).exit_code == 0
+    for key, same in (("old", True), ("both", True), ("ahead", False)):
+        found = api.get(f"/key={key}").get_json()
+        assert (found["createdAt"] == found["lastModifiedAt"]) is same, found
+
+
 def test_an_update_does_not_step_before_the_creation(run: Any, api: Api) -> None:
     line = '{"objectTypeProperty": {}, "key": "later", "createdAt": "2130-01-01T00:00:00Z"}'
     assert run("import", "--project", api.project, stdin=line).exit_code == 0

@@ -15,6 +15,7 @@ from psycopg import sql
 from app import create_app
 from app.cli import main
 from app.config import Settings
+from app.database import migrate
 from app.identity import clients
 from app.serving.preparation import DEMO_PROJECT, prepare
 from tests.support.api import Api
@@ -164,6 +165,7 @@ def test_a_client_is_created_and_its_secret_stored_as_a_hash(database_url: str) 
 
 def test_preparing_a_database_twice_creates_one_demo_client(empty_database: str) -> None:
     settings = Settings(database_url=empty_database, port=8123, bind="::")
+    migrate.upgrade(empty_database)
     first, second = prepare(empty_database, settings), prepare(empty_database, settings)
     assert "Its secret" in first
     assert "Its secret" not in second
@@ -174,6 +176,7 @@ def test_preparing_a_database_twice_creates_one_demo_client(empty_database: str)
 
 def test_the_printed_token_belongs_to_the_demo_client(empty_database: str) -> None:
     settings = Settings(database_url=empty_database)
+    migrate.upgrade(empty_database)
     printed = [prepare(empty_database, settings) for _ in range(2)]
     client_id = re.findall("Demo client +([^ \n]+)", printed[0])[0]
     tokens = [re.findall("Bearer ([^']+)'", text)[0] for text in printed]
