@@ -93,7 +93,7 @@ class Service:
                 found[follower] = grandchild
         return found
 
-    def wait_until(self, holds: Callable[[], bool], within_s: float = 10) -> float:
+    def wait_until(self, holds: Callable[[], bool], within_s: float = 120) -> float:
         return wait_until(holds, within_s, self.errors.read_text)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
