@@ -91,11 +91,11 @@ class Extension:
         """Called for each authorised request before the view. An answer ends the request."""
         return None
 
-    def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- likewise
+    def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it
         """Called with each answer. Returns the answer that is sent."""
         return answer
 
-    def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- likewise
+    def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- for those that override it
         """The extension's own connection for writes to a project; None if the service's connections are used."""
         return None
 
@@ -137,7 +137,7 @@ class ExtensionPackage:
         """The lines that ``serve`` prints for the extension: addresses, and warnings."""
         return [], []
 
-    def extension(self, settings: Settings, database: "Database") -> Extension:  # noqa: ARG002 -- likewise
+    def extension(self, settings: Settings, database: "Database") -> Extension:  # noqa: ARG002 -- for those that override it
         """Make the extension of an application.
 
         :raises InvalidSetting: for settings with which the extension cannot work.

@@ -24,8 +24,8 @@ from app.serving import private_ports, stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
-    _settings = settled(Settings.from_environment())
-    _private = private_ports.addresses_of(_settings)
+    settings = settled(Settings.from_environment())
+    _private = private_ports.addresses_of(settings)
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
@@ -46,7 +46,7 @@ sys.excepthook = _print_invalid_settings_in_one_line
 
 # The workers share their metrics in files. Without METRICS_BIND and METRICS_TOKEN nobody can read metrics, and no files
 # are made. This comes before the import of metrics, which loads prometheus_client.
-if _settings.metrics_are_on:
+if settings.metrics_are_on:
     try:
         share_between_processes()
     except OSError as error:
@@ -56,9 +56,9 @@ from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it impor
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
 
 # The public port, and those of HEALTH_BIND and METRICS_BIND.
-bind = [_settings.listen_address, *_private]
+bind = [settings.listen_address, *_private]
 
-workers = _settings.workers
+workers = settings.workers
 
 # A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
 # the figures). Requests that cannot be parsed get errors in JSON. THREADS, the size of the pool, limits how many
@@ -81,7 +81,7 @@ preload_app = True
 keepalive = 75
 
 # The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
-graceful_timeout = _settings.longest_request_s
+graceful_timeout = settings.longest_request_s
 
 # The seconds after which the master replaces a worker whose main loop has not reported to it. This does not limit
 # requests; the statement timeout of the database does.
@@ -139,9 +139,9 @@ def on_starting(server: Any) -> None:
     """Check the signing key, gunicorn's number of workers, its settings for TLS, and its addresses, before gunicorn
     listens (gunicorn's hook)."""
     _check_signing_key()
-    if server.cfg.workers != _settings.workers:  # set by --workers; an extension may refuse the number
+    if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
         try:
-            settled(Settings.from_environment({**_settings.environment, "WORKERS": str(server.cfg.workers)}))
+            settled(Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)}))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
     # gunicorn would call this later, after an error about a certificate that does not exist.
@@ -159,7 +159,7 @@ def _check_signing_key() -> None:
     If the database is away or not yet migrated, the start goes on: without ``serve`` the service starts without a
     database, and readiness fails.
     """
-    if _settings.database_url is None:
+    if settings.database_url is None:
         return  # another application is served
     from psycopg import Error
 
@@ -167,8 +167,8 @@ def _check_signing_key() -> None:
     from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
 
     try:
-        with connect(_settings.database_url, _settings) as connection:
-            check_signing_key(connection, KeyEncryption(_settings.key_encryption_keys))
+        with connect(settings.database_url, settings) as connection:
+            check_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
     except KeyUnreadable as error:
         sys.exit(f"error: KEY_ENCRYPTION_KEY: {error}")
     except Error:
@@ -224,7 +224,7 @@ def post_worker_init(worker: Any) -> None:
     # The objects that a worker makes at its start stay until its end, so collections need not examine them, either.
     gc.collect()
     gc.freeze()
-    if _settings.metrics_are_on:
+    if settings.metrics_are_on:
         keep_running("pool-metrics", metrics.sample_pools_periodically)
     if _private:
         from app.database.readiness import Health

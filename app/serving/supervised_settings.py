@@ -25,11 +25,10 @@ def on_starting(server: Any) -> None:
     gunicorn_settings.on_starting(server)
     if PREPARED in os.environ:
         return
-    from app.config import Settings
     from app.database import migrate
-    from app.extension import package_of, settled
+    from app.extension import package_of
 
-    settings = settled(Settings.from_environment())
+    settings = gunicorn_settings.settings
     with _errors_end_the_start():
         migrate.upgrade(settings.database_url or "", package_of(settings).migrations)
 
@@ -42,11 +41,9 @@ def when_ready(server: Any) -> None:
     not start because its port is in use.
     """
     if PREPARED not in os.environ:
-        from app.config import Settings
-        from app.extension import settled
         from app.serving.preparation import prepare
 
-        settings = settled(Settings.from_environment())
+        settings = gunicorn_settings.settings
         with _errors_end_the_start():
             banner = prepare(settings.database_url or "", settings)
         with suppress(OSError):  # the terminal may be closed

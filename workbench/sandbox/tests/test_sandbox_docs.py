@@ -50,20 +50,24 @@ def server(cluster: Cluster) -> Iterator[Service]:
     assert started.stop() == 0
 
 
-def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> None:
-    assert len(TOUR) == len(EXPECTED)
-    mark = "end of a step"
-    script = "".join(f"{commands}\necho; echo '{mark}'\n" for commands in TOUR)
-    ran = subprocess.run(
+def output_of(script: str, server: Service, folder: Path) -> str:
+    """What a script of the page prints in a folder."""
+    return subprocess.run(
         ["bash", "-c", script],
         env={"PATH": os.environ["PATH"], "URL": f"http://127.0.0.1:{server.port}"},
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=120,
         check=True,
-    )
-    printed = ran.stdout.split(f"{mark}\n")
+    ).stdout
+
+
+def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> None:
+    assert len(TOUR) == len(EXPECTED)
+    mark = "end of a step"
+    script = "".join(f"{commands}\necho; echo '{mark}'\n" for commands in TOUR)
+    printed = output_of(script, server, tmp_path).split(f"{mark}\n")
     for commands, expected, output in zip(TOUR, EXPECTED, printed, strict=False):
         assert re.search(expected, output, re.DOTALL), f"{commands}\n{output}"
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["entries"]
@@ -71,16 +75,8 @@ def test_the_tour_does_what_the_page_says(server: Service, tmp_path: Path) -> No
 
 def test_the_recipe_for_lost_updates_works_in_a_new_project(server: Service, tmp_path: Path) -> None:
     (recipe,) = (commands for commands in TOUR if '"conflict"' in commands)
-    ran = subprocess.run(
-        ["bash", "-c", TOUR[0] + recipe],
-        env={"PATH": os.environ["PATH"], "URL": f"http://127.0.0.1:{server.port}"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert re.search(EXPECTED[TOUR.index(recipe)], ran.stdout, re.DOTALL), ran.stdout
+    output = output_of(TOUR[0] + recipe, server, tmp_path)
+    assert re.search(EXPECTED[TOUR.index(recipe)], output, re.DOTALL), output
 
 
 def test_a_service_with_another_host_name_has_its_public_url() -> None:
