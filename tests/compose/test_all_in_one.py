@@ -99,8 +99,6 @@ def container(image: str, volume: str) -> Container:
 def test_the_printed_command_works_once_the_container_is_healthy(container: Container) -> None:
     assert get(container.port, "/health/ready")[0] == 200
     assert get(container.port, "/docs")[0] == 200
-    status, page = get(container.port, "/docs/guide/docs/workbench/clients.html")
-    assert (status, "<h1" in page) == (200, True)
     found = re.search("^curl -H .*$", container.log, re.MULTILINE)
     assert found is not None
     command = found[0].replace(":8000", f":{container.port}").replace("curl ", "curl -sSf ", 1)

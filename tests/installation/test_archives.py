@@ -42,20 +42,6 @@ def test_the_wheel_contains_every_file_of_the_package_and_every_migration(wheel:
     assert {place_in_wheel(path) for path in packaged_files()} - names_in(wheel) == set()
 
 
-def test_sdist_and_wheel_contain_the_guide(archives: tuple[Path, Path]) -> None:
-    sdist, wheel = archives
-    with tarfile.open(sdist) as archive:
-        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
-    pages = {
-        "index.html",
-        "search.json",
-        "guide.js",
-        "docs/operations.html",
-        "docs/decisions/index.html",
-    }
-    assert {f"app/pages/guide/{name}" for name in pages} <= names_in(wheel) & in_sdist
-
-
 def test_the_wheel_contains_two_packages_and_nothing_else(wheel: Path) -> None:
     name = "-".join(wheel.name.split("-")[:2])
     assert {path.partition("/")[0] for path in names_in(wheel)} == {"app", "sample_resource", f"{name}.dist-info"}

@@ -21,7 +21,6 @@ def walk(installation: Installation, folder: Path, ready: Callable[[], None] = l
         ready()
         assert json.loads(service.printed_command())["count"] == 0
         assert get(service.port, "/docs")[0] == 200
-        assert get(service.port, "/docs/guide/docs/operations.html")[0] == 200
         assert get(service.port, "/openapi.json")[0] == 200
         assert get(service.port, "/health/ready")[0] == 200
         migrations = installation.done(folder, "db", "status", **variables).splitlines()
