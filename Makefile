@@ -78,13 +78,13 @@ generate-clients-table: install-dev
 lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
 	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make generate ARGS=lock'
 generate-lock: install-dev
-	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
-	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
+	$(lock_of) setup.cfg --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
 	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
 	printf 'cyclonedx-bom\ndebsbom[cdx]\n' | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
 	printf 'build\nnodejs-wheel-binaries\npip\nsetuptools\n' | $(lock_of) - --no-emit-package colorama --output-file ops/venv/dist.txt
-	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra embedded --extra otel --extra pytest \
+	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra embedded --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
 conformance: install-dev ## the testkit against this service, on two workers and behind PgBouncer (ARGS='--only workers')

@@ -1,8 +1,7 @@
 """Makes the WSGI application. Only this module makes the parts of the service and joins them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface
@@ -25,9 +24,6 @@ from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
-
-if TYPE_CHECKING:
-    from app.telemetry.tracing import Tracing
 
 
 class _NoSessions(SessionInterface):
@@ -85,20 +81,11 @@ def create_app(settings: Settings | None = None) -> Flask:
         "extension": extension,
     }
 
-    tracing = _tracing(settings, app)
-    tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_note_span, tracing),)
-    if tracing is not None:
-        app.extensions["tracing"] = tracing
-        for each in (database, replica):
-            if each is not None:
-                each.note_admission = tracing.note_admission
-
     check_host = () if settings.base_domain is None else (host_check(settings, settings.base_domain),)
     # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
     # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
-        *tracing_hooks,  # the span of the request, for its log line and its statements
         *check_host,  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests
@@ -115,28 +102,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_error_answers(app)  # after flask-smorest, to replace its handler of HTTP errors
     app.wsgi_app = _middleware(app, settings)
     return app
-
-
-def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
-    """The recorder of spans; None if no collector is configured. Without a collector OpenTelemetry is not imported.
-
-    :raises InvalidSetting: if the extra ``otel`` is not installed.
-    """
-    if settings.otlp_endpoint is None:
-        return None
-    try:
-        from app.telemetry.tracing import Tracing
-    except ModuleNotFoundError as error:
-        raise InvalidSetting(
-            "OTEL_EXPORTER_OTLP_ENDPOINT", None, f"needs the extra 'otel', of which {error.name} is not installed"
-        ) from None
-    return Tracing(app, request_log.route_template)
-
-
-def _note_span(tracing: "Tracing", _request: Request) -> None:
-    trace = tracing.current()
-    if trace is not None:
-        request_log.note_trace(trace)
 
 
 _Hook = Callable[[Request], Any]

@@ -22,7 +22,6 @@ from app.setting_values import (
     encryption_keys,
     fixed_token,
     hosts,
-    http_url,
     integer,
     is_loopback,
     jwks_url,
@@ -244,12 +243,6 @@ class Settings:
     )
     log_format: str = setting(
         "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
-    )
-    otlp_endpoint: str | None = setting(
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-        http_url,
-        None,
-        "the URL that takes spans by OTLP over HTTP, such as http://collector:4318; needs the extra otel",
     )
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment from which the settings were read. An extension reads its own settings from it."""

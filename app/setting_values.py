@@ -104,13 +104,6 @@ def public_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def http_url(text: str) -> str:
-    parts, host = _split_url(text, ", as in http://collector:4318")
-    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_PLAIN_URL.search(text):
-        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
-    return text
-
-
 _NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 

@@ -86,8 +86,6 @@ class Database:
         self._lock = Lock()
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
-        self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
-        """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
         """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
 
@@ -123,7 +121,7 @@ class Database:
         """
         timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
-            waited_s = self._enter(project, lane, timeout_ms / 1000)
+            waited_s = self._admission.enter(project, lane, timeout_ms / 1000)
         except QueueFull:
             raise failures.queue_full() from None
         except QueueTimeout:
@@ -139,21 +137,6 @@ class Database:
         except BaseException:
             self._admission.leave(project, lane)
             raise
-
-    def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
-        """Wait for the admission of a request, report to :attr:`note_admission`, and return the seconds of the wait."""
-        note = self.note_admission
-        if note is None:
-            return self._admission.enter(project, lane, timeout_s)
-        began = monotonic()
-        refusal = None
-        try:
-            return self._admission.enter(project, lane, timeout_s)
-        except BaseException as error:
-            refusal = error
-            raise
-        finally:
-            note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.

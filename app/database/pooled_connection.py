@@ -27,11 +27,9 @@ from app.database.connection import LimitedConnection
 class SqlUsage:
     """The number and the time of the SQL statements that a request has executed so far."""
 
-    __slots__ = ("comment", "count", "lane", "seconds", "waited_s")
+    __slots__ = ("count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
-        self.comment = ""
-        """The comment that precedes the statements: see :mod:`app.telemetry.trace_context`."""
         self.waited_s = 0.0
         """The time that the request has waited for connections."""
         self.lane = ""
@@ -76,9 +74,6 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         usage = _usage.get()
         if usage is None:
             return super().execute(query, params, **options)
-        if usage.comment and isinstance(query, str):
-            query = usage.comment + query
-            options["prepare"] = False  # a text with the comment of one request is sent only once
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
@@ -92,8 +87,6 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         if usage is None:
             yield from super().stream(query, params, **options)
             return
-        if usage.comment and isinstance(query, str):
-            query = usage.comment + query
         began = perf_counter()
         try:
             yield from super().stream(query, params, **options)

@@ -28,7 +28,6 @@ from app.telemetry.metrics import (
     UNKNOWN_URL,
     metrics,
 )
-from app.telemetry.trace_context import TraceContext, parse_traceparent
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -44,13 +43,11 @@ class RequestRecord:
     """The facts about a request for its log line. ``g.record`` is the record of the current request.
 
     :param fields: further fields of the log line.
-    :param trace_id: the id of the trace to which the request belongs; empty if it belongs to none.
     """
 
     correlation_id: str
     fields: dict[str, str] = field(default_factory=dict[str, str])
     sql: SqlUsage = field(default_factory=count_sql)
-    trace_id: str = ""
     started: float = field(default_factory=time.perf_counter)
 
 
@@ -89,17 +86,6 @@ def start(request: Request) -> None:
     """Give the current request its correlation id, and start its clock and its count of SQL statements."""
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
-    traceparent = request.environ.get("HTTP_TRACEPARENT")
-    trace = traceparent and parse_traceparent(traceparent)
-    if trace:
-        note_trace(trace)
-
-
-def note_trace(trace: TraceContext) -> None:
-    """Add the trace of the current request to its log line, and to the comment of its SQL statements."""
-    record: RequestRecord = g.record
-    record.trace_id = trace.trace_id
-    record.sql.comment = trace.sql_comment
 
 
 def finish(request: Request, answer: Response) -> Response:
@@ -132,8 +118,6 @@ def finish(request: Request, answer: Response) -> Response:
     fields |= record.fields
     if request.remote_addr:  # behind a Unix socket there is none
         fields["address"] = request.remote_addr
-    if record.trace_id:
-        fields["trace_id"] = record.trace_id
     fields["correlation_id"] = record.correlation_id
     REQUESTS.log(level, "request", extra={"fields": fields})
     return answer

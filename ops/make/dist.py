@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Build sdist and wheel of the service, the sandbox or the testkit, or the npm package, into dist/: make dist.
 
-The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree. Every time in
-the archives is that of the last commit, or SOURCE_DATE_EPOCH; npm writes a time of its own, always the same. The wheel is built from the sdist. They are built by
-the setuptools and the npm of this environment, so nothing is downloaded; another version of Python or zlib may compress
-otherwise.
+The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree. Every time
+in the archives is that of the last commit, or SOURCE_DATE_EPOCH; npm writes a time of its own, always the same. The
+wheel is built from the sdist. They are built by the setuptools and the npm of this environment, so nothing is
+downloaded; another version of Python or zlib may compress otherwise.
 """
 
 import argparse

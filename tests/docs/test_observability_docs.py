@@ -94,10 +94,7 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
             held.__exit__(None, None, None)
 
         Thread(target=release_when_it_waits).start()
-        headers = {
-            "Authorization": f"Bearer {api.token}",
-            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        }
+        headers = {"Authorization": f"Bearer {api.token}"}
         host = "http://api.europe-west1.gcp.example.com"
         assert app.test_client().get(f"/{api.project}/resource", base_url=host, headers=headers).status_code == 200
     with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:

@@ -1,7 +1,6 @@
 """Wheels and sdists of service and workbench: reproducible, complete, with metadata that an index accepts."""
 
 import re
-import tarfile
 import tomllib
 import zipfile
 from configparser import ConfigParser
