@@ -27,7 +27,7 @@ test: install-dev ## every check and test, in some minutes (ARGS are options of 
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
-test-slow: install-dev ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans, pooler
+test-slow: install-dev ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 # Not part of test: measuring takes a third of all processor time. Hypothesis tries more examples here.
@@ -87,7 +87,7 @@ generate-lock: install-dev
 	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra embedded --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
-conformance: install-dev ## the testkit against this service, on two workers and behind PgBouncer (ARGS='--only workers')
+conformance: install-dev ## the testkit against this service, with the sandbox and on two workers (ARGS='--only workers')
 	@PYTHONPATH=workbench/testkit/tests $(BIN)/python -m service_conformance $(ARGS)
 	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses workbench/testkit/tests)
 

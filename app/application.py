@@ -12,7 +12,6 @@ from app.config import InvalidSetting, Settings
 from app.database.connection import check_conninfo
 from app.database.pool import Database
 from app.database.readiness import Readiness
-from app.database.replica import ReadingDatabase
 from app.extension import package_of, settled
 from app.http import request_log
 from app.http.cors import cors_hooks
@@ -43,13 +42,11 @@ def create_app(settings: Settings | None = None) -> Flask:
             "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
         )
     check_conninfo("DATABASE_URL", settings.database_url)
-    check_conninfo("DATABASE_READ_URL", settings.database_read_url or "")
     configure_logging(settings)
 
     app = Flask("app", static_folder=None)
     app.session_interface = _NoSessions()
     app.config.update(
-        MAX_CONTENT_LENGTH=settings.max_body_bytes,
         QUEUE_TIMEOUT_S=settings.queue_timeout_ms / 1000,
         TRUSTED_HOSTS=list(settings.hosts) or None,
         API_TITLE="Sample Resource Service",
@@ -60,8 +57,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.converters |= CONVERTERS
 
     database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
-    read_url = settings.database_read_url
-    replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
     package = package_of(settings)
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
@@ -69,7 +64,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     authorization_server = AuthorizationServer(settings, database, clocks)
     app.extensions |= {
         "database": database,
-        "reading_database": ReadingDatabase(database, replica),
         "readiness": Readiness(
             database,
             {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},

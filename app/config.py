@@ -107,26 +107,6 @@ class Settings:
     database_url: str | None = setting(
         "DATABASE_URL", text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
-    database_read_url: str | None = setting(
-        "DATABASE_READ_URL",
-        text,
-        None,
-        "a replica of the database that lists, existence checks and searches read",
-        secret=True,
-    )
-    database_pooler: str | None = setting(
-        "DATABASE_POOLER",
-        one_of("transaction"),
-        None,
-        "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; the time limits of statements"
-        " are then set on the database account",
-    )
-    prepared_statements: str = setting(
-        "PREPARED_STATEMENTS",
-        one_of("auto", "yes", "no"),
-        "auto",
-        "yes, no, or auto: no behind a pooler, else yes; PgBouncer supports prepared statements since 1.21",
-    )
     workers: int = setting(
         "WORKERS",
         integer(1, 256),
@@ -167,9 +147,6 @@ class Settings:
     )
     lock_timeout_ms: int = setting(
         "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
-    )
-    max_body_bytes: int = setting(
-        "MAX_BODY_BYTES", integer(1, 1 << 30), 2 * 1024 * 1024, "largest request body, then 413"
     )
     base_domain: str | None = setting(
         "BASE_DOMAIN",
@@ -331,14 +308,6 @@ class Settings:
         """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, without unset settings."""
         given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
         return {variable: address for variable, address in given.items() if address is not None}
-
-    @property
-    def prepare_threshold(self) -> int | None:
-        """The number of executions after which a connection prepares a statement; None for never."""
-        prepared = self.prepared_statements == "yes" or (
-            self.prepared_statements == "auto" and self.database_pooler is None
-        )
-        return 2 if prepared else None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
-from app.database.connection import Connection, conninfo_with_timeouts, has_citus
+from app.database.connection import PREPARE_THRESHOLD, Connection, conninfo_with_timeouts, has_citus
 from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
 from app.telemetry.metrics import metrics
 
@@ -50,7 +50,6 @@ class Database:
     """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
     :param url: a connection string of libpq: a URL or ``key=value`` pairs.
-    :param name: the pool's name in the metrics.
     :param client_is_gone: returns whether the client of the current request has hung up. Called after a wait.
     """
 
@@ -58,13 +57,11 @@ class Database:
         self,
         url: str,
         settings: Settings,
-        name: str = "primary",
         *,
         client_is_gone: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings
         self._url = url
-        self._name = name
         self._client_is_gone = client_is_gone
         self._admission = Admission(settings.connections, settings.slow)
         self._is_away = False
@@ -104,8 +101,7 @@ class Database:
     def has_citus(self, connection: Connection) -> bool:
         """Whether the server of a connection has Citus, which distributes no table with triggers.
 
-        The first write asks the server. A query on each new connection would wait, behind PgBouncer, for a server that
-        is away.
+        The first write asks the server.
         """
         if self._has_citus is None:
             self._has_citus = has_citus(connection)
@@ -293,7 +289,7 @@ class Database:
         self._failures_before = 0
         pool.open()
         if settings.metrics_are_on:
-            metrics.watch_pool(self._name, statistics)
+            metrics.watch_pool(statistics)
         return pool
 
     @property
@@ -304,7 +300,7 @@ class Database:
     def _options(self) -> dict[str, Any]:
         return {
             "autocommit": True,
-            "prepare_threshold": self._settings.prepare_threshold,
+            "prepare_threshold": PREPARE_THRESHOLD,
             "cursor_factory": MeteredCursor,
         }
 

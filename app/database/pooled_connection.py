@@ -4,13 +4,12 @@ Commands use another override, for the time limit of a statement:
 :meth:`app.database.connection.LimitedConnection.wait`. ``tests/database/test_upstream.py`` checks the internals of
 psycopg on which the overrides rely, and ``setup.cfg`` names the lowest version that has them:
 
-- :meth:`MeteredCursor.execute` and :meth:`MeteredCursor.stream` count statements and their time for the request log and
-  the metrics, and prepare no long statement;
+- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and prepares no
+  long statement;
 - :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
 import select
-from collections.abc import Iterator
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Self
@@ -77,19 +76,6 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
-        finally:
-            usage.count += 1
-            usage.seconds += perf_counter() - began
-
-    def stream(self, query: Any, params: Any = None, **options: Any) -> Iterator[tuple[Any, ...]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
-        """Yield the rows of a statement as they arrive. The statement is counted after the last row."""
-        usage = _usage.get()
-        if usage is None:
-            yield from super().stream(query, params, **options)
-            return
-        began = perf_counter()
-        try:
-            yield from super().stream(query, params, **options)
         finally:
             usage.count += 1
             usage.seconds += perf_counter() - began

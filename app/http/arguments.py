@@ -11,15 +11,14 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from flask import current_app, request
+from flask import request
 from flask.views import MethodView
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema, ValidationError
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.http.bodies import decoded_pairs, read_body, read_form, read_json
-from app.http.large_bodies import by_size
+from app.http.bodies import decoded_pairs, read_form, read_json
 from app.resource.model import Preconditions
 from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
@@ -122,21 +121,16 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
-    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
-
-    def load() -> Any:
-        query, faults = _query_string()
-        fields, of_form = MultiDict(query), list[errors.Fault]()
-        try:
-            for name, value in read_form(request, limit):
-                fields.add(name, value)
-        except errors.ApiError as error:
-            if error.status != 400:
-                raise
-            of_form += error.faults
-        return _loaded(schema, fields, faults, of_form)
-
-    return _by_size(load, limit)
+    query, faults = _query_string()
+    fields, of_form = MultiDict(query), list[errors.Fault]()
+    try:
+        for name, value in read_form(request):
+            fields.add(name, value)
+    except errors.ApiError as error:
+        if error.status != 400:
+            raise
+        of_form += error.faults
+    return _loaded(schema, fields, faults, of_form)
 
 
 def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
@@ -164,21 +158,11 @@ def _loaded(
 
 
 def _load_json(schema: Schema) -> Any:
-    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
-
-    def load() -> Any:
-        value = read_json(request, limit)
-        try:
-            return schema.load(value)
-        except ValidationError as error:
-            raise errors.ApiError(faults_of(error.messages)) from None
-
-    return _by_size(load, limit)
-
-
-def _by_size(load: Callable[[], Any], limit: int) -> Any:
-    """Load a body; a large body is loaded in a thread, so that other requests go on."""
-    return by_size(len(read_body(request, limit)), load, (request.view_args or {}).get("project_key", ""))
+    value = read_json(request)
+    try:
+        return schema.load(value)
+    except ValidationError as error:
+        raise errors.ApiError(faults_of(error.messages)) from None
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {

@@ -22,7 +22,6 @@ from gevent.threadpool import ThreadPool
 
 from app import errors
 from app.database.admission import Admission, Lane, QueueFull, QueueTimeout
-from app.values.strict_json import LARGE_FROM
 
 _THREADS = 2
 
@@ -92,8 +91,3 @@ def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         return None, error
     finally:
         gc.enable()
-
-
-def by_size(size: int, work: Callable[[], Result], project: str) -> Result:
-    """Do work on a body and return its result; work on a large body runs in a thread."""
-    return work() if size < LARGE_FROM else run_in_thread(work, project)

@@ -23,7 +23,6 @@ from app.telemetry.logs import REQUESTS
 from app.telemetry.metrics import (
     CONNECTION_ENDS,
     LASTING_THREADS,
-    REPLICA_READ_SOURCES,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     metrics,
@@ -75,7 +74,6 @@ def announce_labels(extension: Extension) -> None:
         (metrics.connections_ended, CONNECTION_ENDS),
         (metrics.thread_failures, [*LASTING_THREADS, *extension.threads]),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
-        (metrics.replica_reads, REPLICA_READ_SOURCES),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:

@@ -244,9 +244,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     if "extension" in extensions:
         extensions["extension"].stop()
     metrics.sample_pools()
-    for name in ("reading_database", "database"):
-        if name in extensions:
-            extensions[name].close()
+    if "database" in extensions:
+        extensions["database"].close()
 
 
 def child_exit(_server: Any, worker: Any) -> None:

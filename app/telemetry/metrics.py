@@ -28,14 +28,12 @@ CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """The results of checking a token: found in the cache, verified by its signature, or not valid."""
 
-LASTING_THREADS = ("pool-metrics", "replica")
+LASTING_THREADS = ("pool-metrics",)
 """The names of the service's threads that live as long as their process."""
 
 CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
 """The reasons for ending a connection: the client had hung up (before parsing, before work); it sent a body or read an
 answer too slowly; it was disconnected to make room; there was no room, because all requests were being worked on."""
-
-REPLICA_READ_SOURCES = ("replica", "primary")
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
@@ -68,8 +66,8 @@ class Metrics:
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
-        self._pools: dict[PoolStatistics, tuple[str, dict[str, int]]] = {}
-        """The name of each watched pool, and its statistics at the last report."""
+        self._pools: dict[PoolStatistics, dict[str, int]] = {}
+        """The statistics of each watched pool at the last report."""
         self._ended: list[int] = []
         """The ids of ended processes whose files no other process continues yet."""
 
@@ -88,10 +86,7 @@ class Metrics:
         self._sql_of = cache(sql.labels)
         self.refusals = counter("refusals", "Errors answered, by the code of their first fault.", ("code",))
         self.database_refusals = counter(
-            "database_refusals", "Work that the database did not do: 503, unless tried elsewhere.", ("reason",)
-        )
-        self.replica_reads = counter(
-            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",)
+            "database_refusals", "Work that the database did not do: 503.", ("reason",)
         )
         self.waits = seconds(
             "admission_wait_seconds",
@@ -113,11 +108,11 @@ class Metrics:
             "warning", "Whether a condition needed an operator when last asked, although requests are served."
         )
         summed = partial(gauge, multiprocess_mode="livesum")
-        self._pool_connections = summed("pool_connections", "Database connections.", ("pool", "state"))
-        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.", ("pool",))
-        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.", ("pool",))
+        self._pool_connections = summed("pool_connections", "Database connections.", ("state",))
+        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.")
+        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.")
         self._pool_counters = {
-            statistic: (counter(name, meaning, ("pool",)), factor)
+            statistic: (counter(name, meaning), factor)
             for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
@@ -151,19 +146,19 @@ class Metrics:
 
     # Pools
 
-    def watch_pool(self, name: str, statistics: PoolStatistics) -> None:
+    def watch_pool(self, statistics: PoolStatistics) -> None:
         """Make :meth:`sample_pools` report a pool until the pool is closed."""
-        self._pools[statistics] = (name, {})
+        self._pools[statistics] = {}
 
     def sample_pools(self) -> None:
         """Update the metrics of all watched pools."""
-        for statistics, (name, before) in list(self._pools.items()):
+        for statistics, before in list(self._pools.items()):
             now = statistics()
-            self.report_pool(name, now or {}, before)
+            self.report_pool(now or {}, before)
             if now is None:
                 self._pools.pop(statistics, None)
             else:
-                self._pools[statistics] = (name, now)
+                self._pools[statistics] = now
 
     def sample_pools_periodically(self) -> None:
         """Update the metrics of pools once a second for ever. So requests need not update them, and the gauges stay
@@ -172,20 +167,20 @@ class Metrics:
             self.sample_pools()
             time.sleep(_SAMPLE_INTERVAL_S)
 
-    def report_pool(self, name: str, now: dict[str, int], before: dict[str, int]) -> None:
+    def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add the growth of its statistics to its counters.
 
         :param now: psycopg's statistics of the pool.
         :param before: the statistics at the last report; empty for the first report.
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)
-        self._pool_connections.labels(name, "idle").set(idle)
-        self._pool_connections.labels(name, "in_use").set(max(0, size - idle))
-        self._pool_limit.labels(name).set(now.get("pool_max", 0))
-        self._pool_waiting.labels(name).set(now.get("requests_waiting", 0))
+        self._pool_connections.labels("idle").set(idle)
+        self._pool_connections.labels("in_use").set(max(0, size - idle))
+        self._pool_limit.set(now.get("pool_max", 0))
+        self._pool_waiting.set(now.get("requests_waiting", 0))
         for statistic, (counter, factor) in self._pool_counters.items():
             # psycopg leaves out statistics that are zero.
-            counter.labels(name).inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
+            counter.inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
 
     # Processes
 

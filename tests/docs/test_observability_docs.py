@@ -13,7 +13,6 @@ from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import (
-    REPLICA_READ_SOURCES,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     UNPARSED,
@@ -49,7 +48,7 @@ METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | m
 def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, api: Api) -> None:
     api.create()
     app.test_client().get("/health/ready")
-    metrics.report_pool("primary", {}, {})
+    metrics.report_pool({}, {})
     exposed: dict[str, tuple[str, set[str]]] = {}
     others = {f"sample_resource_{name}" for name in metrics.of_extensions}  # tests in this process have switched it on
     for family in text_string_to_metric_families(metrics.exposition().decode()):
@@ -65,7 +64,6 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
     [
         ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
-        ("replica_reads_total", set(REPLICA_READ_SOURCES)),
         ("ready", {"database", "migrations", "pool", "signing_key"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),

@@ -69,7 +69,7 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     created = api.create()
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
-    metrics.report_pool("primary", {}, {})
+    metrics.report_pool({}, {})
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         for sample in family.samples:
