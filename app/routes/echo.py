@@ -41,7 +41,7 @@ class AllOptions(Endpoint):
         record: ComplexRecord,
         query: EchoQuery,
         _: object,
-        project_key: str,  # noqa: ARG002 -- of the path
+        project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,
     ) -> Response:
@@ -51,10 +51,7 @@ class AllOptions(Endpoint):
         status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
         arrays = echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
-        if _prefers_form():
-            answer = Response(form_encoded(arrays), content_type=FORM)
-        else:
-            answer = json_answer(encode(arrays))
+        answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
 
@@ -71,7 +68,7 @@ class DescriptionWithLinks(Endpoint):
     )
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")
-    def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:  # noqa: ARG002 -- of the path
+    def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
         Stores nothing, and answers every value that arrived in the array of its type. With `Prefer: code=202` the

@@ -85,9 +85,7 @@ class Metrics:
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
         self.refusals = counter("refusals", "Errors answered, by the code of their first fault.", ("code",))
-        self.database_refusals = counter(
-            "database_refusals", "Work that the database did not do: 503.", ("reason",)
-        )
+        self.database_refusals = counter("database_refusals", "Work that the database did not do: 503.", ("reason",))
         self.waits = seconds(
             "admission_wait_seconds",
             "Time that requests waited for connections that others used, without requests that did not wait.",
@@ -112,8 +110,7 @@ class Metrics:
         self._pool_limit = summed("pool_connections_max", "Database connections that there may be.")
         self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.")
         self._pool_counters = {
-            statistic: (counter(name, meaning), factor)
-            for statistic, name, meaning, factor in _POOL_STATISTICS
+            statistic: (counter(name, meaning), factor) for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
     # Requests and tokens

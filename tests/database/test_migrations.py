@@ -124,7 +124,7 @@ def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
             pauses += 1
             request.execute("SET statement_timeout = '30s'; SELECT FROM resource")
             if pauses == 3:
-                export.commit()
+                dump.commit()
 
         monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=pause))
         assert migrate.upgrade(url) == ["9999.waits"]
@@ -206,7 +206,6 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
         migrate.raise_if_unsupported(140_011, "UTF8")
     migrate.raise_if_unsupported(150_000, "UTF8")
-
 
 
 def test_the_migrations_of_an_extension_follow_those_of_the_service(

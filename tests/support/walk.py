@@ -21,15 +21,12 @@ from app.config import Settings
 from app.database import migrate
 from app.database.admission import Lane
 from app.database.connection import Connection
-from app.database.failures import Unavailable
 from app.database.pool import Database
 from app.identity import clients, issued_tokens, signing_keys
 from app.identity.signing_keys import KeyEncryption
 from app.identity.token_profile import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
-from app.resource.reading import reads
-from app.resource.reading.listing import Selected
 from app.resource.searching.dictionary import add_words_of, add_words_of_all, remove_unused_words
 from app.resource.writing.store import find
 from tests.support import variants

@@ -1,6 +1,6 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-Without a condition, and for a range of the field that sorts the page (a range of versions, sorted by version), the
+Without a condition, and for a range of the field that sorts the page (a range of times, sorted by time), the
 statement reads the index of the order up to the end of the page. Such a range is called a stretch.
 
 For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
@@ -9,8 +9,8 @@ enough matches for a page. So few and many matches are both fast, without an est
 statistics on the contents of documents and words. Reading in the order of an index alone would read all resources where
 few of them match.
 
-The statement returns a row for each result, so that neither PostgreSQL nor the connection needs a buffer for a whole page:
-500 results with documents of 64 KiB each have 32 MiB.
+The statement returns a row for each result, so that neither PostgreSQL nor the connection needs a buffer for a whole
+page: 500 results with documents of 64 KiB each have 32 MiB.
 """
 
 from collections.abc import Sequence
@@ -162,8 +162,8 @@ class Page:
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
         compose = _found_in_order if is_read_in_order else _found_in_any_order
         found = compose(self.selected, self.terms)
-        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts: PostgreSQL reads what
-        # is MATERIALIZED in one process.
+        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts, because no parallel
+        # workers read what is MATERIALIZED.
         page: LiteralString = f"""page AS MATERIALIZED (
                 SELECT r.* FROM ({found.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
         statement = f"""

@@ -1,10 +1,8 @@
 """One instance has the sandbox of a database."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 from sample_resource_sandbox.projects.sole import SoleInstance
 from tester import with_sandbox
