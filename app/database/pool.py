@@ -21,9 +21,9 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app.config import Settings
 from app.database import failures
-from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
+from app.database.admission import Admission, Lane, ProjectBusy, SentAway
 from app.database.connection import PREPARE_THRESHOLD, Connection, conninfo_with_timeouts, has_citus
-from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
+from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
 _OPENED_AT_ONCE = 2
@@ -50,20 +50,12 @@ class Database:
     """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
     :param url: a connection string of libpq: a URL or ``key=value`` pairs.
-    :param client_is_gone: returns whether the client of the current request has hung up. Called after a wait.
     """
 
-    def __init__(
-        self,
-        url: str,
-        settings: Settings,
-        *,
-        client_is_gone: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, url: str, settings: Settings) -> None:
         self._settings = settings
         self._url = url
-        self._client_is_gone = client_is_gone
-        self._admission = Admission(settings.connections, settings.slow)
+        self._admission = Admission(settings.connections)
         self._is_away = False
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
@@ -112,23 +104,17 @@ class Database:
 
         The caller has to call :meth:`return_connection` at the end.
 
-        :raises Unavailable: if too many requests of the project wait, if no connection becomes free within the timeout,
-            if the database is away, or if the client has hung up during the wait.
+        :raises Unavailable: if no connection becomes free for the project within the timeout, if too many requests of
+            the project wait already, or if the database is away.
         """
         timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
-            waited_s = self._admission.enter(project, lane, timeout_ms / 1000)
-        except QueueFull:
-            raise failures.queue_full() from None
-        except QueueTimeout:
-            raise (failures.away() if self._is_away else failures.queue_timeout()) from None
-        except QueueClosed:
+            self._admission.enter(project, lane, timeout_ms / 1000)
+        except ProjectBusy:
+            raise (failures.away() if self._is_away else failures.project_busy()) from None
+        except SentAway:
             raise failures.away() from None
         try:
-            if waited_s:
-                note_wait(waited_s, lane.value)
-                if self._client_is_gone():
-                    raise failures.client_gone()
             return self._take(pool)
         except BaseException:
             self._admission.leave(project, lane)
@@ -158,7 +144,7 @@ class Database:
                 if now < deadline and (others_work or is_opening):
                     continue
                 if others_work:
-                    raise failures.queue_timeout() from None
+                    raise failures.project_busy() from None
                 self._is_away = True
                 self._admission.send_away()
                 raise failures.away() from None
@@ -288,7 +274,7 @@ class Database:
         )
         self._failures_before = 0
         pool.open()
-        if settings.metrics_are_on:
+        if settings.metrics_token is not None:
             metrics.watch_pool(statistics)
         return pool
 

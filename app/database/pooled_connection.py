@@ -30,7 +30,7 @@ class SqlUsage:
 
     def __init__(self) -> None:
         self.waited_s = 0.0
-        """The time that the request has waited for connections."""
+        """The time that the request has waited for connections, also in vain."""
         self.lane = ""
         """The lane in which the request has waited; empty if it has not waited."""
         self.count = 0

@@ -19,8 +19,6 @@ from werkzeug.datastructures import MultiDict
 
 from app import errors
 from app.http.bodies import decoded_pairs, read_form, read_json
-from app.resource.model import Preconditions
-from app.resource.preconditions import parse
 from app.values.json_fields import faults_of
 from app.values.parameters import QuerySchema
 from app.values.strict_json import is_utf8
@@ -170,12 +168,3 @@ _LOADERS: dict[str, Callable[[Any], Any]] = {
     "form": _load_query_and_form,
     "json": _load_json,
 }
-
-
-def preconditions() -> Preconditions:
-    """Load the preconditions in If-Match and If-None-Match of the current request.
-
-    :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
-    """
-    headers = request.headers  # each access to Flask's proxy costs more than reading a header
-    return parse(headers.get("If-Match"), headers.get("If-None-Match"))
