@@ -20,7 +20,6 @@ from app.setting_values import (
     domain,
     encryption_keys,
     fixed_token,
-    hosts,
     integer,
     is_loopback,
     jwks_url,
@@ -119,26 +118,14 @@ class Settings:
         "database connections of each process, which as many requests use at once; each process has one more for"
         " itself",
     )
-    pool_timeout_ms: int = setting(
-        "POOL_TIMEOUT_MS",
-        integer(1, 60_000),
-        500,
-        "longest wait for a connection while the database is away, then 503",
-    )
     queue_timeout_ms: int = setting(
         "QUEUE_TIMEOUT_MS",
         integer(1, 60_000),
         5_000,
         "longest wait for a free connection while the database answers, then 503",
     )
-    connect_timeout_s: int = setting(
-        "CONNECT_TIMEOUT_S", integer(1, 60), 3, "longest wait for a new connection to the database"
-    )
     statement_timeout_ms: int = setting(
         "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest time for an SQL statement, then 503"
-    )
-    lock_timeout_ms: int = setting(
-        "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
     )
     base_domain: str | None = setting(
         "BASE_DOMAIN",
@@ -182,12 +169,6 @@ class Settings:
         integer(0, 16),
         0,
         "number of proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
-    )
-    hosts: tuple[str, ...] = setting(
-        "TRUSTED_HOSTS",
-        hosts,
-        (),
-        "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
     )
     allowed_origins: tuple[str, ...] = setting(
         "CORS_ORIGINS",

@@ -37,12 +37,6 @@ def domain(text: str) -> str:
     return domain
 
 
-def hosts(text: str) -> tuple[str, ...]:
-    for host in _listed(text):
-        domain(host)
-    return _listed(text)
-
-
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 

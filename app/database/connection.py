@@ -16,6 +16,9 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
 
+CONNECT_TIMEOUT_S = 3
+"""The longest wait for a new connection."""
+
 PREPARE_THRESHOLD = 2
 """The number of executions after which a connection prepares a statement."""
 
@@ -100,7 +103,7 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     """The connection string with the time limits of requests."""
     return make_conninfo(
         url,
-        connect_timeout=settings.connect_timeout_s,
+        connect_timeout=CONNECT_TIMEOUT_S,
         application_name=_APPLICATION_NAME,
         # Detect within seconds that a server vanished without closing the connection. The defaults of the system take
         # hours.
@@ -111,7 +114,8 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
         options=_options(
             url,
             statement_timeout=settings.statement_timeout_ms,
-            lock_timeout=settings.lock_timeout_ms,
+            # Less than the limit of the statement, so that the error says what a statement has waited for.
+            lock_timeout=settings.statement_timeout_ms * 3 // 4,
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),

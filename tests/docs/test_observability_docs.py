@@ -95,7 +95,7 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
         headers = {"Authorization": f"Bearer {api.token}"}
         host = "http://api.europe-west1.gcp.example.com"
         assert app.test_client().get(f"/{api.project}/resource", base_url=host, headers=headers).status_code == 200
-    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
+    with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         assert app.test_client().get(f"/{api.project}/resource", headers=headers).status_code == 503
     lines = [list(json.loads(JsonLines().format(record))) for record in caplog.records if record.name == "app.request"]
     documented = [row[0].strip("`") for row in table("| field | meaning |")]

@@ -239,7 +239,7 @@ def test_the_bodies_and_heads_in_the_proxy_leave_room_in_the_memory_of_its_conta
     [
         ({"OUTER_PROXIES": "10.0.0.1; include /etc/passwd"}, "OUTER_PROXIES: '10.0.0.1;' is neither"),
         ({"OUTER_PROXIES": "proxy.example.com"}, "OUTER_PROXIES: 'proxy.example.com' is neither"),
-        ({"MAX_BODY_BYTES": "2m"}, "MAX_BODY_BYTES: '2m' is no number of bytes"),
+        ({"QUEUE_TIMEOUT_MS": "2s"}, "QUEUE_TIMEOUT_MS: '2s' is no number of milliseconds"),
     ],
 )
 def test_the_proxy_does_not_start_with_a_wrong_setting(environment: dict[str, str], message: str) -> None:

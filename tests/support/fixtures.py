@@ -120,9 +120,7 @@ def settings(database_url: str) -> Settings:
     return Settings(
         database_url=database_url,
         connections=16,
-        pool_timeout_ms=20_000,
         statement_timeout_ms=60_000,
-        lock_timeout_ms=60_000,
         queue_timeout_ms=60_000,
     )
 

@@ -73,7 +73,7 @@ def walk(cluster: Cluster) -> Walked:
     url = cluster.create_database(name)
     try:
         migrate.upgrade(url)
-        app = create_app(Settings(database_url=url, connections=1, pool_timeout_ms=20_000, statement_timeout_ms=60_000))
+        app = create_app(Settings(database_url=url, connections=1, statement_timeout_ms=60_000))
         try:
             with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
                 return _Walk(app, connection, statements).walk()

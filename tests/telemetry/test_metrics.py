@@ -109,7 +109,7 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
             database.connection(),
         ):
             pass
-    away = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=50))
+    away = create_app(replace(settings, database_url="host=/nowhere dbname=x"))
     with contextlib.closing(away.extensions["database"]) as database:  # noqa: SIM117 -- what fails stands alone
         with pytest.raises(Exception, match="not available"), database.connection():
             pass
