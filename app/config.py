@@ -180,7 +180,7 @@ class Settings:
         "METRICS_TOKEN",
         fixed_token,
         None,
-        "serve /metrics to this bearer token; unset: there is no /metrics",
+        "the bearer token of /metrics, which is off if unset",
         secret=True,
     )
     log_format: str = setting(
