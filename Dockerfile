@@ -15,8 +15,7 @@ FROM python:3.13.13-slim-trixie AS wheel
 COPY ops/image/build.txt /build.txt
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes -r /build.txt
 COPY . /source/
-RUN python /source/ops/make/guide.py \
- && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels \
+RUN pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels \
         /source /source/workbench/sandbox
 
 # Changes with the dependencies only, so a change of the code does not install them again.

@@ -20,8 +20,6 @@ from app.setting_values import (
     domain,
     encryption_keys,
     fixed_token,
-    hosts,
-    http_url,
     integer,
     is_loopback,
     jwks_url,
@@ -107,26 +105,6 @@ class Settings:
     database_url: str | None = setting(
         "DATABASE_URL", text, None, "an outside PostgreSQL, 15 or newer, instead of the embedded one", secret=True
     )
-    database_read_url: str | None = setting(
-        "DATABASE_READ_URL",
-        text,
-        None,
-        "a replica of the database that lists, existence checks and searches read",
-        secret=True,
-    )
-    database_pooler: str | None = setting(
-        "DATABASE_POOLER",
-        one_of("transaction"),
-        None,
-        "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; the time limits of statements"
-        " are then set on the database account",
-    )
-    prepared_statements: str = setting(
-        "PREPARED_STATEMENTS",
-        one_of("auto", "yes", "no"),
-        "auto",
-        "yes, no, or auto: no behind a pooler, else yes; PgBouncer supports prepared statements since 1.21",
-    )
     workers: int = setting(
         "WORKERS",
         integer(1, 256),
@@ -140,29 +118,14 @@ class Settings:
         "database connections of each process, which as many requests use at once; each process has one more for"
         " itself",
     )
-    pool_timeout_ms: int = setting(
-        "POOL_TIMEOUT_MS",
-        integer(1, 60_000),
-        500,
-        "longest wait for a connection while the database is away, then 503",
-    )
     queue_timeout_ms: int = setting(
         "QUEUE_TIMEOUT_MS",
         integer(1, 60_000),
         5_000,
         "longest wait for a free connection while the database answers, then 503",
     )
-    connect_timeout_s: int = setting(
-        "CONNECT_TIMEOUT_S", integer(1, 60), 3, "longest wait for a new connection to the database"
-    )
     statement_timeout_ms: int = setting(
         "STATEMENT_TIMEOUT_MS", integer(1, 3_600_000), 4_000, "longest time for an SQL statement, then 503"
-    )
-    lock_timeout_ms: int = setting(
-        "LOCK_TIMEOUT_MS", integer(1, 3_600_000), 3_000, "longest wait for a row that is locked, then 503"
-    )
-    max_body_bytes: int = setting(
-        "MAX_BODY_BYTES", integer(1, 1 << 30), 2 * 1024 * 1024, "largest request body, then 413"
     )
     base_domain: str | None = setting(
         "BASE_DOMAIN",
@@ -207,12 +170,6 @@ class Settings:
         0,
         "number of proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix; 0: these headers are ignored",
     )
-    hosts: tuple[str, ...] = setting(
-        "TRUSTED_HOSTS",
-        hosts,
-        (),
-        "serve only these hosts, separated by commas, .example.com meaning its subdomains too; unset: every host",
-    )
     allowed_origins: tuple[str, ...] = setting(
         "CORS_ORIGINS",
         origins,
@@ -228,12 +185,6 @@ class Settings:
     )
     log_format: str = setting(
         "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
-    )
-    otlp_endpoint: str | None = setting(
-        "OTEL_EXPORTER_OTLP_ENDPOINT",
-        http_url,
-        None,
-        "the URL that takes spans by OTLP over HTTP, such as http://collector:4318; needs the extra otel",
     )
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment from which the settings were read. An extension reads its own settings from it."""
@@ -307,14 +258,6 @@ class Settings:
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
-
-    @property
-    def prepare_threshold(self) -> int | None:
-        """The number of executions after which a connection prepares a statement; None for never."""
-        prepared = self.prepared_statements == "yes" or (
-            self.prepared_statements == "auto" and self.database_pooler is None
-        )
-        return 2 if prepared else None
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

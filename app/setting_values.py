@@ -37,12 +37,6 @@ def domain(text: str) -> str:
     return domain
 
 
-def hosts(text: str) -> tuple[str, ...]:
-    for host in _listed(text):
-        domain(host)
-    return _listed(text)
-
-
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 
@@ -102,13 +96,6 @@ def public_url(text: str) -> str:
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
         raise ValueError("https is expected; http only for a private address or a name without a dot")
     return text.rstrip("/")
-
-
-def http_url(text: str) -> str:
-    parts, host = _split_url(text, ", as in http://collector:4318")
-    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_PLAIN_URL.search(text):
-        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
-    return text
 
 
 _NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")

@@ -21,9 +21,8 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 -- parser would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for
 -- "a_a_a_..." would grow with the square of its length.
 --
--- A tsvector holds one megabyte, so the first 20,000 characters of arrayOfStringExample and of someProperty count. Short
--- texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that takes
--- the array apart takes half as long again.
+-- Short texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that
+-- takes the array apart takes half as long again.
 CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
 DECLARE
@@ -35,7 +34,7 @@ BEGIN
             FROM jsonb_array_elements_text(texts::jsonb) WITH ORDINALITY s (text, place));
     END IF;
     RETURN to_tsvector('pg_catalog.simple', translate(
-        concat("left"(texts, 20000), ' ', "left"(some_property, 20000)),
+        concat(texts, ' ', some_property),
         '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32)));
 END
 $$;
@@ -109,7 +108,7 @@ $$;
 -- An ObjectType whose arrays of numbers and texts have each value once, in order. No condition asks how often or where a
 -- value stands in an array. A facet counts a resource once for each of its values: to find them with each request
 -- would take 1.3 to 1.7 times as long, and a write takes some 30 µs for it. The result becomes jsonb from text, since
--- jsonb_object_agg takes seconds for 200,000 texts.
+-- jsonb_object_agg takes longer.
 CREATE FUNCTION distinct_items(object_type jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -176,7 +175,6 @@ CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_wo
 -- the same direction. Ids are time-ordered.
 CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
 CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
-CREATE INDEX resource_version ON resource (project_key, version, id);
 CREATE INDEX resource_key ON resource (project_key, key, id);
 -- An entry of a B-tree has at most 2704 bytes, and someProperty has no limit.
 CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(some_property, 400), id);

@@ -183,8 +183,6 @@ def begin_to_serve(server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Prepare a worker for its first request: open its connections, and start its threads (gunicorn's hook)."""
     extensions = getattr(worker.wsgi, "extensions", {})
-    if "tracing" in extensions:
-        extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
         # First the connection that verifies tokens, because without it the others are useless. If the database role may
         # have too few connections, the pool gets one less.
@@ -208,11 +206,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     if "extension" in extensions:
         extensions["extension"].stop()
     metrics.sample_pools()
-    for name in ("reading_database", "database"):
-        if name in extensions:
-            extensions[name].close()
-    if "tracing" in extensions:
-        extensions["tracing"].stop()
+    if "database" in extensions:
+        extensions["database"].close()
 
 
 def child_exit(_server: Any, worker: Any) -> None:

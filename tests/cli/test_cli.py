@@ -252,7 +252,7 @@ def test_a_project_is_deleted_with_its_clients_and_words(
 def test_words_that_no_resource_has_any_more_are_removed(
     project: str, database_url: str, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.bulk.consistency.time.sleep", lambda _: None)
+    monkeypatch.setattr("app.bulk.all_projects.time.sleep", lambda _: None)
     connection.execute("INSERT INTO word (project_key, word) VALUES (%s, 'one'), (%s, 'two')", (project, project))
     done = run("db", "remove-words", url=database_url)
     assert done.exit_code == 0, done.output

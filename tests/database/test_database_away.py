@@ -36,9 +36,7 @@ SOON_S = 5.0
 @pytest.fixture
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
-    app = create_app(
-        replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100)
-    )
+    app = create_app(replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300))
     yield app
     app.extensions["database"].close()
 

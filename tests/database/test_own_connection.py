@@ -109,10 +109,9 @@ def test_connections_to_several_hosts_are_replaced_soon(settings: Settings, host
         database.close()
 
 
-@pytest.mark.parametrize("pooler", [None, "transaction"])
-def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings, pooler: str | None) -> None:
+def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings) -> None:
     url = f"{settings.database_url} options='-c search_path=elsewhere'"
-    limited = replace(settings, database_pooler=pooler, lock_timeout_ms=1234)
+    limited = replace(settings, statement_timeout_ms=2000)
     with connect(url, limited) as connection:
         assert connection.execute("SHOW search_path").fetchone() == ("elsewhere",)
-        assert connection.execute("SHOW lock_timeout").fetchone() == ("0" if pooler else "1234ms",)
+        assert connection.execute("SHOW lock_timeout").fetchone() == ("1500ms",)

@@ -59,14 +59,14 @@ def test_a_pool_that_is_growing_slowly_is_no_database_that_is_away(
         return connect(*arguments, **options)
 
     monkeypatch.setattr(PooledConnection, "connect", slowly)
-    impatient = replace(settings, pool_timeout_ms=20, connections=4)
+    impatient = replace(settings, connections=4)
     with opened(database_url, impatient) as database, ThreadPoolExecutor(16) as pool:
         for future in [pool.submit(use, database) for _ in range(16)]:
             future.result()
 
 
 def test_who_waits_for_a_database_that_is_away_is_told_so(settings: Settings) -> None:
-    impatient = replace(settings, pool_timeout_ms=100, queue_timeout_ms=60_000, connections=2)
+    impatient = replace(settings, queue_timeout_ms=60_000, connections=2)
     with opened(NOWHERE, impatient) as database, ThreadPoolExecutor(40) as pool:
         waiting = [pool.submit(use, database) for _ in range(40)]
         assert {reason_of(future) for future in waiting} == {"away"}
@@ -115,7 +115,7 @@ def test_while_connections_work_one_that_is_refused_sends_nobody_away(
     of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
 ) -> None:
     """Two of four can be opened, and are held for longer than requests wait for a database that is away."""
-    patient = replace(settings, pool_timeout_ms=50, queue_timeout_ms=60_000, connections=4)
+    patient = replace(settings, queue_timeout_ms=60_000, connections=4)
     with opened(of_two_sessions, patient) as database, ThreadPoolExecutor(6) as pool:
         with database.connection("a"), database.connection("b"):
             # Two wait for connections that cannot be opened, the others in the queue before.
@@ -129,7 +129,7 @@ def test_while_connections_work_one_that_is_refused_sends_nobody_away(
 def test_who_waits_too_long_for_connections_that_work_is_told_that_the_project_is_busy(
     of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
 ) -> None:
-    impatient = replace(settings, pool_timeout_ms=50, queue_timeout_ms=500, connections=4)
+    impatient = replace(settings, queue_timeout_ms=500, connections=4)
     with opened(of_two_sessions, impatient) as database, ThreadPoolExecutor(1) as pool:
         with database.connection("a"), database.connection("b"):
             reasons = [reason_of(pool.submit(use, database))]
@@ -218,7 +218,7 @@ def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_i
             return False
         return True
 
-    with opened(database_url, replace(settings, connections=5, connect_timeout_s=1, pool_timeout_ms=100)) as database:
+    with opened(database_url, replace(settings, connections=5)) as database:
         with monkeypatch.context() as outage:
             outage.setattr(PooledConnection, "connect", is_away)
             database.open_ahead()
@@ -227,7 +227,7 @@ def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_i
 
 
 def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings) -> None:
-    with opened(NOWHERE, replace(settings, connect_timeout_s=1)) as database:
+    with opened(NOWHERE, settings) as database:
         database.open_ahead()
     with open_app(settings, database_url=NOWHERE) as app:
         app.extensions["authorization_server"].load_ahead()
@@ -252,7 +252,7 @@ def test_writes_that_are_stuck_stop_no_other_project(
     settings: Settings, api: Api, other_project: Api, connection: Connection, pool_size: int
 ) -> None:
     resource = api.create(key="stuck")
-    with open_app(settings, connections=pool_size, lock_timeout_ms=60_000, statement_timeout_ms=60_000) as own:
+    with open_app(settings, connections=pool_size, statement_timeout_ms=60_000) as own:
         hot, cool = (Api(own, each.project, each.token) for each in (api, other_project))
         database = own.extensions["database"]
         with ThreadPoolExecutor(2 * pool_size) as pool:

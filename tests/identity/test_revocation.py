@@ -307,7 +307,7 @@ def test_a_request_does_not_wait_twice_for_a_silent_database(
 
 
 def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings, token_for: TokenFor) -> None:
-    alone = create_app(replace(settings, database_url="host=127.0.0.1 port=1", pool_timeout_ms=200))
+    alone = create_app(replace(settings, database_url="host=127.0.0.1 port=1"))
     try:
         answer = Api(alone, "p", token_for("manage_test:p")).get()
         assert answer.status_code == 503

@@ -69,7 +69,7 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     created = api.create()
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
-    metrics.report_pool("primary", {}, {})
+    metrics.report_pool({}, {})
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         for sample in family.samples:
@@ -241,6 +241,7 @@ def test_the_bodies_and_heads_in_the_proxy_leave_room_in_the_memory_of_its_conta
         ({"OUTER_PROXIES": "10.0.0.1; include /etc/passwd"}, "OUTER_PROXIES: '10.0.0.1;' is neither"),
         ({"OUTER_PROXIES": "proxy.example.com"}, "OUTER_PROXIES: 'proxy.example.com' is neither"),
         ({"CORS_ORIGINS": "https://a.example; x"}, "CORS_ORIGINS: 'https://a.example; x' is no origin"),
+        ({"QUEUE_TIMEOUT_MS": "2s"}, "QUEUE_TIMEOUT_MS: '2s' is no number of milliseconds"),
     ],
 )
 def test_the_proxy_does_not_start_with_a_wrong_setting(environment: dict[str, str], message: str) -> None:

@@ -151,7 +151,7 @@ def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
 
 
 def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> None:
-    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
+    with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         answer, seconds = ready(app)
         assert_not_ready(answer, "The database is not available.")
         assert seconds < SOON_S

@@ -115,18 +115,12 @@ def database_url(cluster: Cluster) -> str:
 def settings(database_url: str) -> Settings:
     """The settings of the application under test.
 
-    The application connects through the pooler at ``TEST_POOLER_URL``, if that is set.
-
     Its time limits are long, so that a slow machine makes no request fail. Tests of a limit set their own.
     """
-    pooler = os.environ.get("TEST_POOLER_URL")
     return Settings(
-        database_url=pooler or database_url,
-        database_pooler="transaction" if pooler else None,
+        database_url=database_url,
         connections=16,
-        pool_timeout_ms=20_000,
         statement_timeout_ms=60_000,
-        lock_timeout_ms=60_000,
         queue_timeout_ms=60_000,
     )
 

@@ -21,7 +21,7 @@ NOT_MEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """The environment of programs without measured coverage. Measuring takes a third of their time."""
 
 
-PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "LOCK_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
+PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
 """Settings with such long time limits that no request fails on a slow machine. Tests of these limits set their own."""
 
 

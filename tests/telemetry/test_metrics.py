@@ -109,7 +109,7 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
             database.connection(),
         ):
             pass
-    away = create_app(replace(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=50))
+    away = create_app(replace(settings, database_url="host=/nowhere dbname=x"))
     with contextlib.closing(away.extensions["database"]) as database:  # noqa: SIM117 -- what fails stands alone
         with pytest.raises(Exception, match="not available"), database.connection():
             pass
@@ -123,17 +123,17 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
 def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:
     first = {"pool_max": 8, "pool_size": 5, "pool_available": 3, "requests_num": 10, "requests_wait_ms": 1500}
     later = first | {"pool_available": 0, "requests_waiting": 2, "requests_num": 25, "requests_wait_ms": 2000}
-    metrics.report_pool("a-test", first, {})
-    metrics.report_pool("a-test", later, first)
+    metrics.report_pool(first, {})
+    metrics.report_pool(later, first)
     now = samples(metrics.exposition().decode())
-    assert value(now, "pool_connections", pool="a-test", state="in_use") == 5
-    assert value(now, "pool_connections", pool="a-test", state="idle") == 0
-    assert value(now, "pool_connections_max", pool="a-test") == 8
-    assert value(now, "pool_waiting", pool="a-test") == 2
-    assert counted("pool_requests_total", pool="a-test") == 25
-    assert counted("pool_wait_seconds_total", pool="a-test") == 2.0
-    metrics.report_pool("a-test", {}, {})
-    assert value(samples(metrics.exposition().decode()), "pool_connections_max", pool="a-test") == 0
+    assert value(now, "pool_connections", state="in_use") == 5
+    assert value(now, "pool_connections", state="idle") == 0
+    assert value(now, "pool_connections_max") == 8
+    assert value(now, "pool_waiting") == 2
+    assert counted("pool_requests_total") == 25
+    assert counted("pool_wait_seconds_total") == 2.0
+    metrics.report_pool({}, {})
+    assert value(samples(metrics.exposition().decode()), "pool_connections_max") == 0
 
 
 def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
@@ -142,7 +142,7 @@ def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
 
     def connections_max() -> float:
         metrics.sample_pools()
-        return value(samples(metrics.exposition().decode()), "pool_connections_max", pool="primary")
+        return value(samples(metrics.exposition().decode()), "pool_connections_max")
 
     with database.connection():
         assert connections_max() == 3
@@ -160,7 +160,7 @@ def test_the_statistics_of_a_pool_are_counted_once(settings: Settings, counted: 
     metrics.sample_pools()
     database.close()
     metrics.sample_pools()
-    assert counted("pool_requests_total", pool="primary") == 3
+    assert counted("pool_requests_total") == 3
 
 
 def test_concurrent_counts_lose_nothing(counted: Counted) -> None:

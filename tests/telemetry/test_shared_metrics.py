@@ -80,7 +80,7 @@ def test_gauges_are_those_of_running_workers(service: Service) -> None:
     def all_have_their_pool() -> bool:
         for _ in range(10):
             service.get("/health/ready")
-        return value(service.scrape(), "pool_connections_max", pool="primary") == 16
+        return value(service.scrape(), "pool_connections_max") == 16
 
     wait_until(all_have_their_pool)
     killed = service.workers[0]

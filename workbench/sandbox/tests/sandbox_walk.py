@@ -55,7 +55,6 @@ def walk_sandbox(cluster: Cluster) -> Walked:
                 Settings(
                     database_url=url,
                     connections=1,
-                    pool_timeout_ms=20_000,
                     statement_timeout_ms=60_000,
                     environment={"SANDBOX": "on"},
                 )

@@ -1,5 +1,4 @@
-"""Helpers to declare the routes: fields that check and describe, and a blueprint for bodies that may be absent or
-large."""
+"""Helpers to declare the routes: fields that check and describe, and a blueprint for bodies that may be absent."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -13,7 +12,6 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields
 from app import errors
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body, read_json
-from app.http.large_bodies import LARGE_FROM, run_in_thread
 from app.identity.scopes import public
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -223,16 +221,12 @@ class SandboxBlueprint(Blueprint):
 
 
 def _load(schema: Schema, optional: bool) -> Any:
-    size = len(read_body(request, BODY_BYTES_AT_MOST))
-    body: Any = {} if optional and not size else read_json(request, BODY_BYTES_AT_MOST)
-
-    def load() -> Any:
-        try:
-            return schema.load(body)
-        except ValidationError as error:
-            raise errors.ApiError(faults_of(error.messages)) from None
-
-    return run_in_thread(load) if size > LARGE_FROM else load()
+    is_absent = optional and not read_body(request, BODY_BYTES_AT_MOST)
+    body: Any = {} if is_absent else read_json(request, BODY_BYTES_AT_MOST)
+    try:
+        return schema.load(body)
+    except ValidationError as error:
+        raise errors.ApiError(faults_of(error.messages)) from None
 
 
 def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any, cast
 
-from flask import Request, current_app
+from flask import Request
 from gunicorn.http.errors import ParseException
 
 from app import errors
@@ -33,7 +33,7 @@ def _has_body(request: Request) -> bool:
 def read_whole(request: Request) -> bytes | None:
     """Read the body of a request, which the view can read again. None if it is too long or cannot be read."""
     try:
-        return read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
+        return read_body(request)
     except (errors.ApiError, ParseException, OSError):
         return None
 
