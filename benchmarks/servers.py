@@ -18,8 +18,7 @@ import psycopg
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from app.config import Settings
-from app.identity import issued_tokens, signing_keys
+from app.identity import clients, tokens
 from app.serving import processes
 from benchmarks import data, usage
 from benchmarks.load import Load, Updates
@@ -265,11 +264,9 @@ class Service(Server):
 
     def prepare(self) -> None:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = issued_tokens.issue_token(
-                connection, Settings(port=self.port).issuer, "benchmark", scopes, 86_400
-            )
+            client = clients.create_client(connection, "benchmark", scopes)
+            self._token = tokens.issue_token(connection, client.client_id, scopes)
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}

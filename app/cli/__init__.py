@@ -19,9 +19,7 @@ _COMMANDS: Mapping[str, str] = {
     "db": "app.cli.commands",
     "export": "app.cli.data_commands",
     "import": "app.cli.data_commands",
-    "key": "app.cli.identity_commands",
     "openapi": "app.cli.commands",
-    "revoke-token": "app.cli.identity_commands",
     "seed": "app.cli.data_commands",
     "token": "app.cli.identity_commands",
 }

@@ -14,7 +14,7 @@ from app.config import Settings
 from app.database.connection import Connection, connect
 from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
-from app.identity.token_profile import SCOPE, SCOPE_NAMES
+from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.serving import embedded
 from app.values.patterns import PROJECT_KEY_PATTERN
 

@@ -122,7 +122,6 @@ def expect_banner_works(app: Flask, client: FlaskClient, settings: Settings, dat
     banner = prepare(database_url, settings)
     addresses = ADDRESS.findall(banner)
     assert len(addresses) == 3
-    app.extensions["authorization_server"].load_ahead()
     for url in addresses[1:2]:
         expect_reached(urlsplit(url), settings)
         assert status(client, url, settings) == 200

@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from app.identity.own_issuer import OwnIssuer
+from app.identity.token_profile import ALGORITHM
 from flask import Flask
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -22,8 +24,6 @@ from app.clock_and_ids import REAL_CLOCK_AND_IDS, project_token_id
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import verification
-from app.identity.own_issuer import OwnIssuer
-from app.identity.token_profile import ALGORITHM
 from app.identity.verification import TOKEN_LENGTH_AT_MOST, TokenVerifier
 from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes

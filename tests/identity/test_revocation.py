@@ -11,6 +11,8 @@ from typing import cast
 
 import psycopg
 import pytest
+from app.identity.issued_tokens import TrustRecords
+from app.identity.own_issuer import OwnIssuer
 from click.testing import CliRunner
 from flask import Flask
 
@@ -19,8 +21,6 @@ from app.cli import main
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import clients, issued_tokens, own_issuer
-from app.identity.issued_tokens import TrustRecords
-from app.identity.own_issuer import OwnIssuer
 from app.identity.verification import InvalidToken, TokenVerifier, TrustedIssuer
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor

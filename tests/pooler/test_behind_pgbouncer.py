@@ -33,10 +33,10 @@ from app.cli import main
 from app.config import Settings
 from app.database import migrate
 from app.database.migrate import migration_files
-from app.identity import issued_tokens, signing_keys
 from tests.support.api import EXAMPLE, Api, codes, send_concurrently
 from tests.support.cluster import Cluster
 from tests.support.folders import open_folder
+from tests.support.oauth import issue
 from tests.support.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.pooler]
@@ -138,8 +138,6 @@ def limited_url(cluster: Cluster) -> str:
     """A database with the time limits that docs/operations.md recommends for its account, which is then migrated."""
     url = limited_database(cluster, LIMITS)
     migrate.upgrade(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        signing_keys.ensure_signing_key(connection)
     return url
 
 
@@ -179,7 +177,7 @@ def pooled(pooled_settings: Settings) -> Iterator[Flask]:
 @pytest.fixture
 def api(pooled: Flask, limited_url: str, project: str) -> Api:
     with psycopg.connect(limited_url, autocommit=True) as connection:
-        token = issued_tokens.issue_token(connection, Settings().issuer, "test", (f"manage_test:{project}",), 3600)
+        token = issue(connection, f"manage_test:{project}", client_id="test", lifetime_s=3600)
     return Api(pooled, project, token)
 
 
@@ -323,8 +321,7 @@ def test_requests_are_503_while_postgres_behind_pgbouncer_is_down(data_dir: Path
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
-            token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
+            token = issue(connection, "manage_test:p", client_id="test", lifetime_s=3600)
         with pgbouncer(url) as pooled_url:
             app = create_app(Settings(database_url=pooled_url, database_pooler="transaction", connections=4))
             api = Api(app, "p", token)
