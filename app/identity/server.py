@@ -24,7 +24,7 @@ from app.identity.scopes import SCOPE, projects_of
 from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
-_REMOVED_EVERY = 16
+REMOVED_EVERY = 16
 """Every so many tokens that a process issues, it removes outdated ones, many more than it has issued in between."""
 
 _log = logging.getLogger("app.identity")
@@ -54,7 +54,7 @@ class AuthorizationServer:
             scopes = _granted(client, parameters.get("scope"))
             clock_and_ids = self._clocks.of_client(client.client_id)
             token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
-            if next(self._issued) % _REMOVED_EVERY == 0:
+            if next(self._issued) % REMOVED_EVERY == 0:
                 tokens.remove_outdated(connection)
         _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
         return {

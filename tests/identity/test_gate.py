@@ -17,8 +17,6 @@ from tests.support.fixtures import TokenFor
 
 PUBLIC = {
     *(f"{method} /" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")),  # 404 but for browsers
-    "GET /.well-known/jwks.json",
-    "GET /.well-known/oauth-authorization-server",
     "GET /docs",
     "GET /docs/<any:asset>",
     "GET /docs/guide",
@@ -114,7 +112,7 @@ def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, 
 
 
 def test_forwarded_headers_count_only_with_trusted_proxies_and_hosts_only_if_configured(settings: Settings) -> None:
-    path = "/.well-known/oauth-authorization-server"
+    path = "/openapi.json"
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "api.example.com", "X-Forwarded-For": "192.0.2.1"}
     hosts = replace(settings, hosts=("api.example.com", ".internal"))
     assert create_app(hosts).test_client().get(path, headers=forwarded).status_code == 400

@@ -201,12 +201,12 @@ def test_readiness_is_503_while_the_account_lacks_a_right(cluster: Cluster, proj
     migrate.upgrade(url)
     with open_app(settings, database_url=url) as app, psycopg.connect(url, autocommit=True) as owner:
         assert ready(app)[0].status_code == 200
-        owner.execute("REVOKE ALL ON signing_key FROM sample_resource")
+        owner.execute("REVOKE ALL ON migration FROM sample_resource")
         answer, _ = ready(app)
         assert_not_ready(answer, "The database refuses what the service needs: InsufficientPrivilege.")
-        assert "signing_key" not in answer.text
+        assert "migration" not in answer.text
         assert shown("database") == "0.0"
-        owner.execute("GRANT ALL ON signing_key TO sample_resource")
+        owner.execute("GRANT ALL ON migration TO sample_resource")
         wait_until(lambda: ready(app)[0].status_code == 200)
 
 
