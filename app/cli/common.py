@@ -80,7 +80,7 @@ def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Co
 
 
 _ON_A_CLUSTER = (
-    "A project is on one machine of a cluster; clients, keys and revocations are on all, and a change of them needs"
+    "A project is on one machine of a cluster; clients and tokens are on all, and a change of them needs"
     " all. Repeat the command when the machine answers again."
 )
 

@@ -18,7 +18,7 @@ def host_check(settings: Settings, base_domain: str) -> Callable[[Request], None
 
     It also accepts the hosts of the addresses that the service prints and publishes.
     """
-    own_hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.authorization_url)}
+    own_host = urlsplit(settings.base_url).hostname
     pattern = re.compile(
         rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain)}(?::[0-9]+)?",
         re.IGNORECASE | re.ASCII,
@@ -30,7 +30,7 @@ def host_check(settings: Settings, base_domain: str) -> Callable[[Request], None
             add_log_fields(**match.groupdict())
             return
         host = urlsplit(f"//{request.host}").hostname
-        if host is None or not (host in own_hosts or (settings.listens_on_loopback and is_loopback(host))):
+        if host is None or not (host == own_host or (settings.listens_on_loopback and is_loopback(host))):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

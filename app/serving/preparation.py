@@ -1,5 +1,9 @@
 """The preparation of ``serve`` before gunicorn starts its workers: the demo client, and its token."""
 
+from contextlib import suppress
+
+import psycopg
+
 from app.config import Settings
 from app.database.connection import connect
 from app.extension import package_of
@@ -35,8 +39,9 @@ def prepare(url: str, settings: Settings) -> str:
             ]
         how_to_try = f"Get a token by 'sample-resource token --scope view_test:{DEMO_PROJECT}'."
         if client_id is not None:
-            token = tokens.issue_token(connection, client_id, DEMO_SCOPES)
-            how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
+            with suppress(psycopg.Error):  # the database may be read-only, or a cluster without one of its machines
+                token = tokens.issue_token(connection, client_id, DEMO_SCOPES)
+                how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
     addresses, warnings = package.banner(settings)
     return "\n".join(
         (

@@ -68,7 +68,7 @@ def spans_of(received: Collector, trace_id: str, number: int) -> dict[str, Recei
 
     def found() -> list[ReceivedSpan]:
         spans = received.of_trace(trace_id)
-        return [span for span in spans if "revoked_token" not in str(span.attributes.get("db.statement"))]
+        return [span for span in spans if "access_token" not in str(span.attributes.get("db.statement"))]
 
     wait_until(lambda: len(found()) >= number, report=lambda: str(received.spans))
     spans = found()
