@@ -29,7 +29,7 @@ SEARCH = "/product-projection-search"
 @pytest.fixture
 def searches(app: Flask, project: str, token_for: TokenFor) -> Api:
     """A client that may search by both endpoints."""
-    return Api(app, project, token_for(f"view_products:{project} view_test:{project}"))
+    return Api(app, project, token_for(f"view_products:{project}", f"view_test:{project}"))
 
 
 def test_other_requests_are_answered_while_one_computes(start_gunicorn: StartGunicorn) -> None:

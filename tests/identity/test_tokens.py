@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from time import time
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -96,16 +97,17 @@ def test_what_a_statement_reads_does_not_grow_with_the_tokens(
 ) -> None:
     if is_analysed:
         many_tokens.execute("ANALYZE access_token, api_client")
-    many_tokens.execute(f"SET plan_cache_mode = {mode}")
+    many_tokens.execute("SELECT set_config('plan_cache_mode', %s, false)", (mode,))
     digests = [digest_of(str(number)) for number in range(1, 4)]
-    for statement, parameters, index in (
+    expected: tuple[tuple[LiteralString, dict[str, Any], str], ...] = (
         (tokens._FIND, {"digests": digests}, "access_token_pkey"),
         (tokens._REVOKE, {"digest": digests[0]}, "access_token_pkey"),
         (tokens._SELECT_OUTDATED, {"at_most": 3}, "access_token_kept_until"),
         (tokens._DELETE, {"digests": digests}, "access_token_pkey"),
-    ):
+    )
+    for statement, parameters, index in expected:
         with many_tokens.transaction(force_rollback=True):
-            rows = many_tokens.execute(f"EXPLAIN {statement}", parameters, prepare=True).fetchall()
+            rows = many_tokens.execute("EXPLAIN " + statement, parameters, prepare=True).fetchall()
         plan = "\n".join(row[0] for row in rows)
         assert f"using {index}" in plan or f"on {index}" in plan, plan
         assert "Seq Scan on access_token" not in plan, plan

@@ -168,6 +168,8 @@ class _Walk:
             self.statements += lookups
         with self.step("token.revoke"):
             tokens.revoke_token(connection, tokens.digest_of(token))
+        with self.step("token.revoke_all"):
+            tokens.revoke_all_tokens(connection, clients.COMMAND_LINE)
         connection.execute("UPDATE access_token SET kept_until = now() - interval '1 minute'")
         with self.step("token.remove_outdated"):
             tokens.remove_outdated(connection)

@@ -6,13 +6,14 @@ These are the credentials of throwaway projects. Nothing else is guessed or hidd
 import re
 from time import time
 
-from app.identity.tokens import TOKEN_LENGTH
-
 PLACE = "(secret)"
 
 _TOKENS_KNOWN = 1000
 
-_MAY_HOLD_TOKENS = re.compile(f"[A-Za-z0-9_-]{{{TOKEN_LENGTH},}}", re.ASCII)
+_TOKEN_LENGTH = 43
+"""The characters of a token, the 32 bytes of which are in base64url."""
+
+_MAY_HOLD_TOKENS = re.compile(f"[A-Za-z0-9_-]{{{_TOKEN_LENGTH},}}", re.ASCII)
 
 
 class Secrets:
@@ -55,8 +56,8 @@ class Secrets:
         run = found[0]
         parts: list[str] = []
         kept_from = begin = 0
-        while begin <= len(run) - TOKEN_LENGTH:
-            end = begin + TOKEN_LENGTH
+        while begin <= len(run) - _TOKEN_LENGTH:
+            end = begin + _TOKEN_LENGTH
             if hash(run[begin:end]) in self._tokens:
                 parts += run[kept_from:begin], PLACE
                 kept_from = begin = end
