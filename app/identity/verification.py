@@ -4,7 +4,8 @@ A remembered token costs no statement. Each process forgets it after :data:`REME
 statement was sent, so a revocation takes effect in every process within the promised 5 seconds.
 
 Requests that wait for a lookup share one statement: while it runs, the next requests gather for the next one. So the
-many requests of one token, and a flood of invented tokens, keep nobody waiting for longer than two statements.
+many requests of one token, and a flood of invented tokens, keep nobody waiting for longer than two statements, and a
+database that does not answer for longer than one.
 """
 
 from collections.abc import Callable
@@ -77,7 +78,6 @@ class TokenVerifier:
         """Return the row of a token, if the token is valid by the clock of its client.
 
         :param found: None if there is no such row.
-
         :raises InvalidToken: if it is not.
         """
         if found is None:
@@ -126,7 +126,10 @@ class TokenVerifier:
             with self._connect() as connection:
                 found = find_tokens(connection, together)
         except BaseException as error:  # noqa: BLE001 -- raised by each of the lookups
-            for each in together.values():
+            with self._changing:
+                # Those that have gathered meanwhile fail too: they would probably wait as long for the same error.
+                meanwhile, self._waiting = self._waiting, {}
+            for each in (*together.values(), *meanwhile.values()):
                 each.set_exception(error)
             return
         for digest, each in together.items():

@@ -17,6 +17,7 @@ from tests.support.api import Api, codes, send_concurrently
 from tests.support.applications import own_database
 from tests.support.cluster import Cluster
 from tests.support.fixtures import TokenFor
+from tests.support.gunicorn_server import Gunicorn, StartGunicorn
 from tests.support.oauth import OAuthClient, refused
 from tests.support.waiting import wait_until
 
@@ -184,3 +185,23 @@ def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings,
         assert "Retry-After" in answer.headers
     finally:
         alone.extensions["database"].close()
+
+
+def test_tokens_and_their_revocation_outlive_the_processes(
+    app: Flask, client: OAuthClient, database_url: str, project: str, start_gunicorn: StartGunicorn
+) -> None:
+    kept, revoked = client.token(), client.token()
+    path = f"/{project}/resource?limit=0"
+
+    def refused_by_each(server: Gunicorn) -> bool:
+        return all(server.get(path, revoked) == 401 for _ in range(20))  # the workers take connections in turn
+
+    before = start_gunicorn("wsgi:app", DATABASE_URL=database_url, WORKERS="2")
+    assert {before.get(path, token) for token in (kept, revoked) for _ in range(20)} == {200}
+    assert client.revoke(revoked).status_code == 200
+    wait_until(lambda: refused_by_each(before))
+    assert before.get(path, kept) == 200
+    before.stop()
+    after = start_gunicorn("wsgi:app", DATABASE_URL=database_url, WORKERS="2")
+    assert refused_by_each(after)
+    assert after.get(path, kept) == 200

@@ -242,7 +242,7 @@ def test_while_the_database_is_away_remembered_tokens_are_accepted_for_seconds_a
     assert process.accepts(other)
 
 
-def test_a_lookup_that_fails_fails_all_that_share_it_and_none_after_it(process: Process, token_for: TokenFor) -> None:
+def test_a_lookup_that_fails_fails_all_that_wait_and_none_after_it(process: Process, token_for: TokenFor) -> None:
     token = token_for("view_test:p")
     is_looking, may_go_on = threading.Event(), threading.Event()
 
