@@ -66,22 +66,18 @@ USER 10001:10001
 # Empty, and not writable: gunicorn adds its working directory to the path of modules.
 WORKDIR /srv/sample-resource
 
-# All addresses of the container. The container engine decides which ports are published. Health checks come from inside;
-# an orchestrator that probes over the network needs 0.0.0.0:8009.
+# All addresses of the container. The container engine decides which ports are published.
 ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
     BIND=0.0.0.0 \
     PORT=8000 \
-    HEALTH_BIND=127.0.0.1:8009 \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 EXPOSE 8000
 
-# Liveness, not readiness: an outage of the database is no reason to replace the container. With an empty HEALTH_BIND the
-# public port is asked; with TRUSTED_HOSTS its answer is 400 for this host, which counts as alive.
+# Liveness, not readiness: an outage of the database is no reason to replace the container.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["python", "-c", "\
 import http.client, os, sys; \
-address = os.environ.get('HEALTH_BIND') or '127.0.0.1:' + os.environ['PORT']; \
-connection = http.client.HTTPConnection(address, timeout=4); \
+connection = http.client.HTTPConnection('127.0.0.1', os.environ['PORT'], timeout=4); \
 connection.request('GET', '/health/live'); \
 sys.exit(connection.getresponse().status >= 500)"]
 
@@ -120,8 +116,7 @@ VOLUME /data
 # Often, so that it counts as healthy as soon as it is ready: tests wait for that.
 HEALTHCHECK --interval=2s --timeout=5s --start-period=30s --retries=3 CMD ["python", "-c", "\
 import http.client, os, sys; \
-address = os.environ.get('HEALTH_BIND') or '127.0.0.1:' + os.environ['PORT']; \
-connection = http.client.HTTPConnection(address, timeout=4); \
+connection = http.client.HTTPConnection('127.0.0.1', os.environ['PORT'], timeout=4); \
 connection.request('GET', '/health/ready'); \
 sys.exit(connection.getresponse().status >= 500)"]
 

@@ -126,7 +126,7 @@ def test_while_connections_work_one_that_is_refused_sends_nobody_away(
             future.result()
 
 
-def test_who_waits_too_long_for_connections_that_work_is_told_that_the_service_is_busy(
+def test_who_waits_too_long_for_connections_that_work_is_told_that_the_project_is_busy(
     of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
 ) -> None:
     impatient = replace(settings, pool_timeout_ms=50, queue_timeout_ms=500, connections=4)
@@ -135,7 +135,7 @@ def test_who_waits_too_long_for_connections_that_work_is_told_that_the_service_i
             reasons = [reason_of(pool.submit(use, database))]
             while not vain_waits:  # nothing was refused yet
                 reasons.append(reason_of(pool.submit(use, database)))
-            assert set(reasons) == {"queue_timeout"}
+            assert set(reasons) == {"project_busy"}
         use(database)
 
 
@@ -143,21 +143,20 @@ def test_who_waits_too_long_for_others_is_told_that_the_service_is_busy(database
     impatient = replace(settings, connections=1, queue_timeout_ms=50)
     with opened(database_url, impatient) as database, database.connection("a"), ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(use, database)
-        assert reason_of(waiting) == "queue_timeout"
-        assert "busy" in str(waiting.exception())
+        assert reason_of(waiting) == "project_busy"
+        assert "Too many requests of this project are under way" in str(waiting.exception())
 
 
 def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
     database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "QUEUE_LENGTH", 2)
+    monkeypatch.setattr(admission, "WAITING_AT_MOST", 2)
     with opened(database_url, replace(settings, connections=1)) as database, ThreadPoolExecutor(8) as pool:
         with database.connection("a"):
             mine = [pool.submit(use, database) for _ in range(5)]
             refused = [future for future in mine if future in _done(mine, 3)]
             theirs = pool.submit(use, database, 0.0, "b")
-            assert {reason_of(future) for future in refused} == {"queue_full"}
-            assert "Too many requests of this project are waiting." in str(refused[0].exception())
+            assert {reason_of(future) for future in refused} == {"project_busy"}
         for future in (theirs, *(future for future in mine if future not in refused)):
             future.result()
 
@@ -166,18 +165,6 @@ def _done(futures: list[Future[Any]], number: int) -> list[Future[Any]]:
     """Those that are done, as soon as there are so many."""
     wait_until(lambda: sum(future.done() for future in futures) >= number)
     return [future for future in futures if future.done()]
-
-
-def test_a_client_that_hung_up_while_waiting_is_not_served(database_url: str, settings: Settings) -> None:
-    with opened(database_url, replace(settings, connections=1), client_is_gone=lambda: True) as database:
-        use(database)  # nobody asks about a client that has not waited
-        with ThreadPoolExecutor(1) as pool:
-            with database.connection("a"):
-                waiting = pool.submit(use, database)
-                while not database.is_exhausted():
-                    time.sleep(0.005)
-            assert reason_of(waiting) == "client_gone"
-        use(database)
 
 
 def test_tokens_are_checked_while_all_connections_are_in_use(settings: Settings, api: Api, token_for: TokenFor) -> None:
@@ -246,14 +233,14 @@ def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings)
 
 def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, settings: Settings, api: Api) -> None:
     api.create(key="a-key")
-    with open_app(settings, connections=3, slow_connections=1, queue_timeout_ms=200) as own:
+    with open_app(settings, connections=3, queue_timeout_ms=200) as own:
         busy = Api(own, api.project, api.token)
         with own.extensions["database"].connection(api.project, admission.Lane.SLOW):
             assert busy.get("/key=a-key").status_code == 200
             assert busy.get().status_code == 200
             refused = busy.get("/searchApiPattern?facet=key")
             assert refused.status_code == 503
-            assert "busy" in refused.get_json()["message"]
+            assert "Too many requests of this project" in refused.get_json()["message"]
             assert refused.headers["Retry-After"] == "1"
         assert busy.get("/searchApiPattern?facet=key").status_code == 200
 

@@ -195,7 +195,7 @@ def test_a_page_with_a_document_beyond_its_share_is_one_statement_more(api: Api,
 
 def test_a_large_page_is_read_in_the_slow_lane(settings: Settings, api: Api, connection: Connection) -> None:
     insert(connection, api.project, *[MIB - 1000] * 5)
-    with open_app(settings, connections=4, slow_connections=1, queue_timeout_ms=200) as own:
+    with open_app(settings, connections=4, queue_timeout_ms=200) as own:
         busy = Api(own, api.project, api.token)
         with own.extensions["database"].connection("another", Lane.SLOW):
             assert len(keys(page(busy, "", limit=4))) == 4

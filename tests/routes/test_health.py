@@ -122,7 +122,7 @@ def test_readiness_does_not_wait_behind_requests_for_tokens(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They use the database for no project."""
-    monkeypatch.setattr(admission, "QUEUE_LENGTH", 1)
+    monkeypatch.setattr(admission, "WAITING_AT_MOST", 1)
     with open_app(replace(settings, connections=2)) as app:
         database = app.extensions["database"]
 

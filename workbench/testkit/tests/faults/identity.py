@@ -88,12 +88,12 @@ def the_product_search_takes_any_scope(planted: Planted) -> None:
     change_scopes(planted, also)
 
 
-@inside("A-33")
+@inside("A-32")
 def revoking_does_nothing(planted: Planted) -> None:
     planted.wrap(tokens, "revoke_token", lambda method, *given: None)
 
 
-@inside("A-36")
+@inside("A-35")
 def any_client_revokes_a_token(planted: Planted) -> None:
     class Anybody(str):
         """The id of a client, which differs from none."""
@@ -125,13 +125,13 @@ def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> Non
         answer.status = answer.body["statusCode"] = 400
 
 
-@of_answers("A-32", status=200)
+@of_answers("A-31", status=200)
 def introspection_counts_milliseconds(request: Request, answer: Answer) -> None:
     if request.path == "/oauth/introspect" and "exp" in answer.body:
         answer.body["exp"] *= 1000
 
 
-@of_answers("A-30", status=401)
+@of_answers("E-32", status=401)
 def a_401_says_nothing_of_the_token(request: Request, answer: Answer) -> None:
     if "Bearer" in request.headers.get("authorization", ""):
         answer.body["error_description"] = "The access token is not valid."
