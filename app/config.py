@@ -238,7 +238,6 @@ class Settings:
         return self.listen_host in EVERY_ADDRESS or is_loopback(self.listen_host)
 
     @property
-    @property
     def prepare_threshold(self) -> int | None:
         """The number of executions after which a connection prepares a statement; None for never."""
         prepared = self.prepared_statements == "yes" or (
