@@ -59,14 +59,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
     clocks = extension.clocks or REAL_CLOCKS
-    authorization_server = AuthorizationServer(settings, database, clocks)
+    authorization_server = AuthorizationServer(database, clocks)
     app.extensions |= {
         "database": database,
-        "readiness": Readiness(
-            database,
-            {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},
-            package.migrations,
-        ),
+        "readiness": Readiness(database, package.migrations),
         "authorization_server": authorization_server,
         "clocks": clocks,
         "settings": settings,

@@ -305,8 +305,8 @@ $$;
 
 -- Identity
 
--- Clients, keys and revocations belong to the service, not to a project; a client's scopes name the projects. On a
--- distributed PostgreSQL these are reference tables.
+-- Clients and tokens belong to the service, not to a project; their scopes name the projects. On a distributed
+-- PostgreSQL these are reference tables.
 CREATE TABLE api_client (
     id          text COLLATE "C" PRIMARY KEY,
     name        text NOT NULL,
@@ -316,38 +316,17 @@ CREATE TABLE api_client (
     created_at  timestamptz(3) NOT NULL,
     revoked_at  timestamptz(3)
 );
-CREATE INDEX api_client_revoked_at ON api_client (revoked_at) WHERE revoked_at IS NOT NULL;
 
-CREATE TABLE signing_key (
-    kid                 text COLLATE "C" PRIMARY KEY,
-    -- A JSON Web Key (RFC 7517), or that encrypted as a JSON Web Encryption (RFC 7516).
-    private_jwk         text NOT NULL,
-    created_at          timestamptz(3) NOT NULL,
-    -- The key verifies until then; NULL: it is the newest, which signs from signs_from until a newer one does.
-    retired_at          timestamptz(3),
-    -- What verifies, so that only who signs ever reads the private part.
-    public_jwk          text NOT NULL,
-    -- A key is published before it signs, so that every process knows it when its first token arrives.
-    signs_from          timestamptz(3) NOT NULL,
-    -- The end of the longest token, if that is longer than usual: the key verifies until then.
-    longest_token_until timestamptz(3)
+CREATE TABLE access_token (
+    -- SHA-256 of the token, which has 256 random bits.
+    digest     bytea PRIMARY KEY,
+    -- No foreign key: each token would lock the row of its client, and a token without a client is refused.
+    client_id  text COLLATE "C" NOT NULL,
+    scopes     text[] NOT NULL,
+    issued_at  timestamptz(0) NOT NULL,
+    expires_at timestamptz(0) NOT NULL,
+    revoked_at timestamptz(3),
+    -- The row is removed after this time, which is no earlier than a day after the expiry.
+    kept_until timestamptz(0) NOT NULL
 );
--- At most one key signs, also when two processes start at once.
-CREATE UNIQUE INDEX signing_key_one_signs ON signing_key ((true)) WHERE retired_at IS NULL;
-
--- Tokens that are no longer accepted though they have not expired.
-CREATE TABLE revoked_token (
-    -- The jti claim (RFC 7519, section 4.1.7) of a token that the service itself has signed.
-    id         text COLLATE "C" PRIMARY KEY,
-    revoked_at timestamptz(3) NOT NULL,
-    expires_at timestamptz(3) NOT NULL
-);
--- Processes ask every few seconds what has been revoked lately, and who revokes clears away what has expired.
-CREATE INDEX revoked_token_revoked_at ON revoked_token (revoked_at);
-CREATE INDEX revoked_token_expires_at ON revoked_token (expires_at);
-
--- Clients that were deleted. Their tokens may be valid otherwise, so they stay refused.
-CREATE TABLE removed_client (
-    id         text COLLATE "C" PRIMARY KEY,
-    removed_at timestamptz(3) NOT NULL
-);
+CREATE INDEX access_token_kept_until ON access_token (kept_until);
