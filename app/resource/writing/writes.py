@@ -20,11 +20,11 @@ from app.resource.model import (
     Caller,
     Content,
     NewResource,
+    OwnYoungest,
     Preconditions,
     Representation,
     Resource,
     Written,
-    YoungestWithoutKey,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
@@ -59,13 +59,13 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): replace the whole ObjectType.
 
-    A body without id and key replaces that of the project's youngest resource without a key, or creates a resource if
-    there is none.
+    A body without id and key replaces that of the caller's own youngest resource without a key, or creates a resource
+    if there is none.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
     named = _named_by(draft)
     creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
-    target = named or YoungestWithoutKey()
+    target = named or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
@@ -74,10 +74,10 @@ def overwrite(
 ) -> Written:
     """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource.
 
-    A body without id and key means the project's youngest resource without a key.
+    A body without id and key means the caller's own youngest resource without a key.
     """
     change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    target = _named_by(draft) or YoungestWithoutKey()
+    target = _named_by(draft) or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
 
@@ -124,14 +124,19 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 def _content_change(
     new_object: Callable[[ObjectType], ObjectType], draft: ResourceDraft, *, staged: bool
 ) -> Callable[[Resource], Resource]:
-    """The change that a body makes to a resource: another ObjectType, and another key if the body has both id and key.
+    """The change that a body makes to a resource: another ObjectType, another someProperty if the body has one, and
+    another key if it has both id and key.
 
     :param new_object: returns the new ObjectType for the stored one of a projection.
     """
 
     def change(resource: Resource) -> Resource:
         changed = resource.with_content(
-            lambda content: Content(new_object(content.object_type), content.some_property), staged_only=staged
+            lambda content: Content(
+                new_object(content.object_type),
+                content.some_property if draft.some_property is None else draft.some_property,
+            ),
+            staged_only=staged,
         )
         return changed if draft.key is None else replace(changed, key=draft.key)
 
@@ -139,7 +144,7 @@ def _content_change(
 
 
 def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
-    content = Content(draft.object_type)
+    content = Content(draft.object_type, draft.some_property)
     return NewResource(
         key=draft.key,
         current=Content(ObjectType()) if staged else content,
