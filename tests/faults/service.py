@@ -36,12 +36,10 @@ class Service:
         self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-faults-"))
         self.folder.chmod(0o755)  # PostgreSQL's account has to reach it
         self.port = free_port()
-        self.health_port = free_port()
         self.log = self.folder / "log"
         self._environment = {
             "PATH": os.defpath,
             "PORT": str(self.port),
-            "HEALTH_BIND": f"127.0.0.1:{self.health_port}",
             "DATA_DIR": str(self.folder / "data"),
             "WORKERS": "2",
             "CONNECTIONS": "8",
@@ -100,8 +98,8 @@ class Service:
         return value(samples(self.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()), name, **labels)
 
     def probe(self, which: str) -> "Answer":
-        """Ask for liveness or readiness, as an orchestrator does: on the port that is for this alone."""
-        return self.request("GET", f"/health/{which}", port=self.health_port)
+        """Ask for liveness or readiness, as an orchestrator does."""
+        return self.request("GET", f"/health/{which}")
 
     def request(
         self,
@@ -109,17 +107,13 @@ class Service:
         path: str,
         body: Any = None,
         token: str | None = None,
-        port: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> "Answer":
-        """Send a request on a new connection.
-
-        :param port: another port than the public one.
-        """
+        """Send a request on a new connection."""
         with_token = {} if token is None else {"Authorization": f"Bearer {token}"}
         data = None if body is None else json.dumps(body).encode()
         with_type = {} if data is None else {"Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=HANGS_AFTER_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_AFTER_S)
         began = time.monotonic()
         sent = False
         try:
