@@ -7,6 +7,7 @@ of 400, 401, 403 and 409 are those of the platform, because its clients map code
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NoReturn, cast
 
 
@@ -179,7 +180,7 @@ _LONGEST_ECHO = 1000
 
 def _presentable(value: Any) -> Any:
     """A refused value in a form that JSON can represent, cut to :data:`_LONGEST_ECHO`."""
-    if isinstance(value, float) and not (-1.8e308 < value < 1.8e308):
+    if isinstance(value, float) and not isfinite(value):
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]

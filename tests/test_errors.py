@@ -57,12 +57,6 @@ def test_an_api_error_without_a_fault_is_a_value_error() -> None:
         ApiError([])
 
 
-def test_faults_of_structure_come_before_faults_of_values() -> None:
-    with pytest.raises(ApiError) as raised:
-        errors.raise_if_any([errors.value_fault("key", "", "Too short."), errors.shape_fault("id: no")])
-    assert [fault.code for fault in raised.value.faults] == ["InvalidJsonInput", "InvalidField"]
-
-
 def test_long_invalid_values_are_truncated_in_errors() -> None:
     fault = errors.value_fault("key", "x" * 5000, "Too long.")
     assert len(fault.message) < 400

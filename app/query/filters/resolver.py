@@ -27,9 +27,9 @@ from app.query.filters.ast import (
 from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
+from app.query.messages import refused_literal, unknown_field
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Name
 from app.query.predicate.operators import OPERATORS, Operator
-from app.query.predicate.values import refused_literal, unknown_field
 from app.values.suggestions import did_you_mean
 
 FACETS_AT_MOST = 50

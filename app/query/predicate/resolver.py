@@ -10,6 +10,7 @@ from typing import assert_never
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
+from app.query.messages import refused_literal, shown, unknown_field
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -27,7 +28,6 @@ from app.query.predicate.ast import (
 )
 from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
 from app.query.predicate.parser import parse
-from app.query.predicate.values import refused_literal, shown, unknown_field
 
 Variables = Mapping[str, Sequence[str]]
 """The texts of each variable, as the query string contains them."""

@@ -8,7 +8,7 @@ resource when it reads it, so that each of many concurrent writers gets its turn
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeVar
 
 from app import errors
@@ -49,7 +49,7 @@ def create_or_update(
 
     :raises ApiError: 400, 404, 409 or 412; the other functions of this module also raise these.
     """
-    change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
+    change = partial(_with_body, draft, staged=staged, merges=True)
     creates = _new(caller, draft, staged=staged)
     return _written(database, Write(caller, _named_by(draft), change, conditions.expecting(draft.version), creates))
 
@@ -62,7 +62,7 @@ def create_or_overwrite(
     A body without id and key replaces that of the caller's own youngest resource without a key, or creates a resource
     if there is none.
     """
-    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
+    change = partial(_with_body, draft, staged=staged, merges=False)
     named = _named_by(draft)
     creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
     target = named or OwnYoungest(caller.client_id)
@@ -76,7 +76,7 @@ def overwrite(
 
     A body without id and key means the caller's own youngest resource without a key.
     """
-    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
+    change = partial(_with_body, draft, staged=staged, merges=False)
     target = _named_by(draft) or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
@@ -121,26 +121,19 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
     return None if draft.key is None else ByKey(draft.key)
 
 
-def _content_change(
-    new_object: Callable[[ObjectType], ObjectType], draft: ResourceDraft, *, staged: bool
-) -> Callable[[Resource], Resource]:
-    """The change that a body makes to a resource: another ObjectType, another someProperty if the body has one, and
-    another key if it has both id and key.
+def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
+    """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
-    :param new_object: returns the new ObjectType for the stored one of a projection.
+    :param staged: whether only the staged projection changes.
+    :param merges: whether the fields that the body does not have stay.
     """
 
-    def change(resource: Resource) -> Resource:
-        changed = resource.with_content(
-            lambda content: Content(
-                new_object(content.object_type),
-                content.some_property if draft.some_property is None else draft.some_property,
-            ),
-            staged_only=staged,
-        )
-        return changed if draft.key is None else replace(changed, key=draft.key)
+    def changed(content: Content) -> Content:
+        object_type = content.object_type.merged_with(draft.object_type) if merges else draft.object_type
+        return Content(object_type, content.some_property if draft.some_property is None else draft.some_property)
 
-    return change
+    resource = stored.with_content(changed, staged_only=staged)
+    return resource if draft.key is None else replace(resource, key=draft.key)
 
 
 def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
