@@ -21,6 +21,9 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 -- parser would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for
 -- "a_a_a_..." would grow with the square of its length.
 --
+-- Letters that people take for one are one: a letter with a mark is the same in one character and in two (NFC), a final sigma
+-- is a sigma, and a dotless i is an i. A search reads its texts with this function, too.
+--
 -- Short texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that
 -- takes the array apart takes half as long again.
 CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
@@ -34,8 +37,8 @@ BEGIN
             FROM jsonb_array_elements_text(texts::jsonb) WITH ORDINALITY s (text, place));
     END IF;
     RETURN to_tsvector('pg_catalog.simple', translate(
-        concat(texts, ' ', some_property),
-        '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32)));
+        normalize(concat(texts, ' ', some_property), NFC),
+        '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~ςı', repeat(' ', 32) || 'σi'));
 END
 $$;
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.resource.searching.search_params import SearchFormSchema
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
 
@@ -136,3 +137,53 @@ def test_an_invalid_facet_is_refused(api: Api, facet: str, message: str) -> None
     answer = api.post(FORM, data={"facet": facet})
     assert answer.status_code == 400
     assert messages(answer, "facet") == [message]
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "language"),
+    [
+        ("caf\u00e9", "cafe\u0301", "fr"),
+        ("cafe\u0301", "CAF\u00c9", "fr"),
+        ("I\u015f\u0131k", "\u0131\u015f\u0131k", "tr"),
+        ("\u0131\u015f\u0131k", "I\u015eIK", "tr"),
+        ("\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3", "\u03bf\u03b4\u03c5\u03c3\u03c3\u03b5\u03c5\u03c2", "el"),
+        ("\u03bf\u03b4\u03c5\u03c3\u03c3\u03b5\u03c5\u03c2", "\u039f\u0394\u03a5\u03a3\u03a3\u0395\u03a5\u03a3", "xx"),
+    ],
+)
+def test_letters_that_people_take_for_one_are_one(api: Api, stored: str, asked: str, language: str) -> None:
+    made = api.create({"arrayOfStringExample": [stored]})
+    for query in ({f"text.{language}": asked}, {f"text.{language}": asked, "fuzzy": "true"}):
+        (result,) = api.get(QUERY, query_string=query).get_json()["results"]
+        assert result["id"] == made["id"]
+        assert result["arrayOfStringExample"] == [stored]
+
+
+def test_every_word_of_the_largest_text_is_searched(api: Api) -> None:
+    text = " ".join(f"w{number:05}" for number in range(9_000))
+    made = api.create({"arrayOfStringExample": [text]})
+    for number in (0, 4_500, 8_999):
+        (result,) = api.get(QUERY, query_string={"text.en": f"w{number:05}"}).get_json()["results"]
+        assert result["id"] == made["id"]
+
+
+@pytest.mark.parametrize("name", ["filtr", "where", "filter[x]", "text.english", "priceCurency"])
+def test_a_mistyped_parameter_of_the_projection_search_is_refused(api: Api, name: str) -> None:
+    answer = api.post(FORM, data={name: "version:1"})
+    assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])
+    assert f"Malformed parameter: {name}: Unknown parameter." in answer.get_json()["message"]
+
+
+def test_parameters_of_the_platforms_projection_search_are_ignored(api: Api) -> None:
+    made = api.create({})
+    ignored = dict.fromkeys(SearchFormSchema.IGNORED, "x")
+    for options in ({"data": ignored}, {"query_string": ignored}):
+        answer = api.post(FORM, **options)
+        assert [each["id"] for each in answer.get_json()["results"]] == [made["id"]]
+
+
+@pytest.mark.parametrize("bounds", ["* to 1e500", "-1e400 to *", "1 to 1e309"])
+@pytest.mark.parametrize("parameter", ["facet", "filter", "filter.query", "filter.facets"])
+def test_a_bound_that_no_double_holds_is_refused(api: Api, parameter: str, bounds: str) -> None:
+    answer = api.get(QUERY, query_string={parameter: f"version:range({bounds})"})
+    assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])
+    assert "is a number that no double can hold" in answer.get_json()["message"]
