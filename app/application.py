@@ -14,6 +14,7 @@ from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.extension import package_of, settled
 from app.http import request_log
+from app.http.answers import complete_headers
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
 from app.http.hosts import host_check
@@ -59,14 +60,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
     clocks = extension.clocks or REAL_CLOCKS
-    authorization_server = AuthorizationServer(settings, database, clocks)
+    authorization_server = AuthorizationServer(database, clocks)
     app.extensions |= {
         "database": database,
-        "readiness": Readiness(
-            database,
-            {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},
-            package.migrations,
-        ),
+        "readiness": Readiness(database, package.migrations),
         "authorization_server": authorization_server,
         "clocks": clocks,
         "settings": settings,
@@ -83,6 +80,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
+        complete_headers,
         request_log.finish,  # counts and logs every answer, even of a hook or an error
         *cors_hooks(app, settings),  # lets pages of allowed origins read any answer, errors too
     )

@@ -18,11 +18,9 @@ from app.setting_values import (
     NO_ORIGIN,
     address_of,
     domain,
-    encryption_keys,
     fixed_token,
     integer,
     is_loopback,
-    jwks_url,
     one_of,
     origins,
     public_url,
@@ -39,18 +37,6 @@ class InvalidSetting(ValueError):
     def __init__(self, variable: str, value: str | None, reason: str) -> None:
         super().__init__(f"{variable}: {reason}" if value is None else f"{variable}={value!r}: {reason}")
         self.variable = variable
-
-
-@dataclass(frozen=True, slots=True)
-class OutsideIssuerSettings:
-    """The settings of an outside issuer, whose tokens the service accepts besides its own."""
-
-    issuer: str
-    """The ``iss`` claim of its tokens."""
-    audience: str
-    """The value that the ``aud`` claim has to contain: the issuer's name for this service."""
-    jwks_url: str
-    """The URL of its key set (RFC 7517)."""
 
 
 def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -141,29 +127,6 @@ class Settings:
         "the URL at which clients reach the service, which may be that of a proxy: https, or http in a private network;"
         " default: the address that gunicorn listens on",
     )
-    token_issuer: str | None = setting(
-        "TOKEN_ISSUER", text, None, "the issuer of the service's tokens; default: PUBLIC_URL"
-    )
-    key_encryption_keys: tuple[bytes, ...] = setting(
-        "KEY_ENCRYPTION_KEY",
-        encryption_keys,
-        (),
-        "32 random bytes in base64 that encrypt the signing keys in the database; several, separated by commas: the"
-        " first encrypts, all decrypt; unset: the keys are stored in plain text",
-        secret=True,
-    )
-    auth_issuer: str | None = setting(
-        "AUTH_ISSUER", text, None, "the iss claim of an outside issuer whose tokens are accepted too"
-    )
-    auth_audience: str | None = setting(
-        "AUTH_AUDIENCE", text, None, "the audience that the aud claim of an outside issuer's tokens has to contain"
-    )
-    auth_jwks_url: str | None = setting(
-        "AUTH_JWKS_URL",
-        jwks_url,
-        None,
-        "the URL where the outside issuer publishes its keys: https, or http on loopback",
-    )
     trusted_proxies: int = setting(
         "TRUSTED_PROXIES",
         integer(0, 16),
@@ -188,18 +151,6 @@ class Settings:
     )
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment from which the settings were read. An extension reads its own settings from it."""
-
-    def __post_init__(self) -> None:
-        outside = {
-            "AUTH_ISSUER": self.auth_issuer,
-            "AUTH_AUDIENCE": self.auth_audience,
-            "AUTH_JWKS_URL": self.auth_jwks_url,
-        }
-        for variable, value in outside.items():
-            if value is None and any(outside.values()):
-                raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
-        if self.auth_issuer == self.issuer:
-            raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
 
     @property
     def listen_host(self) -> str:
@@ -233,31 +184,9 @@ class Settings:
         return self.public_url or f"http://{address_of(self.own_host, self.port)}"
 
     @property
-    def authorization_url(self) -> str:
-        """The base URL of the endpoints in the metadata of the authorization server.
-
-        It is ``PUBLIC_URL``, else ``TOKEN_ISSUER`` if that is a URL, else the address on which gunicorn listens.
-        """
-        if self.public_url is None and self.issuer.startswith(("https://", "http://")):
-            return self.issuer.rstrip("/")
-        return self.base_url
-
-    @property
     def listens_on_loopback(self) -> bool:
         """Whether gunicorn can be reached at loopback addresses."""
         return self.listen_host in EVERY_ADDRESS or is_loopback(self.listen_host)
-
-    @property
-    def issuer(self) -> str:
-        """The issuer of the service's tokens: ``TOKEN_ISSUER``, else the URL of the service (RFC 8414, section 2)."""
-        return self.token_issuer or self.base_url
-
-    @property
-    def outside_issuer(self) -> OutsideIssuerSettings | None:
-        """The settings ``AUTH_...``; None if they are not set."""
-        if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
-            return None
-        return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

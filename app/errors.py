@@ -226,9 +226,13 @@ def not_found_by_key(key: str) -> ApiError:
     return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key[:_LONGEST_ECHO]}' was not found.")])
 
 
-def not_found_in_project(project_key: str) -> ApiError:
-    """The error 404 for a body without id and key, if the project has no resource without a key."""
-    return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource without a key.")])
+def no_own_resource(project_key: str) -> ApiError:
+    """The error 404 for a body without id and key, if its client has no resource without a key."""
+    message = (
+        f"The project '{project_key}' has no Resource without a key that this API client has created. "
+        "A body without id and key means the youngest of these."
+    )
+    return ApiError([Fault("ResourceNotFound", message)])
 
 
 def unknown_url(path: str) -> ApiError:
@@ -258,9 +262,22 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
     )
 
 
-def precondition_failed(header: str) -> ApiError:
-    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1)."""
-    return ApiError([Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")])
+def precondition_failed(header: str, version: int | None, *, has_other_tags: bool = False) -> ApiError:
+    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1).
+
+    :param version: the version of the resource, which also becomes the ``ETag``; None if there is no resource.
+    :param has_other_tags: whether the header has tags that no version has, such as weak ones.
+    """
+    message = f"The precondition {header} does not hold: "
+    if version is None:
+        return ApiError([Fault("PreconditionFailed", f"{message}there is no such Resource.")])
+    message += f'the Resource has version {version}, its entity tag is "{version}".'
+    if has_other_tags:
+        message += (
+            " A tag that is weak, or that a proxy has changed when it compressed the answer, never matches "
+            f'(W/"{version}", "{version}-gzip").'
+        )
+    return ApiError([Fault("PreconditionFailed", message)], {"ETag": f'"{version}"'})
 
 
 def target_too_long() -> ApiError:
@@ -284,9 +301,11 @@ def unsupported_content_encoding() -> ApiError:
     return ApiError([fault], {"Accept-Encoding": "identity"})
 
 
-def unsupported_media_type(expected: str) -> ApiError:
-    """The error 415 for a body of another media type, with the media type that the endpoint accepts."""
-    return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}, in UTF-8.")])
+def unsupported_media_type(expected: str, method: str = "POST") -> ApiError:
+    """The error 415 for a body of another media type, with the media type that the endpoint accepts; for PATCH with
+    ``Accept-Patch`` (RFC 5789, section 2.2)."""
+    message = f"The request body must have Content-Type {expected}, in UTF-8."
+    return ApiError([Fault("UnsupportedMediaType", message)], {"Accept-Patch": expected} if method == "PATCH" else {})
 
 
 def token_missing(realm: str, message: str) -> ApiError:

@@ -1,6 +1,5 @@
 """Parsers of the values of settings: each reads the text of an environment variable, or raises a ValueError."""
 
-import base64
 import ipaddress
 import re
 from collections.abc import Callable
@@ -77,16 +76,6 @@ def origins(text: str) -> tuple[str, ...]:
     return _listed(text)
 
 
-def jwks_url(text: str) -> str:
-    """Check a URL whose answer cannot be forged on the network: https, or http on this machine."""
-    parts, host = _split_url(text)
-    if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
-        raise ValueError("a URL without user name and fragment is expected")
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
-        raise ValueError("https is expected; http only for a loopback address")
-    return text
-
-
 def public_url(text: str) -> str:
     """Check a URL to which paths can be appended: https, or http in a private network. The result has no slash at its
     end."""
@@ -115,28 +104,6 @@ def _is_private(host: str) -> bool:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return "." not in host
-
-
-_ENCRYPTION_KEY_BYTES = 32
-
-
-def encryption_keys(text: str) -> tuple[bytes, ...]:
-    """Decode keys. The first key encrypts, and all decrypt."""
-    keys = tuple(_decoded(part) for part in _listed(text))
-    if any(len(key) != _ENCRYPTION_KEY_BYTES for key in keys):
-        raise ValueError(
-            f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
-        )
-    return keys
-
-
-def _decoded(text: str) -> bytes:
-    """Decode base64 of either alphabet, with or without padding. The result is ``b""`` if the text is not base64."""
-    unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
-    try:
-        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
-    except ValueError:
-        return b""
 
 
 _FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)

@@ -142,7 +142,7 @@ CREATE TABLE resource (
     some_property              text COLLATE "C",
     staged_object_type         text COLLATE "C",
     staged_some_property       text COLLATE "C",
-    -- PUT without id and key creates a resource if the project has none without a key. Of those that race to do so only
+    -- PUT without id and key creates a resource if its client has none without a key. Of those that race to do so only
     -- one may, so each marks what it creates, and an index refuses a second mark. Nothing else reads it.
     created_as_only            boolean NOT NULL DEFAULT false,
     object                     jsonb NOT NULL GENERATED ALWAYS AS (distinct_items(object_type::jsonb)) STORED,
@@ -155,7 +155,8 @@ CREATE TABLE resource (
     CONSTRAINT resource_staged_some_property CHECK (staged_object_type IS NOT NULL OR staged_some_property IS NULL)
 );
 
-CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key) WHERE created_as_only AND key IS NULL;
+CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key, created_by)
+    WHERE created_as_only AND key IS NULL;
 
 -- With statistics of project_key the planner expects a single row in a project that is younger than the statistics, and
 -- reads all of the project by any index. Without statistics it expects many rows in every project.
@@ -176,6 +177,8 @@ CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_wo
 CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
 CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
 CREATE INDEX resource_key ON resource (project_key, key, id);
+-- PUT and PATCH without id and key mean the youngest of these.
+CREATE INDEX resource_own ON resource (project_key, created_by, id) WHERE key IS NULL;
 -- An entry of a B-tree has at most 2704 bytes, and someProperty has no limit.
 CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(some_property, 400), id);
 
@@ -305,8 +308,8 @@ $$;
 
 -- Identity
 
--- Clients, keys and revocations belong to the service, not to a project; a client's scopes name the projects. On a
--- distributed PostgreSQL these are reference tables.
+-- Clients and tokens belong to the service, not to a project; their scopes name the projects. On a distributed
+-- PostgreSQL these are reference tables.
 CREATE TABLE api_client (
     id          text COLLATE "C" PRIMARY KEY,
     name        text NOT NULL,
@@ -316,38 +319,17 @@ CREATE TABLE api_client (
     created_at  timestamptz(3) NOT NULL,
     revoked_at  timestamptz(3)
 );
-CREATE INDEX api_client_revoked_at ON api_client (revoked_at) WHERE revoked_at IS NOT NULL;
 
-CREATE TABLE signing_key (
-    kid                 text COLLATE "C" PRIMARY KEY,
-    -- A JSON Web Key (RFC 7517), or that encrypted as a JSON Web Encryption (RFC 7516).
-    private_jwk         text NOT NULL,
-    created_at          timestamptz(3) NOT NULL,
-    -- The key verifies until then; NULL: it is the newest, which signs from signs_from until a newer one does.
-    retired_at          timestamptz(3),
-    -- What verifies, so that only who signs ever reads the private part.
-    public_jwk          text NOT NULL,
-    -- A key is published before it signs, so that every process knows it when its first token arrives.
-    signs_from          timestamptz(3) NOT NULL,
-    -- The end of the longest token, if that is longer than usual: the key verifies until then.
-    longest_token_until timestamptz(3)
+CREATE TABLE access_token (
+    -- SHA-256 of the token, which has 256 random bits.
+    digest     bytea PRIMARY KEY,
+    -- No foreign key: each token would lock the row of its client, and a token without a client is refused.
+    client_id  text COLLATE "C" NOT NULL,
+    scopes     text[] NOT NULL,
+    issued_at  timestamptz(0) NOT NULL,
+    expires_at timestamptz(0) NOT NULL,
+    revoked_at timestamptz(3),
+    -- The row is removed after this time, which is no earlier than a day after the expiry.
+    kept_until timestamptz(0) NOT NULL
 );
--- At most one key signs, also when two processes start at once.
-CREATE UNIQUE INDEX signing_key_one_signs ON signing_key ((true)) WHERE retired_at IS NULL;
-
--- Tokens that are no longer accepted though they have not expired.
-CREATE TABLE revoked_token (
-    -- The jti claim (RFC 7519, section 4.1.7) of a token that the service itself has signed.
-    id         text COLLATE "C" PRIMARY KEY,
-    revoked_at timestamptz(3) NOT NULL,
-    expires_at timestamptz(3) NOT NULL
-);
--- Processes ask every few seconds what has been revoked lately, and who revokes clears away what has expired.
-CREATE INDEX revoked_token_revoked_at ON revoked_token (revoked_at);
-CREATE INDEX revoked_token_expires_at ON revoked_token (expires_at);
-
--- Clients that were deleted. Their tokens may be valid otherwise, so they stay refused.
-CREATE TABLE removed_client (
-    id         text COLLATE "C" PRIMARY KEY,
-    removed_at timestamptz(3) NOT NULL
-);
+CREATE INDEX access_token_kept_until ON access_token (kept_until);

@@ -203,11 +203,16 @@ class Database:
                 raise unavailable from error
 
     def open_ahead(self) -> None:
-        """Wait for the first connection, and make the pool open the others, before requests are accepted.
+        """Open the service's own connection and the first one of the pool, and make the pool open the others, before
+        requests are accepted.
 
         The wait ends after the timeout for connecting. Requests that arrive before the other connections are open wait
         in the queue, as they do when all connections are in use.
         """
+        # First the own connection, because without it no token can be verified. If the database role may have too few
+        # connections, the pool gets one less.
+        with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
+            pass
         pool = self._opened()
         # Resize before the first wait: a pool that is already growing, because somebody waits, would open one
         # connection too many.

@@ -21,7 +21,7 @@ from app.telemetry.shared_folder import shared_folder
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
-"""The results of checking a token: found in the cache, verified by its signature, or not valid."""
+"""The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
 LASTING_THREADS = ("pool-metrics",)
 """The names of the service's threads that live as long as their process."""

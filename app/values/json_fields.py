@@ -104,8 +104,8 @@ check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for finite doubles. An integer within int64 stays an integer; a larger integer becomes the nearest
-    double, which is again an integer if it is -2**63."""
+    """The check for finite doubles. An integer within int64 stays an integer; any other number becomes the nearest
+    double, which is again an integer if it is a whole number within int64. Only -0.0 stays a double, for its sign."""
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):
@@ -116,7 +116,8 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    return INT64_MIN if number == INT64_MIN else number
+    is_integer = number.is_integer() and INT64_MIN <= number < -INT64_MIN and not is_negative_zero(number)
+    return int(number) if is_integer else number
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}

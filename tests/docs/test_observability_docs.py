@@ -64,7 +64,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
     [
         ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
-        ("ready", {"database", "migrations", "pool", "signing_key"}),
+        ("ready", {"database", "migrations", "pool"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),
     ],

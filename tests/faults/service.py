@@ -15,8 +15,7 @@ from typing import Any
 import psutil
 import psycopg
 
-from app.config import Settings
-from app.identity import issued_tokens
+from tests.support.oauth import issue
 from tests.support.ports import free_port
 from tests.support.samples import samples, value
 from tests.support.server import start_server
@@ -91,7 +90,7 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return issued_tokens.issue_token(connection, Settings().issuer, "faults", scopes, 3600)
+            return issue(connection, *scopes, client_id="faults")
 
     def metric(self, name: str, **labels: str) -> float:
         """The value of a metric of the service, summed over the labels that are not given."""

@@ -10,16 +10,13 @@ from flask.views import MethodView
 
 from app import create_app
 from app.config import Settings
-from app.identity.scopes import accepted_scopes, public, scopes
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public, scopes
 from tests.support.api import Api, codes
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 from tests.support.fixtures import TokenFor
 
 PUBLIC = {
     *(f"{method} /" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")),  # 404 but for browsers
-    "GET /.well-known/jwks.json",
-    "GET /.well-known/oauth-authorization-server",
     "GET /docs",
     "GET /docs/<any:asset>",
     "GET /docs/specification",

@@ -128,7 +128,7 @@ def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
     ("label", "known"),
     [
         ("result", set(TOKEN_CHECK_RESULTS)),
-        ("check", {"database", "migrations", "pool", "signing_key", "tokens", "archiving", "disk", "read_only"}),
+        ("check", {"database", "migrations", "pool", "archiving", "disk", "read_only"}),
         ("state", {"idle", "in_use"}),
     ],
 )

@@ -22,17 +22,15 @@ from app.database import migrate
 from app.database.admission import Lane
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.identity import clients, issued_tokens, signing_keys
-from app.identity.signing_keys import KeyEncryption
-from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity import clients, tokens
 from app.resource import bulk_store
-from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
+from app.resource.model import ById, ByKey, OwnYoungest, ResourceRow, Target
 from app.resource.searching.dictionary import add_words_of, add_words_of_all, remove_unused_words
 from app.resource.writing.store import find
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.cluster import Cluster
-from tests.support.oauth import OAuthClient
+from tests.support.oauth import OAuthClient, issue
 from tests.support.statements import APP, Statement, recorded
 
 PROJECT = "walk"
@@ -112,7 +110,7 @@ class _Walk:
             for project in (PROJECT, "nameless", "large")
             for scope in ("manage_test", "view_products")
         ]
-        token = issued_tokens.issue_token(self.connection, Settings().issuer, "walker", tuple(scopes), 3600)
+        token = issue(self.connection, *scopes, client_id="walker")
         api = Api(self.app, PROJECT, token)
         self.creates(api)
         self.reads(api)
@@ -141,11 +139,6 @@ class _Walk:
 
     def identity(self) -> None:
         connection = self.connection
-        with self.step("signing_key.ensure"):
-            signing_keys.ensure_signing_key(connection)
-        with self.step("trust.load"), recorded(trust=True) as trust:
-            issued_tokens.load_trust(connection)
-            self.statements += trust
         with self.step("client.create"):
             client = clients.create_client(connection, "a client", (f"view_test:{PROJECT}",))
         with self.step("client.has_clients"):
@@ -162,24 +155,20 @@ class _Walk:
             clients.revoke_client(connection, "nobody")
         with self.step("client.remove"):
             clients.remove_client(connection, client.client_id)
+        with self.step("client.ensure"):
+            clients.ensure_client(connection, clients.COMMAND_LINE)
         with self.step("token.issue"):
-            issued_tokens.issue_token(connection, "issuer", "a", (), 60)
-        with self.step("token.issue_for_long"):
-            issued_tokens.issue_token(connection, "issuer", "a", (), TOKEN_LIFETIME_S + 1)
-        with self.step("token.is_revoked"):
-            assert not issued_tokens.is_revoked(connection, "a-token", "a-client")
+            token = tokens.issue_token(connection, clients.COMMAND_LINE, (f"view_test:{PROJECT}",))
+        with self.step("token.find"), recorded(lookups=True) as lookups:
+            assert list(tokens.find_tokens(connection, [tokens.digest_of(token)])) == [tokens.digest_of(token)]
+            self.statements += lookups
         with self.step("token.revoke"):
-            issued_tokens.revoke_token(connection, "a-token", time.time() + 3600)
-        with self.step("token.revoke_after_others_expired"):
-            issued_tokens.revoke_token(connection, "expired", time.time() - 7200)
-        with self.step("signing_key.list"):
-            assert len(signing_keys.list_signing_keys(connection)) == 1
-        with self.step("signing_key.encrypt"):
-            signing_keys.encrypt_signing_keys(connection, KeyEncryption())
-        with self.step("signing_key.rotate"):
-            signing_keys.rotate_signing_key(connection)
-        with self.step("signing_key.rotate_at_once"):
-            signing_keys.rotate_signing_key(connection, others_at_once=True)
+            tokens.revoke_token(connection, tokens.digest_of(token))
+        with self.step("token.revoke_all"):
+            tokens.revoke_all_tokens(connection, clients.COMMAND_LINE)
+        connection.execute("UPDATE access_token SET kept_until = now() - interval '1 minute'")
+        with self.step("token.remove_outdated"):
+            tokens.remove_outdated(connection)
         oauth = OAuthClient(self.app, connection, f"view_test:{PROJECT}")
         with self.step("oauth.token"):
             token = oauth.token()
@@ -302,7 +291,7 @@ class _Walk:
 
     def overtaken(self) -> None:
         """Read a resource as the second attempt of an overtaken write does, by each way to name the resource."""
-        targets: tuple[Target, ...] = (ById(str(UUID(int=0))), ByKey("first"), YoungestWithoutKey())
+        targets: tuple[Target, ...] = (ById(str(UUID(int=0))), ByKey("first"), OwnYoungest("nobody"))
         for target in targets:
             with self.step(f"overtaken.{type(target).__name__}"), self.connection.transaction():
                 find(self.connection, PROJECT, target, locks=True)

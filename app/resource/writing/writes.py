@@ -20,11 +20,11 @@ from app.resource.model import (
     Caller,
     Content,
     NewResource,
+    OwnYoungest,
     Preconditions,
     Representation,
     Resource,
     Written,
-    YoungestWithoutKey,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
@@ -59,13 +59,13 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): replace the whole ObjectType.
 
-    A body without id and key replaces that of the project's youngest resource without a key, or creates a resource if
-    there is none.
+    A body without id and key replaces that of the caller's own youngest resource without a key, or creates a resource
+    if there is none.
     """
     change = partial(_with_body, draft, staged=staged, merges=False)
     named = _named_by(draft)
     creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
-    target = named or YoungestWithoutKey()
+    target = named or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
@@ -74,10 +74,10 @@ def overwrite(
 ) -> Written:
     """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource.
 
-    A body without id and key means the project's youngest resource without a key.
+    A body without id and key means the caller's own youngest resource without a key.
     """
     change = partial(_with_body, draft, staged=staged, merges=False)
-    target = _named_by(draft) or YoungestWithoutKey()
+    target = _named_by(draft) or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
 
@@ -122,7 +122,7 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 
 
 def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
-    """A stored resource as a body changes it: its ObjectType, and its key if the body has one.
+    """A stored resource as a body changes it: its ObjectType, and its someProperty and key if the body has them.
 
     :param staged: whether only the staged projection changes.
     :param merges: whether the fields that the body does not have stay.
@@ -130,14 +130,14 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
 
     def changed(content: Content) -> Content:
         object_type = content.object_type.merged_with(draft.object_type) if merges else draft.object_type
-        return Content(object_type, content.some_property)
+        return Content(object_type, content.some_property if draft.some_property is None else draft.some_property)
 
     resource = stored.with_content(changed, staged_only=staged)
     return resource if draft.key is None else replace(resource, key=draft.key)
 
 
 def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
-    content = Content(draft.object_type)
+    content = Content(draft.object_type, draft.some_property)
     return NewResource(
         key=draft.key,
         current=Content(ObjectType()) if staged else content,

@@ -18,12 +18,11 @@ from sample_resource_sandbox.rules.rules import Rule
 from steady_client import steady_client
 from tester import Answer, Project, Service, wait_for
 
-from app.config import Settings
 from app.database.connection import Connection
-from app.identity import issued_tokens
 from tests.support.applications import own_database
 from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
+from tests.support.oauth import issue
 
 # By the request
 
@@ -78,7 +77,7 @@ def test_a_code_of_the_endpoint_itself_stays_its_own(throwaway: Project) -> None
 
 
 def test_other_projects_ignore_prefer(sandbox: Service, connection: Connection) -> None:
-    token = issued_tokens.issue_token(connection, Settings().issuer, "a", ("view_test:ordinary",), 60)
+    token = issue(connection, "view_test:ordinary", client_id="a", lifetime_s=60)
     headers = {"Authorization": f"Bearer {token}", "Prefer": "code=503, delay=60000"}
     assert sandbox.send("GET", "/ordinary/resource", headers=headers).status == 200
 

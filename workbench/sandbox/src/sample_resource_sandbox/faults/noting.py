@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.http.hangups import has_hung_up
 from flask import Request, Response, g
 
-from app.http.hangups import has_hung_up
 from app.http.request_log import RequestRecord
-from app.identity.verification import VerifiedToken
+from app.identity.tokens import AccessToken
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.connections import Connections
 from sample_resource_sandbox.faults import requests
@@ -119,8 +119,8 @@ class Exchange:
 def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Exchange:
     """Record a request that has arrived, and return its exchange."""
     record: RequestRecord = g.record
-    token: VerifiedToken | None = g.get("verified_token")
-    client_id = None if token is None else token.principal.client_id
+    token: AccessToken | None = g.get("token")
+    client_id = None if token is None else token.client_id
     if client_id is None and request.path == TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ

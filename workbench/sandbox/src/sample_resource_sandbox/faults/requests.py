@@ -8,7 +8,7 @@ from gunicorn.http.errors import ParseException
 
 from app import errors
 from app.http.bodies import read_body
-from app.identity.server import Credentials, read_credentials, read_parameters
+from app.http.client_requests import Credentials, read_credentials, read_parameters
 from app.values import strict_json
 from sample_resource_sandbox.connections import ConnectionRecord
 from sample_resource_sandbox.journal.entry import Message

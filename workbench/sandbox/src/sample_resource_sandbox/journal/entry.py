@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
-from app.identity.verification import VerifiedToken
+from app.identity.tokens import AccessToken
 from app.values.timestamps import text_of
 from sample_resource_sandbox.journal.redaction import Secrets
 
@@ -88,7 +88,7 @@ class Entry:
     target: str
     http_version: str
     request: Message
-    token: VerifiedToken | None
+    token: AccessToken | None
     connection: tuple[int, int] | None
     """The number of the connection, and the number of the request on it."""
     opened_at: float | None = None
@@ -252,14 +252,14 @@ def _decoded(part: bytes) -> str:
     return codecs.getincrementaldecoder("utf-8")().decode(part)
 
 
-def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
+def _token(token: AccessToken | None) -> dict[str, Any] | None:
     """The description of a request's token, without the token itself."""
     if token is None:
         return None
     return {
-        "sub": token.principal.client_id,
-        "scopes": sorted(token.principal.scopes),
-        "id": token.token_id,
+        "sub": token.client_id,
+        "scopes": sorted(token.scopes),
+        "id": token.digest.hex()[:16],
         "expiresAt": _moment(token.expires_at),
     }
 

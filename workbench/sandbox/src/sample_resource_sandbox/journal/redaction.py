@@ -3,11 +3,17 @@
 These are the credentials of throwaway projects. Nothing else is guessed or hidden.
 """
 
+import re
 from time import time
 
 PLACE = "(secret)"
 
 _TOKENS_KNOWN = 1000
+
+_TOKEN_LENGTH = 43
+"""The characters of a token, the 32 bytes of which are in base64url."""
+
+_MAY_HOLD_TOKENS = re.compile(f"[A-Za-z0-9_-]{{{_TOKEN_LENGTH},}}", re.ASCII)
 
 
 class Secrets:
@@ -20,18 +26,14 @@ class Secrets:
         self._values = dict.fromkeys(values)
         self._tokens: dict[int, float] = {}
         """The hashes of the last issued or accepted tokens, each with the time of the first occurrence."""
-        self._lengths: dict[str, set[int]] = {}
-        """The lengths of all tokens, by the JWT header with which they begin. There are few headers, because each
-        belongs to a key of the service."""
 
     def add(self, value: str) -> None:
         """Add a secret."""
         self._values[value] = None
 
     def add_token(self, token: str) -> None:
-        """Add a signed token."""
+        """Add an access token."""
         self._tokens.setdefault(hash(token), time())
-        self._lengths.setdefault(token.partition(".")[0] + ".", set()).add(len(token))
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
 
@@ -47,15 +49,21 @@ class Secrets:
         """
         for each in self._values:
             text = text.replace(each, PLACE)
-        for header, lengths in self._lengths.items():
-            begin = text.find(header)
-            while begin >= 0:
-                for each in lengths:
-                    if hash(text[begin : begin + each]) in self._tokens:
-                        text = text[:begin] + PLACE + text[begin + each :]
-                        break
-                begin = text.find(header, begin + 1)
-        return text[:length]
+        return _MAY_HOLD_TOKENS.sub(self._without_tokens, text)[:length]
+
+    def _without_tokens(self, found: re.Match[str]) -> str:
+        """A run of characters that tokens consist of, without the known tokens in it."""
+        run = found[0]
+        parts: list[str] = []
+        kept_from = begin = 0
+        while begin <= len(run) - _TOKEN_LENGTH:
+            end = begin + _TOKEN_LENGTH
+            if hash(run[begin:end]) in self._tokens:
+                parts += run[kept_from:begin], PLACE
+                kept_from = begin = end
+            else:
+                begin += 1
+        return "".join((*parts, run[kept_from:]))
 
     def redacted_header(self, name: str, value: str) -> str:
         """A header's value without its secrets. Of Authorization only the scheme and the last six characters are

@@ -15,8 +15,6 @@ CREATE TABLE sandbox_project (
     ids           text NOT NULL,
     initial_clock text NOT NULL,
     initial_ids   text NOT NULL,
-    -- A token is accepted if it was issued in this epoch.
-    token_epoch   bigint NOT NULL DEFAULT 0,
     -- JSON: the named snapshots, with the number of ids that had been made.
     snapshots     text NOT NULL DEFAULT '{}',
     -- The run of tests to which the project belongs.
@@ -25,6 +23,9 @@ CREATE TABLE sandbox_project (
     allow         text NOT NULL DEFAULT '[]'
 );
 CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
+
+-- A rule can revoke all tokens of a project's client.
+CREATE INDEX access_token_client_id ON access_token (client_id);
 
 -- The counts of a run are only in memory. After a restart, its name shows that the counts are incomplete.
 CREATE TABLE sandbox_run (
