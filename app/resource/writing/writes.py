@@ -122,7 +122,7 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 
 
 def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
-    """A stored resource as a body changes it: its ObjectType, and its someProperty and key if the body has them.
+    """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
     :param staged: whether only the staged projection changes.
     :param merges: whether the fields that the body does not have stay.
