@@ -13,7 +13,7 @@ def test_all_kinds_of_answers_on_one_connection(
 ) -> None:
     server = start_gunicorn("wsgi:app", DATABASE_URL=database_url)
     bearer = {"Authorization": f"Bearer {token_for(f'manage_test:{project}')}"}
-    body = json.dumps({"objectTypeProperty": {"arrayOfStringExample": ["x" * 200_000]}})
+    body = json.dumps({"objectTypeProperty": {"arrayOfStringExample": ["x" * 60_000]}})
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=15)) as connection:
 
         def ask(
@@ -32,7 +32,7 @@ def test_all_kinds_of_answers_on_one_connection(
             path = f"/{project}/resource/{created['id']}"
             assert ask("HEAD", f"/{project}/resource")[0] == 200
             status, head, text = ask("HEAD", path)
-            assert (status, int(head["Content-Length"]) > 200_000, text) == (200, True, b"")
+            assert (status, "Content-Length" in head, text) == (200, False, b"")
             assert ask("GET", path, If_None_Match=head["ETag"])[::2] == (304, b"")
             assert json.loads(ask("GET", path)[2]) == created
             assert ask("GET", path, iF_nOnE_mAtCh=head["ETag"])[0] == 304

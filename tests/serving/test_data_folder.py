@@ -273,16 +273,6 @@ def test_folders_that_are_not_the_services_own_are_refused(empty: Path, start: C
     assert [path.name for path in (empty / "other").iterdir()] == ["PG_VERSION"]
 
 
-def test_a_data_folder_of_0_2_with_data_elsewhere_is_refused(
-    empty: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    """Otherwise the service would begin with an empty database."""
-    (empty / "data").mkdir()
-    (empty / "data/postgresql-is-elsewhere").write_text("/var/lib/elsewhere\n")
-    with pytest.raises(EmbeddedError, match=r"was made by a version before 0\.3\.0"):
-        start()
-
-
 # Accounts under root. Each test has accounts of its own, in a namespace in which another folder is mounted on /etc.
 
 START = """

@@ -49,7 +49,12 @@ def names(folder: Path) -> set[str]:
 
 def test_files_are_named_by_type_and_process(tmp_path: Path) -> None:
     pid = count_in_a_process(tmp_path)
-    assert names(tmp_path) == {f"counter_{pid}.db", f"histogram_{pid}.db", f"gauge_livemostrecent_{pid}.db"}
+    assert names(tmp_path) == {
+        f"counter_{pid}.db",
+        f"histogram_{pid}.db",
+        f"gauge_livemostrecent_{pid}.db",
+        f"gauge_livesum_{pid}.db",
+    }
 
 
 def test_the_counts_of_an_ended_process_stay_and_its_gauges_go(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app.http.hangups import has_hung_up
 from flask import Request, Response, g
 
-from app.http.hangups import has_hung_up
 from app.http.request_log import RequestRecord
 from app.identity.tokens import AccessToken
 from sample_resource_sandbox.analysis.observer import Observer

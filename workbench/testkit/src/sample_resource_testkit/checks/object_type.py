@@ -306,12 +306,12 @@ def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]
 @check(
     "2.3-19",
     cases={
-        "integers and texts": {INTEGERS: list(range(10_000)), TEXTS: ["a"] * 10_000},
-        "unique integers and floats": {UNIQUE: list(range(10_000)), FLOATS: [0.5] * 10_000},
-        "objects and numbers": {OBJECTS: [{"integerExample": 1}] * 10_000, NUMBERS: [1] * 10_000},
+        "integers and texts": {INTEGERS: list(range(5_000)), TEXTS: ["a"] * 5_000},
+        "unique integers and floats": {UNIQUE: list(range(5_000)), FLOATS: [0.5] * 5_000},
+        "objects and numbers": {OBJECTS: [{}] * 5_000, NUMBERS: [1] * 5_000},
     },
 )
-def ten_thousand_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
+def thousands_of_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
     kept(world, fields)
 
 
