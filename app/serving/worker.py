@@ -29,7 +29,6 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
 from app import errors
-from app.extension import NotedConnections
 from app.http.client_sockets import STALLED_S, Client, Clients, Phase
 from app.http.hangups import has_hung_up
 from app.telemetry.metrics import metrics
@@ -112,7 +111,6 @@ class Worker(GeventWorker):
         self._clients = Clients(self.worker_connections)
         self._served: dict[Any, Client] = {}
         """The client that each greenlet serves."""
-        self._connections: NotedConnections | None = None
         super().init_process()
 
     def patch(self) -> None:
@@ -128,10 +126,7 @@ class Worker(GeventWorker):
 
     def run(self) -> None:
         """Serve until the worker is told to stop, then finish requests in flight, for at most ``graceful_timeout``."""
-        self._connections = getattr(getattr(self.wsgi, "extensions", {}).get("extension"), "connections", None)
-        RequestParser.mesg_class = BoundedRequest if self._connections is None else RecordedRequest
-        if self._connections is not None:
-            self._connections.listen(self.sockets)
+        RequestParser.mesg_class = BoundedRequest
         servers = [
             StreamServer(listener, handle=partial(self.handle, listener), spawn=Pool(self.worker_connections))
             for listener in self.sockets
@@ -146,8 +141,6 @@ class Worker(GeventWorker):
             self._told_to_stop.wait(1.0)
         for server in servers:
             server.close()
-        if self._connections is not None:
-            self._connections.stop()
         gevent.spawn_later(_LINGER_S, self._disconnect_idle)
         deadline = time.monotonic() + self.cfg.graceful_timeout
         while len(self._clients) and time.monotonic() < deadline:
@@ -176,8 +169,6 @@ class Worker(GeventWorker):
         me = gevent.getcurrent()
         wrapped = self._served[me] = Client(client, self._clients)
         self._clients.add(wrapped)
-        if self._connections is not None:
-            self._connections.opened(wrapped)
         try:
             self._clients.make_room()
             # Skip GeventWorker's method, which would remove the timeout.
@@ -185,8 +176,6 @@ class Worker(GeventWorker):
         finally:
             del self._served[me]
             self._clients.remove(wrapped)
-            if self._connections is not None:
-                self._connections.closed(wrapped)
 
     def timeout_ctx(self) -> "_IdleWait":  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
         """The context in which gunicorn reads the header section of the next request, for at most ``keepalive``
@@ -226,8 +215,6 @@ class Worker(GeventWorker):
         if not self._clients.make_room() and req.path not in _ALWAYS_ANSWERED:
             metrics.connections_ended.labels("no_room").inc()
             raise errors.over_capacity("The service is busy: all connections are held by requests that it works on.")
-        if self._connections is not None:
-            self._connections.begin_request(sock, getattr(req, "head", b""))
         # StopIteration makes gunicorn end a connection without logging an error.
         try:
             answered = super().handle_request(listener_name, req, sock, addr)
@@ -270,22 +257,6 @@ class BoundedRequest(Request):
         them."""
         if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
-        return super().parse_headers(data, from_trailer)
-
-
-class RecordedRequest(BoundedRequest):
-    """A :class:`BoundedRequest` that keeps its header lines as they were sent. gunicorn itself keeps names in capital
-    letters.
-
-    It is used only if an extension records connections.
-    """
-
-    head = b""
-
-    def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Keep the header lines of the request, and parse them."""
-        if not from_trailer:
-            self.head = data
         return super().parse_headers(data, from_trailer)
 
 

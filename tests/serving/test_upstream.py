@@ -68,7 +68,7 @@ RELIED_ON: dict[Any, tuple[str, str]] = {
     ),
     Message.parse_headers: (
         "fe09a6b5e706",
-        "BoundedRequest bounds the lines that it is given, RecordedRequest keeps them",
+        "BoundedRequest bounds the lines that it is given",
     ),
     Message.__init__: ("14b64a40f29f", "sets max_buffer_headers, which BoundedRequest lowers, before it calls parse()"),
     vars(Request)["_parse_python"]: ("ed07ffec5178", "stops at max_buffer_headers"),
