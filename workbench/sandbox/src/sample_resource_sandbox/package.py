@@ -16,7 +16,7 @@ class SandboxPackage(ExtensionPackage):
     Methods import the other modules, because with ``SANDBOX=off`` the service imports only this module.
     """
 
-    commands = {"report": "sample_resource_sandbox.commands", "sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
+    commands = {"sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
     distributed_tables = ("sandbox_copy",)
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """Tables that are not distributed, because only one process uses them."""

@@ -1,5 +1,4 @@
-"""Helpers to declare the routes: fields that check and describe, and a blueprint for bodies that may be absent or
-large."""
+"""Helpers to declare the routes: fields that check and describe, and a blueprint for bodies that may be absent."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -13,7 +12,6 @@ from marshmallow import INCLUDE, Schema, ValidationError, fields
 from app import errors
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body, read_json
-from app.http.large_bodies import LARGE_FROM, run_in_thread
 from app.identity.scopes import public
 from app.values.json_fields import (
     ARRAY_EXPECTED,
@@ -33,7 +31,8 @@ from app.values.json_fields import (
 )
 from app.values.suggestions import did_you_mean
 
-BODY_BYTES_AT_MOST = 1024 * 1024
+BODY_BYTES_AT_MOST = 64 * 1024
+"""The most bytes of an order. A larger one would keep other requests waiting while it is read and checked."""
 
 AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
@@ -174,11 +173,6 @@ def several(name: str, meaning: str = "") -> Any:
 class SandboxBlueprint(Blueprint):
     """A blueprint of operations with a name and a tag."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.media_types: dict[str, tuple[str, ...]] = {}
-        """The further media types of answers, by operation."""
-
     def at(self, path: str) -> Callable[[AnyClass], AnyClass]:
         """Decorate a view class to serve a path. All methods are public for the gate, because the guard checks the
         requests."""
@@ -191,17 +185,21 @@ class SandboxBlueprint(Blueprint):
         return register
 
     def operation(
-        self, id_: str, tag: str, answer: type[Schema] | None = None, status: int = 0, *media_types: str
+        self,
+        id_: str,
+        tag: str,
+        answer: type[Schema] | dict[str, Any] | None = None,
+        status: int = 0,
+        content_type: str | None = None,
     ) -> Callable[[AnyView], AnyView]:
         """Decorate a view to name its operation and its answer.
 
         :param answer: the schema of the answer; None for a 204.
-        :param media_types: the further media types of the answer.
         """
-        describe = self.response(status or (204 if answer is None else 200), answer, description="Done.")
+        status = status or (204 if answer is None else 200)
+        describe = self.response(status, cast(Any, answer), description="Done.", content_type=content_type)
 
         def decorate(view: AnyView) -> AnyView:
-            self.media_types[id_] = media_types
             return cast("AnyView", self.doc(operationId=id_, tags=[tag])(describe(view)))
 
         return decorate
@@ -223,16 +221,12 @@ class SandboxBlueprint(Blueprint):
 
 
 def _load(schema: Schema, optional: bool) -> Any:
-    size = len(read_body(request, BODY_BYTES_AT_MOST))
-    body: Any = {} if optional and not size else read_json(request, BODY_BYTES_AT_MOST)
-
-    def load() -> Any:
-        try:
-            return schema.load(body)
-        except ValidationError as error:
-            raise errors.ApiError(faults_of(error.messages)) from None
-
-    return run_in_thread(load) if size > LARGE_FROM else load()
+    is_missing = optional and not read_body(request, BODY_BYTES_AT_MOST)
+    body: Any = {} if is_missing else read_json(request, BODY_BYTES_AT_MOST)
+    try:
+        return schema.load(body)
+    except ValidationError as error:
+        raise errors.ApiError(faults_of(error.messages)) from None
 
 
 def register_all(api: Api, schemas: Iterable[type[Schema]]) -> None:

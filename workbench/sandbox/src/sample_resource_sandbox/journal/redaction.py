@@ -3,11 +3,14 @@
 These are the credentials of throwaway projects. Nothing else is guessed or hidden.
 """
 
-from time import time
+import re
 
 PLACE = "(secret)"
 
 _TOKENS_KNOWN = 1000
+
+_LIKE_TOKENS = re.compile(r"[A-Za-z0-9._~+/=-]{20,}")
+"""The characters of tokens (RFC 6750, section 2.1), so many that a token may be among them."""
 
 
 class Secrets:
@@ -18,44 +21,39 @@ class Secrets:
 
     def __init__(self, *values: str) -> None:
         self._values = dict.fromkeys(values)
-        self._tokens: dict[int, float] = {}
-        """The hashes of the last issued or accepted tokens, each with the time of the first occurrence."""
-        self._lengths: dict[str, set[int]] = {}
-        """The lengths of all tokens, by the JWT header with which they begin. There are few headers, because each
-        belongs to a key of the service."""
+        self._tokens: dict[int, None] = {}
+        """The hashes of the last tokens that were issued or accepted."""
+        self._lengths: set[int] = set()
+        """The lengths of all tokens, which are few."""
 
     def add(self, value: str) -> None:
         """Add a secret."""
         self._values[value] = None
 
     def add_token(self, token: str) -> None:
-        """Add a signed token."""
-        self._tokens.setdefault(hash(token), time())
-        self._lengths.setdefault(token.partition(".")[0] + ".", set()).add(len(token))
+        """Add a token."""
+        self._tokens[hash(token)] = None
+        self._lengths.add(len(token))
         if len(self._tokens) > _TOKENS_KNOWN:
             del self._tokens[next(iter(self._tokens))]
 
-    def seen_at(self, token: str) -> float | None:
-        """The time when a token was issued or first accepted; None if the token is not known."""
-        return self._tokens.get(hash(token))
-
-    def redacted(self, text: str, length: int | None = None) -> str:
-        """A text without the secrets and tokens.
-
-        :param length: the number of characters that are kept. The text may be longer, so that a secret at the end of
-            the kept part is recognised.
-        """
+    def redacted(self, text: str) -> str:
+        """A text without the secrets and tokens."""
         for each in self._values:
             text = text.replace(each, PLACE)
-        for header, lengths in self._lengths.items():
-            begin = text.find(header)
-            while begin >= 0:
-                for each in lengths:
-                    if hash(text[begin : begin + each]) in self._tokens:
-                        text = text[:begin] + PLACE + text[begin + each :]
-                        break
-                begin = text.find(header, begin + 1)
-        return text[:length]
+        return _LIKE_TOKENS.sub(self._without_tokens, text)
+
+    def _without_tokens(self, found: re.Match[str]) -> str:
+        text, begin = found[0], 0
+        while begin < len(text):
+            known = (each for each in self._lengths if hash(text[begin : begin + each]) in self._tokens)
+            length = next(known, 0)
+            if length:
+                text = text[:begin] + PLACE + text[begin + length :]
+                begin += len(PLACE)
+            else:
+                begin += 1
+        return text
 
     def redacted_header(self, name: str, value: str) -> str:
         """A header's value without its secrets. Of Authorization only the scheme and the last six characters are

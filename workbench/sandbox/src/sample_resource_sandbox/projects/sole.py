@@ -27,8 +27,7 @@ _log = logging.getLogger("sample_resource_sandbox")
 
 
 class SoleInstance:
-    """The lock of this instance. Behind a pooler in transaction mode nothing is locked, because each statement may get
-    another connection."""
+    """The lock of this instance."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self._url = url
@@ -40,9 +39,6 @@ class SoleInstance:
 
         :raises psycopg.Error: if the database is away.
         """
-        if self._settings.database_pooler:
-            _log.warning("DATABASE_POOLER is set: nothing keeps another instance from the sandbox of this database")
-            return True
         connection = connect(self._url, self._settings)
         deadline = time.monotonic() + patience_s
         is_told = False
@@ -63,8 +59,6 @@ class SoleInstance:
 
         :raises psycopg.Error: if the database is away.
         """
-        if self._settings.database_pooler:
-            return True
         try:
             if self._connection is not None:
                 self._connection.execute(_ALIVE)
