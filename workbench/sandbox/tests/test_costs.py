@@ -69,7 +69,7 @@ def test_no_text_is_dear(wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/runs/%00/report"), ("DELETE", "/runs/%ff"), ("GET", "/projects/%00")]
+    ("method", "path"), [("GET", "/runs/%00/verdict"), ("DELETE", "/runs/%ff"), ("GET", "/projects/%00")]
 )
 def test_hostile_paths_are_not_found(sandbox: Service, method: str, path: str) -> None:
     assert sandbox.send(method, f"/sandbox{path}").status in (400, 404)

@@ -1,10 +1,8 @@
 """One instance has the sandbox of a database."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 from sample_resource_sandbox.projects.sole import SoleInstance
 from tester import with_sandbox
@@ -94,23 +92,6 @@ def test_a_lock_that_a_restart_has_ended_is_taken_again(
     assert not first.keep()
     second.release()
     assert first.keep()
-
-
-def test_behind_a_pooler_that_gives_each_statement_another_connection_nothing_is_locked(
-    url: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings = replace(Settings(database_url=url), database_pooler="transaction")
-    instances = [SoleInstance(url, settings) for _ in range(2)]
-    assert all(each.take(0) and each.keep() for each in instances)
-    assert caplog.text.count("DATABASE_POOLER is set") == 2
-    with psycopg.connect(url) as connection:
-        assert (
-            connection.execute(
-                "SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
-                " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
-            ).fetchall()
-            == []
-        )
 
 
 def test_a_service_starts_while_the_database_is_away(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ from app import errors
 _HELD_BYTES = 64 * 1024 * 1024
 """The most bytes of answers that wait to be sent."""
 
+WAITS_AT_MOST = 450
+"""The most requests that wait at the same time: half of the connections that a worker of the service has."""
+
 WAITS_OF_A_PROJECT = 100
 """The most requests to one project, or about it, that wait at the same time."""
 
@@ -85,13 +88,9 @@ class Waited(Enum):
 
 
 class Waits:
-    """The waits of requests that rules or expectations order.
+    """The waits of requests that rules or expectations order."""
 
-    :param at_most: the most requests of the process that wait at the same time.
-    """
-
-    def __init__(self, at_most: int) -> None:
-        self._at_most = at_most
+    def __init__(self) -> None:
         self.is_stopping: Callable[[], bool] = lambda: False
         """Returns whether the service is stopping, which ends all waits."""
         self._waiting: Counter[str] = Counter()
@@ -105,8 +104,8 @@ class Waits:
         :param held_bytes: the size of an answer that waits to be sent.
         :raises ApiError: 503 if too many requests already wait.
         """
-        if self._waiting.total() >= self._at_most:
-            raise errors.over_capacity(f"{self._at_most} requests already wait in the sandbox, which are the most.")
+        if self._waiting.total() >= WAITS_AT_MOST:
+            raise errors.over_capacity(f"{WAITS_AT_MOST} requests already wait in the sandbox, which are the most.")
         if self._waiting[project_key] >= WAITS_OF_A_PROJECT:
             raise errors.over_capacity(
                 f"{WAITS_OF_A_PROJECT} requests to the project '{project_key}' already wait, which are the most."

@@ -72,7 +72,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         self._database = database
         self._token = own.token
         self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
-        self._waits = Waits(settings.connections // 2)
+        self._waits = Waits()
         self.shelf = Shelf(_JOURNAL_BYTES)
         self.runs = Runs(_RUN_KEPT_S)
         self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)

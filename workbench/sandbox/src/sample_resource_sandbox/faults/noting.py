@@ -88,7 +88,8 @@ class Exchange:
         entry = self.entry
         self.show(answer)
         entry.client_gone = entry.client_gone or has_hung_up(entry.client)
-        if entry.client is not None and (entry.status is None or entry.status >= 400):
+        is_failure = entry.status is None or entry.status >= 400
+        if is_failure and entry.client is not None and not entry.client_gone:
             time.sleep(_OTHERS_BEGIN_S)
         entry.answered_s = time.perf_counter() - self.record.started
         self.answer = answer

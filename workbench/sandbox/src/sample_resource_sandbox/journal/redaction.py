@@ -44,14 +44,12 @@ class Secrets:
         return _LIKE_TOKENS.sub(self._without_tokens, text)
 
     def _without_tokens(self, found: re.Match[str]) -> str:
-        text, begin = found[0], 0
-        while begin < len(text):
-            known = (each for each in self._lengths if hash(text[begin : begin + each]) in self._tokens)
-            length = next(known, 0)
-            if length:
-                text = text[:begin] + PLACE + text[begin + length :]
-                begin += len(PLACE)
-            else:
+        text = found[0]
+        for length in self._lengths:
+            begin = 0
+            while begin <= len(text) - length:
+                if hash(text[begin : begin + length]) in self._tokens:
+                    text = text[:begin] + PLACE + text[begin + length :]
                 begin += 1
         return text
 

@@ -125,22 +125,6 @@ class Projects:
                 yield connection
 
     @contextmanager
-    def _replacing(self, project_key: str) -> Generator[tuple[SandboxProject, Connection, store.Details]]:
-        """Begin a transaction that replaces all resources of a project, under the exclusive lock of the project.
-
-        :raises ApiError: 404.
-        """
-        project = self.get(project_key)
-        with (
-            self._turn(),
-            project.lock.alone(),
-            project.changing,
-            self._database.connection() as connection,
-            connection.transaction(),
-        ):
-            yield project, connection, details_of(connection, project)
-
-    @contextmanager
     def _turn(self) -> Generator[None]:
         """Wait until few enough other projects are being filled or reset.
 
@@ -338,7 +322,15 @@ class Projects:
 
         :raises ApiError: 404.
         """
-        with self._replacing(project_key) as (project, connection, details):
+        project = self.get(project_key)
+        with (
+            self._turn(),
+            project.lock.alone(),
+            project.changing,
+            self._database.connection() as connection,
+            connection.transaction(),
+        ):
+            details = details_of(connection, project)
             copies.restore(connection, project_key)
             clock = ProjectClock().changed(details.initial_clock)
             store.set_clock(connection, project_key, clock)
