@@ -221,6 +221,10 @@ INNOCENT: dict[str, Scene] = {
     # Lost updates
     "update: of the version that was read": [read(0, 1), blind(1, 2), blind(2, 3)],
     "update: of one that changes nothing": [read(0, 3), blind(1, 3), blind(2, 3)],
+    "update: of one that has no effect": [
+        read(0, 1),
+        sent(1, "PUT ", body=KEYED, answer={"id": ONE, "version": 3, "lastModifiedBy": {"id": "other"}}),
+    ],
     "update: of a resource that was never read": [
         sent(0, "PUT ", 201, body=KEYED, answer={"id": ONE, "version": 1}), blind(1, 3),
     ],

@@ -159,7 +159,7 @@ class Client:
                     continue
                 self._versions[id_] = max(read, version)
                 is_blind = look.method != "DELETE" and not look.expects_version and not look.entry.is_beside
-                if is_blind and version > read + 1:
+                if is_blind and version > read + 1 and look.last_modified_by in (None, look.entry.client_id):
                     detail = f"The client had read version {read}, and has overwritten version {version - 1}."
                     self._notes.find(look.number, "lostUpdate", detail)
         elif (look.method == "GET" or look.operation in LISTS) and look.status == 200 and not look.is_ordered:

@@ -315,6 +315,12 @@ class Look:
         answer = self.entry.answer
         return answer is not None and answer.size is not None and answer.size > len(answer.body)
 
+    @property
+    def last_modified_by(self) -> Any:
+        """The client that has last changed the resource of the answer. A write that changes nothing is not its own."""
+        modified: Any = self.answer_json.get("lastModifiedBy") if isinstance(self.answer_json, dict) else None
+        return modified.get("id") if isinstance(modified, dict) else None
+
     def versions_shown(self) -> dict[str, int]:
         """The versions of resources that the answer shows, by their ids."""
         answer: Any = self.answer_json
