@@ -100,6 +100,8 @@ class ExtensionPackage:
     """The folders with the migrations that create the package's tables."""
     card_when_off: str = ""
     """The card on the page at the root while the extension is switched off: an HTML list item."""
+    page_when_off: str = ""
+    """The path of the extension's page, where browsers find that card while the extension is switched off."""
 
     def settled(self, settings: Settings) -> Settings:
         """Return the settings as the extension needs them.

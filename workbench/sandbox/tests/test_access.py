@@ -36,6 +36,11 @@ def test_without_it_nothing_is_there(app: Flask) -> None:
     for path in ("", "/page/main.js", "/projects", "/openapi.json", "/projects/p/rules", "/projects/p/report"):
         assert client.get(f"/sandbox{path}").status_code == 404, path
     assert client.post("/sandbox/projects", json={}).status_code == 404
+    told = client.get("/sandbox", headers={"Accept": "text/html"})
+    assert (told.status_code, told.mimetype) == (404, "text/html")
+    assert "start the service\nwith <code>SANDBOX=on</code>" in told.text
+    for other in (client.get("/sandbox"), client.post("/sandbox", headers={"Accept": "text/html"})):
+        assert (other.status_code, other.get_json()["message"]) == (404, "URI not found: /sandbox")
 
 
 def test_without_it_one_small_module_is_imported_for_the_page_at_the_root() -> None:

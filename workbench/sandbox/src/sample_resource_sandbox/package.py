@@ -21,6 +21,7 @@ class SandboxPackage(ExtensionPackage):
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """Tables that are not distributed, because only one process uses them."""
     migrations = (Path(__file__).with_name("migrations"),)
+    page_when_off = "/sandbox"
     card_when_off = """<li class="card">
 <h2>Sandbox</h2>
 <p>For testing a client: throwaway projects, faults on demand, a journal. It is switched off here; start the service
