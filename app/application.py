@@ -18,7 +18,6 @@ from app.extension import package_of, settled
 from app.http import request_log
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
-from app.http.hangups import client_is_gone
 from app.http.hosts import host_check
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
@@ -63,9 +62,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.converters |= CONVERTERS
 
-    database = Database(settings.database_url, settings, client_is_gone=client_is_gone)
+    database = Database(settings.database_url, settings)
     read_url = settings.database_read_url
-    replica = None if read_url is None else Database(read_url, settings, "replica", client_is_gone=client_is_gone)
+    replica = None if read_url is None else Database(read_url, settings, "replica")
     package = package_of(settings)
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
@@ -89,17 +88,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_note_span, tracing),)
     if tracing is not None:
         app.extensions["tracing"] = tracing
-        for each in (database, replica):
-            if each is not None:
-                each.note_admission = tracing.note_admission
-
-    check_host = () if settings.base_domain is None else (host_check(settings, settings.base_domain),)
     # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
     # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
         *tracing_hooks,  # the span of the request, for its log line and its statements
-        *check_host,  # before the token, so that a refused host is reported without any other error
+        host_check(settings),  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests
     )

@@ -16,7 +16,6 @@ from app.setting_values import (
     ANY_ORIGIN,
     EVERY_ADDRESS,
     NO_ORIGIN,
-    address,
     address_of,
     domain,
     encryption_keys,
@@ -135,18 +134,11 @@ class Settings:
         "number of gunicorn processes; default: one for each core, at most 4",
     )
     connections: int = setting(
-        "THREADS",
+        "CONNECTIONS",
         integer(1, 1024),
         8,
-        "requests that use the database at once in each process, each with a database connection; each process has one"
-        " more connection for itself",
-    )
-    slow_connections: int | None = setting(
-        "SLOW_CONNECTIONS",
-        integer(1, 1024),
-        None,
-        "database connections of each process that searches and other slow reads may hold at once; default: an eighth"
-        " of THREADS",
+        "database connections of each process, which as many requests use at once; each process has one more for"
+        " itself",
     )
     pool_timeout_ms: int = setting(
         "POOL_TIMEOUT_MS",
@@ -227,20 +219,12 @@ class Settings:
         (ANY_ORIGIN,),
         f"origins whose pages may use the resource API and get tokens, separated by commas; {NO_ORIGIN}: no page may",
     )
-    health_bind: tuple[str, int] | None = setting(
-        "HEALTH_BIND",
-        address,
-        None,
-        "host:port that answers /health/live and /health/ready, also while the public port is overloaded",
-    )
-    metrics_bind: tuple[str, int] | None = setting(
-        "METRICS_BIND",
-        address,
-        None,
-        "host:port that serves /metrics without a token, apart from the public port",
-    )
     metrics_token: str | None = setting(
-        "METRICS_TOKEN", fixed_token, None, "serve /metrics on the public port to this bearer token", secret=True
+        "METRICS_TOKEN",
+        fixed_token,
+        None,
+        "serve /metrics to this bearer token; unset: there is no /metrics",
+        secret=True,
     )
     log_format: str = setting(
         "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
@@ -265,9 +249,6 @@ class Settings:
                 raise InvalidSetting(variable, None, f"is missing: {', '.join(outside)} go together, all three or none")
         if self.auth_issuer == self.issuer:
             raise InvalidSetting("AUTH_ISSUER", self.auth_issuer, "is TOKEN_ISSUER, the service itself")
-        for variable, private in self.private_addresses.items():
-            if private[1] == self.port and self.listen_host in (private[0], *EVERY_ADDRESS):
-                raise InvalidSetting(variable, address_of(*private), "is the public port: it needs another one")
 
     @property
     def listen_host(self) -> str:
@@ -280,15 +261,14 @@ class Settings:
         return address_of(self.listen_host, self.port)
 
     @property
-    def slow(self) -> int:
-        """The most connections of a process that slow reads may hold at once."""
-        return self.slow_connections or max(1, self.connections // 8)
-
-    @property
     def longest_request_s(self) -> int:
-        """The longest time until a request is answered: the time limits for getting a connection and for one statement,
-        plus one second."""
-        return math.ceil((self.queue_timeout_ms + self.statement_timeout_ms) / 1000) + 1
+        """The longest time until a request is answered: the time limits for getting a connection and for two
+        statements, plus one second.
+
+        A search looks up words before it searches, and a write reads before it writes. A write that others overtake
+        several times may take longer.
+        """
+        return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 
     @property
     def own_host(self) -> str:
@@ -327,17 +307,6 @@ class Settings:
         if self.auth_issuer is None or self.auth_audience is None or self.auth_jwks_url is None:
             return None
         return OutsideIssuerSettings(self.auth_issuer, self.auth_audience, self.auth_jwks_url)
-
-    @property
-    def metrics_are_on(self) -> bool:
-        """Whether an endpoint for metrics is configured, on the public port or on a private port."""
-        return self.metrics_bind is not None or self.metrics_token is not None
-
-    @property
-    def private_addresses(self) -> dict[str, tuple[str, int]]:
-        """Host and port of ``HEALTH_BIND`` and ``METRICS_BIND``, by the name of the setting, without unset settings."""
-        given = {"HEALTH_BIND": self.health_bind, "METRICS_BIND": self.metrics_bind}
-        return {variable: address for variable, address in given.items() if address is not None}
 
     @property
     def prepare_threshold(self) -> int | None:

@@ -162,16 +162,6 @@ def fixed_token(text: str) -> str:
     return text
 
 
-def address(text: str) -> tuple[str, int]:
-    try:
-        parts = urlsplit(f"//{text}")
-        if parts.hostname and parts.port and parts.netloc == text and parts.username is None:
-            return parts.hostname, parts.port
-    except ValueError:
-        pass
-    raise ValueError("host:port is expected, as in 127.0.0.1:9090 or [::1]:9090")
-
-
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
 """The values of ``BIND`` that mean all addresses of the machine."""
 

@@ -98,7 +98,7 @@ class Server(ABC):
         return {
             "DATABASE_URL": data.url_of(self.conninfo),
             "WORKERS": str(self.setup.workers),
-            "THREADS": str(self.setup.threads),
+            "CONNECTIONS": str(self.setup.threads),
         }
 
     def headers(self) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
 
 def test_values_are_read() -> None:
     settings = Settings.from_environment(
-        {"PORT": "9000", "THREADS": "3", "BASE_DOMAIN": "Example.COM.", "LOG_FORMAT": "json", "DATA_DIR": "/a b"}
+        {"PORT": "9000", "CONNECTIONS": "3", "BASE_DOMAIN": "Example.COM.", "LOG_FORMAT": "json", "DATA_DIR": "/a b"}
     )
     assert (settings.port, settings.connections, settings.base_domain) == (9000, 3, "example.com")
     assert str(settings.data_dir) == "/a b"
@@ -30,7 +30,7 @@ def test_values_are_read() -> None:
         ("PORT", "0"),
         ("PORT", "65536"),
         ("PORT", "8000.0"),
-        ("THREADS", "many"),
+        ("CONNECTIONS", "many"),
         ("MAX_BODY_BYTES", "-1"),
         ("BASE_DOMAIN", "exa mple.com"),
         ("BASE_DOMAIN", "."),

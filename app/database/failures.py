@@ -57,9 +57,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
 """The reason and the message of temporary errors with SQLSTATE XX000, by the raising C function of Citus 14.0."""
 
 UNAVAILABLE_REASONS = (
-    "queue_full",
-    "queue_timeout",
-    "client_gone",
+    "project_busy",
     "away",
     *dict.fromkeys(reason for reason, _ in _UNAVAILABLE_BY_SQLSTATE.values()),
 )
@@ -99,19 +97,9 @@ def away() -> Unavailable:
     return Unavailable("away", _AWAY)
 
 
-def queue_full() -> Unavailable:
-    """The error for a request whose project already has the most waiting requests."""
-    return Unavailable("queue_full", "Too many requests of this project are waiting.")
-
-
-def queue_timeout() -> Unavailable:
-    """The error for a request that has waited too long for a connection."""
-    return Unavailable("queue_timeout", "The service is busy: no database connection became free in time.")
-
-
-def client_gone() -> Unavailable:
-    """The error for a request whose client hung up while the request waited. Nobody reads the answer."""
-    return Unavailable("client_gone", "The client has closed the connection.")
+def project_busy() -> Unavailable:
+    """The error for a request for which no database connection became free in time."""
+    return Unavailable("project_busy", "Too many requests of this project are under way: no connection became free.")
 
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:

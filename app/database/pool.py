@@ -21,9 +21,9 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from app.config import Settings
 from app.database import failures
-from app.database.admission import Admission, Lane, QueueClosed, QueueFull, QueueTimeout
+from app.database.admission import Admission, Lane, ProjectBusy, SentAway
 from app.database.connection import Connection, conninfo_with_timeouts, has_citus
-from app.database.pooled_connection import MeteredCursor, PooledConnection, note_wait
+from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
 _OPENED_AT_ONCE = 2
@@ -51,22 +51,13 @@ class Database:
 
     :param url: a connection string of libpq: a URL or ``key=value`` pairs.
     :param name: the pool's name in the metrics.
-    :param client_is_gone: returns whether the client of the current request has hung up. Called after a wait.
     """
 
-    def __init__(
-        self,
-        url: str,
-        settings: Settings,
-        name: str = "primary",
-        *,
-        client_is_gone: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, url: str, settings: Settings, name: str = "primary") -> None:
         self._settings = settings
         self._url = url
         self._name = name
-        self._client_is_gone = client_is_gone
-        self._admission = Admission(settings.connections, settings.slow)
+        self._admission = Admission(settings.connections)
         self._is_away = False
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
@@ -86,8 +77,6 @@ class Database:
         self._lock = Lock()
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
-        self.note_admission: Callable[[float, str, BaseException | None], None] | None = None
-        """Called for each request with the seconds of its wait, its lane, and the error that refused it or None."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
         """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
 
@@ -118,42 +107,21 @@ class Database:
 
         The caller has to call :meth:`return_connection` at the end.
 
-        :raises Unavailable: if too many requests of the project wait, if no connection becomes free within the timeout,
-            if the database is away, or if the client has hung up during the wait.
+        :raises Unavailable: if no connection becomes free for the project within the timeout, if too many requests of
+            the project wait already, or if the database is away.
         """
         timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
-            waited_s = self._enter(project, lane, timeout_ms / 1000)
-        except QueueFull:
-            raise failures.queue_full() from None
-        except QueueTimeout:
-            raise (failures.away() if self._is_away else failures.queue_timeout()) from None
-        except QueueClosed:
+            self._admission.enter(project, lane, timeout_ms / 1000)
+        except ProjectBusy:
+            raise (failures.away() if self._is_away else failures.project_busy()) from None
+        except SentAway:
             raise failures.away() from None
         try:
-            if waited_s:
-                note_wait(waited_s, lane.value)
-                if self._client_is_gone():
-                    raise failures.client_gone()
             return self._take(pool)
         except BaseException:
             self._admission.leave(project, lane)
             raise
-
-    def _enter(self, project: str, lane: Lane, timeout_s: float) -> float:
-        """Wait for the admission of a request, report to :attr:`note_admission`, and return the seconds of the wait."""
-        note = self.note_admission
-        if note is None:
-            return self._admission.enter(project, lane, timeout_s)
-        began = monotonic()
-        refusal = None
-        try:
-            return self._admission.enter(project, lane, timeout_s)
-        except BaseException as error:
-            refusal = error
-            raise
-        finally:
-            note(monotonic() - began, lane.value, refusal)
 
     def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
@@ -179,7 +147,7 @@ class Database:
                 if now < deadline and (others_work or is_opening):
                     continue
                 if others_work:
-                    raise failures.queue_timeout() from None
+                    raise failures.project_busy() from None
                 self._is_away = True
                 self._admission.send_away()
                 raise failures.away() from None
@@ -309,7 +277,7 @@ class Database:
         )
         self._failures_before = 0
         pool.open()
-        if settings.metrics_are_on:
+        if settings.metrics_token is not None:
             metrics.watch_pool(self._name, statistics)
         return pool
 

@@ -33,7 +33,7 @@ class SqlUsage:
         self.comment = ""
         """The comment that precedes the statements: see :mod:`app.telemetry.trace_context`."""
         self.waited_s = 0.0
-        """The time that the request has waited for connections."""
+        """The time that the request has waited for connections, also in vain."""
         self.lane = ""
         """The lane in which the request has waited; empty if it has not waited."""
         self.count = 0

@@ -18,10 +18,7 @@ from marshmallow import Schema, ValidationError
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.http.bodies import decoded_pairs, read_body, read_form, read_json
-from app.http.large_bodies import by_size
-from app.resource.model import Preconditions
-from app.resource.preconditions import parse
+from app.http.bodies import decoded_pairs, read_form, read_json
 from app.values.json_fields import faults_of
 from app.values.parameters import QuerySchema
 from app.values.strict_json import is_utf8
@@ -122,21 +119,16 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
-    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
-
-    def load() -> Any:
-        query, faults = _query_string()
-        fields, of_form = MultiDict(query), list[errors.Fault]()
-        try:
-            for name, value in read_form(request, limit):
-                fields.add(name, value)
-        except errors.ApiError as error:
-            if error.status != 400:
-                raise
-            of_form += error.faults
-        return _loaded(schema, fields, faults, of_form)
-
-    return _by_size(load, limit)
+    query, faults = _query_string()
+    fields, of_form = MultiDict(query), list[errors.Fault]()
+    try:
+        for name, value in read_form(request, current_app.config["MAX_CONTENT_LENGTH"]):
+            fields.add(name, value)
+    except errors.ApiError as error:
+        if error.status != 400:
+            raise
+        of_form += error.faults
+    return _loaded(schema, fields, faults, of_form)
 
 
 def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
@@ -164,21 +156,11 @@ def _loaded(
 
 
 def _load_json(schema: Schema) -> Any:
-    limit: int = current_app.config["MAX_CONTENT_LENGTH"]
-
-    def load() -> Any:
-        value = read_json(request, limit)
-        try:
-            return schema.load(value)
-        except ValidationError as error:
-            raise errors.ApiError(faults_of(error.messages)) from None
-
-    return _by_size(load, limit)
-
-
-def _by_size(load: Callable[[], Any], limit: int) -> Any:
-    """Load a body; a large body is loaded in a thread, so that other requests go on."""
-    return by_size(len(read_body(request, limit)), load, (request.view_args or {}).get("project_key", ""))
+    value = read_json(request, current_app.config["MAX_CONTENT_LENGTH"])
+    try:
+        return schema.load(value)
+    except ValidationError as error:
+        raise errors.ApiError(faults_of(error.messages)) from None
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {
@@ -186,12 +168,3 @@ _LOADERS: dict[str, Callable[[Any], Any]] = {
     "form": _load_query_and_form,
     "json": _load_json,
 }
-
-
-def preconditions() -> Preconditions:
-    """Load the preconditions in If-Match and If-None-Match of the current request.
-
-    :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
-    """
-    headers = request.headers  # each access to Flask's proxy costs more than reading a header
-    return parse(headers.get("If-Match"), headers.get("If-None-Match"))

@@ -7,6 +7,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from app import errors
 from app.database.failures import Unavailable
 from app.http.answers import json_answer
+from app.http.malformed import error_for
 from app.http.paths import path_of_request
 from app.http.request_log import add_log_fields, correlation_fields
 from app.telemetry.metrics import metrics
@@ -41,7 +42,7 @@ def _refusal_of(error: Exception) -> errors.ApiError | None:
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
         case ParseException():  # gunicorn parses chunks while the application reads the body
-            return errors.invalid_input(f"Malformed request body: {type(error).__name__}.")
+            return error_for(error)
         case HTTPException() if (error.code or 500) < 500:
             return errors.invalid_input(error.description or "The request is malformed.")
         case _:

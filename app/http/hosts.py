@@ -1,4 +1,4 @@
-"""Checks the addressing parameters in the host (interface 2.1): ``api.{region}.{cloudProvider}.<base domain>``."""
+"""Checks the Host header, and the addressing parameters in it (interface 2.1)."""
 
 import re
 from collections.abc import Callable
@@ -11,27 +11,48 @@ from app.config import Settings, is_loopback
 from app.http.request_log import add_log_fields
 from app.setting_values import HOST_LABEL
 
+_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
+"""The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
 
-def host_check(settings: Settings, base_domain: str) -> Callable[[Request], None]:
-    """The hook before a view that accepts only hosts of this form, and adds region and cloudProvider to the log line of
-    the request. For any other host it raises an ApiError, 400.
 
-    It also accepts the hosts of the addresses that the service prints and publishes.
+def host_check(settings: Settings) -> Callable[[Request], None]:
+    """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
+
+    With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, and adds region and
+    cloudProvider to the log line of the request. It also accepts the hosts of the addresses that the service prints and
+    publishes.
     """
-    own_hosts = {urlsplit(url).hostname for url in (settings.base_url, settings.authorization_url)}
+    own_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
-        rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain)}(?::[0-9]+)?",
+        rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]+)?",
         re.IGNORECASE | re.ASCII,
     )
 
     def check(request: Request) -> None:
-        match = pattern.fullmatch(request.host)
+        host = request.environ.get("HTTP_HOST")
+        if host is None:
+            if request.environ.get("SERVER_PROTOCOL") != "HTTP/1.0":
+                raise errors.invalid_input("Malformed request: HTTP/1.1 needs a Host header.")
+            host = ""
+        if not _HOST.fullmatch(host):
+            raise errors.invalid_input("Malformed request: the Host header is no host.")
+        if base_domain is None:
+            return
+        match = pattern.fullmatch(host)
         if match is not None:
             add_log_fields(**match.groupdict())
             return
-        host = urlsplit(f"//{request.host}").hostname
-        if host is None or not (host in own_hosts or (settings.listens_on_loopback and is_loopback(host))):
+        name = _name_in(host)
+        if name is None or not (name == own_host or (settings.listens_on_loopback and is_loopback(name))):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 
     return check
+
+
+def _name_in(host: str) -> str | None:
+    """The name or address in a Host header, without brackets and port; None if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:  # brackets without an IPv6 address
+        return None

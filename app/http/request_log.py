@@ -17,18 +17,20 @@ from uuid_utils import uuid4
 from app.database.admission import Lane
 from app.database.failures import UNAVAILABLE_REASONS
 from app.database.pooled_connection import SqlUsage, count_sql
-from app.errors import CATALOGUE
+from app.errors import CATALOGUE, ApiError
 from app.extension import Extension
 from app.telemetry.logs import REQUESTS
 from app.telemetry.metrics import (
-    CONNECTION_ENDS,
     LASTING_THREADS,
     REPLICA_READ_SOURCES,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
+    UNPARSED,
     metrics,
 )
 from app.telemetry.trace_context import TraceContext, parse_traceparent
+
+_log = logging.getLogger("app.http")
 
 _CORRELATION_ID = re.compile("[A-Za-z0-9_/-]{8,256}", re.ASCII)
 
@@ -75,7 +77,6 @@ def announce_labels(extension: Extension) -> None:
     for counter, labels in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
-        (metrics.connections_ended, CONNECTION_ENDS),
         (metrics.thread_failures, [*LASTING_THREADS, *extension.threads]),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.replica_reads, REPLICA_READ_SOURCES),
@@ -83,6 +84,20 @@ def announce_labels(extension: Extension) -> None:
     ):
         for label in labels:
             counter.labels(label)
+
+
+def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: BaseException | None) -> None:
+    """Count and log a request that gunicorn could not parse, or that failed outside of the application.
+
+    :param error: the error that the client gets.
+    :param address: the address of the client; empty behind a Unix socket.
+    :param cause: the exception of a failure, for the log; None if the request is at fault.
+    """
+    metrics.count_request("(other)", UNPARSED, error.status)
+    metrics.refusals.labels(error.faults[0].code).inc()
+    fields = {"status": error.status, "reason": str(error), "address": address, "correlation_id": correlation_id}
+    level = logging.INFO if cause is None else logging.ERROR
+    _log.log(level, "refused what is no request", exc_info=cause, extra={"fields": fields})
 
 
 def start(request: Request) -> None:
@@ -110,6 +125,8 @@ def finish(request: Request, answer: Response) -> Response:
     method, rule, status, sql = request.method, request.url_rule, answer.status_code, record.sql
     route = UNKNOWN_URL if rule is None else route_template(rule.rule)
     metrics.count_request(method, route, status, seconds, sql.seconds if sql.count else None)
+    if sql.waited_s:
+        metrics.waits.labels(sql.lane).observe(sql.waited_s)
     # Probes come every few seconds; at INFO they would hide the other lines.
     level = logging.DEBUG if status == 200 and route.startswith("/health/") else logging.INFO
     if not REQUESTS.isEnabledFor(level):
@@ -125,7 +142,6 @@ def finish(request: Request, answer: Response) -> Response:
     if sql.waited_s:
         fields["wait_ms"] = round(sql.waited_s * 1000, 2)
         fields["lane"] = sql.lane
-        metrics.waits.labels(sql.lane).observe(sql.waited_s)
     arguments = request.view_args
     if arguments and "project_key" in arguments:
         fields["project"] = arguments["project_key"]

@@ -14,7 +14,6 @@ from flask import Flask, Request, g, request
 from flask.views import View
 
 from app import errors
-from app.http.client_sockets import note_token
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes
 from app.identity.verification import InvalidToken, Principal, TokenVerifier, VerifiedToken
@@ -49,7 +48,6 @@ class Gate:
             return
         project_key = str((request.view_args or {}).get("project_key", ""))
         verified = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        note_token(request)
         principal = verified.principal
         for name in accepted or ():
             if f"{name}:{project_key}" in principal.scopes:

@@ -29,7 +29,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
         api.register_blueprint(blueprint)
     if settings.metrics_token is not None:
         app.extensions["metrics_token"] = settings.metrics_token
-        api.register_blueprint(health.public_metrics)
+        api.register_blueprint(health.metrics_blueprint)
     app.extensions["openapi"] = document(app, api, settings)
     # Encoded once, because it takes ten milliseconds and any client may request it.
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()

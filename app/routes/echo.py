@@ -9,7 +9,6 @@ from app.echo.record import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQ
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON
-from app.http.large_bodies import by_size
 from app.http.paths import DESCRIPTION, raise_if_path_is_not_text
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
@@ -51,14 +50,8 @@ class AllOptions(Endpoint):
         Stores nothing, and answers every value that arrived in the array of its type. `Prefer: code=201` chooses the
         status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
-        paths, prefers_form = (uri_parameter_one, uri_parameter_two), _prefers_form()
-
-        def text() -> str:
-            arrays = echo(paths, query.one, query.two, record)
-            return form_encoded(arrays) if prefers_form else encode(arrays)
-
-        echoed = by_size(len(request.get_data()), text, project_key)
-        answer = Response(echoed, content_type=FORM) if prefers_form else json_answer(echoed)
+        arrays = echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
+        answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
 
@@ -84,8 +77,7 @@ class DescriptionWithLinks(Endpoint):
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
         else:
-            size = len(request.get_data())
-            answer = json_answer(by_size(size, lambda: encode(echo((), query.one, query.two, record)), project_key))
+            answer = json_answer(encode(echo((), query.one, query.two, record)))
         return _with_preferred_status(answer, (200, 202), "Prefer")
 
 

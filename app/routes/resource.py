@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from flask import Response
+from flask import Response, request
 
 from app import errors
 from app.http.answers import json_answer
-from app.http.arguments import Blueprint, Endpoint, preconditions
+from app.http.arguments import Blueprint, Endpoint
 from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
@@ -20,6 +20,7 @@ from app.resource.params import (
     StagedSchema,
     VersionSchema,
 )
+from app.resource.preconditions import parse
 from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_existence, lane_of_page, read_page
 from app.resource.reading.listing import Page
@@ -54,6 +55,15 @@ def _describes_read(operation_id: str) -> Callable[[AnyView], AnyView]:
     """Describe a read of one resource in the OpenAPI document."""
     error_codes = ("ResourceNotFound", "PreconditionFailed")
     return operation(operation_id, READ, NOT_MODIFIED, headers=CONDITIONS, error_codes=error_codes)
+
+
+def preconditions() -> Preconditions:
+    """Load the preconditions in If-Match and If-None-Match of the current request.
+
+    :raises ApiError: 400 for a header that is neither ``*`` nor a list of quoted entity tags.
+    """
+    headers = request.headers  # each access to Flask's proxy costs more than reading a header
+    return parse(headers.get("If-Match"), headers.get("If-None-Match"))
 
 
 def _caller(project_key: str) -> Caller:

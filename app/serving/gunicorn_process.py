@@ -43,19 +43,29 @@ class GunicornProcess:
         """The exit code of the master, negative if a signal has ended it; None if the master runs."""
         return None if self.process is None else self.process.poll()
 
-    def wait_for_ports(self) -> None:
-        """Wait until a process can listen on the public address and on the private addresses.
+    def wait_for_port(self) -> None:
+        """Wait until a process can listen on the address of ``BIND`` and ``PORT``.
 
         gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
         uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
 
-        :raises ServeError: if this machine does not have an address, if it is not permitted, or if it is still in use
+        :raises ServeError: if this machine does not have the address, if it is not permitted, or if it is still in use
             after five seconds.
         """
-        settings = self._settings
-        _wait_for_port(settings.listen_host, settings.port, "BIND or PORT, here and for sample-resource token,")
-        for variable, (host, port) in settings.private_addresses.items():
-            _wait_for_port(host, port, variable)
+        host, port = self._settings.listen_host, self._settings.port
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return _listen_once(host, port)
+            except OSError as error:
+                is_in_use = error.errno == errno.EADDRINUSE
+                if not is_in_use or time.monotonic() > deadline:
+                    raise ServeError(
+                        f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
+                        f"{'Stop what uses it, or set' if is_in_use else 'Set'} BIND or PORT, here and for "
+                        "sample-resource token, to another address."
+                    ) from None
+            time.sleep(0.1)
 
     def start(self, url: str, *, is_prepared: bool = False) -> None:
         """Start gunicorn with the URL of a database, also after its master has died.
@@ -104,21 +114,6 @@ class GunicornProcess:
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
         self.process = None
-
-
-def _wait_for_port(host: str, port: int, settings: str) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            return _listen_once(host, port)
-        except OSError as error:
-            is_in_use = error.errno == errno.EADDRINUSE
-            if not is_in_use or time.monotonic() > deadline:
-                raise ServeError(
-                    f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
-                    f"{'Stop what uses it, or set' if is_in_use else 'Set'} {settings} to another address."
-                ) from None
-        time.sleep(0.1)
 
 
 def _listen_once(host: str, port: int) -> None:

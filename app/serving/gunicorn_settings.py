@@ -2,8 +2,6 @@
 
 ``serve`` uses this file. To start gunicorn without ``serve``, run ``gunicorn -c python:app.serving.gunicorn_settings
 'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
-
-The service speaks HTTP only. ``certfile`` and the other settings for TLS are refused at the start, by the worker class.
 """
 
 import gc
@@ -20,12 +18,11 @@ monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
 from app.extension import settled  # noqa: E402 -- after the patch
-from app.serving import private_ports, stopping  # noqa: E402 -- after the patch
+from app.serving import stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
     settings = settled(Settings.from_environment())
-    _private = private_ports.addresses_of(settings)
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
@@ -44,30 +41,27 @@ def _print_invalid_settings_in_one_line(
 # with exit code 1, and this hook prints the error.
 sys.excepthook = _print_invalid_settings_in_one_line
 
-# The workers share their metrics in files. Without METRICS_BIND and METRICS_TOKEN nobody can read metrics, and no files
-# are made. This comes before the import of metrics, which loads prometheus_client.
-if settings.metrics_are_on:
+# The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made. This
+# comes before the import of metrics, which loads prometheus_client. A reload loads this file again.
+if settings.metrics_token is not None and "prometheus_client" not in sys.modules:
     try:
-        share_between_processes()
+        share_between_processes(settings.port)
     except OSError as error:
-        sys.exit(f"error: no folder for metrics can be made in TMPDIR, /dev/shm or /tmp: {error}")
+        sys.exit(f"error: the folder for metrics cannot be made: {error}")
 
-from app.telemetry.lasting_threads import keep_running  # noqa: E402 -- it imports metrics
 from app.telemetry.metrics import metrics  # noqa: E402 -- after the folder is shared
 
-# The public port, and those of HEALTH_BIND and METRICS_BIND.
-bind = [settings.listen_address, *_private]
+bind = [settings.listen_address]
 
 workers = settings.workers
 
 # A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
-# the figures). Requests that cannot be parsed get errors in JSON. THREADS, the size of the pool, limits how many
+# the figures). Requests that cannot be parsed get errors in JSON. CONNECTIONS, the size of the pool, limits how many
 # requests use the database at once.
 worker_class = "app.serving.worker.Worker"
 
 # The most connections of each process, including idle ones. With files and database connections they stay below 1024,
-# the usual limit of open files. 800 of them serve requests of any kind; app/http/client_sockets.py says what the
-# other 100 are for.
+# the usual limit of open files. Further connections wait in the listen queue of the kernel.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.
@@ -75,9 +69,9 @@ worker_connections = 900
 # code needs a restart.
 preload_app = True
 
-# The seconds for which an idle connection stays open. They are more than the 60 s that are common for load balancers,
-# so that the balancer closes first: a server that closes first may do so while a request is on its way. An idle
-# connection costs 30 KiB.
+# The seconds for which a connection stays open while its client sends or reads nothing. They are more than the 60 s
+# that are common for load balancers, so that the balancer closes first: a server that closes first may do so while a
+# request is on its way. An idle connection costs 30 KiB.
 keepalive = 75
 
 # The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
@@ -98,7 +92,7 @@ limit_request_fields = 100
 sendfile = False
 
 # Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
-# workers have to be replaced, set both variables, so that they do not restart together. child_exit keeps their metrics.
+# workers have to be replaced, set both variables, so that they do not restart together.
 max_requests = 0
 max_requests_jitter = 0
 
@@ -136,21 +130,13 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the signing key, gunicorn's number of workers, its settings for TLS, and its addresses, before gunicorn
-    listens (gunicorn's hook)."""
+    """Check the signing key and gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
     _check_signing_key()
     if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
         try:
             settled(Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)}))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
-    # gunicorn would call this later, after an error about a certificate that does not exist.
-    if hasattr(server.worker_class, "check_config"):
-        server.worker_class.check_config(server.cfg, server.log)
-    given = {str(address) for address in server.cfg.settings["bind"].get()}
-    for address, variables in _private.items():
-        if address not in given:
-            sys.exit(f"error: gunicorn's --bind leaves out {', '.join(variables)}: set BIND and PORT instead")
 
 
 def _check_signing_key() -> None:
@@ -173,19 +159,6 @@ def _check_signing_key() -> None:
         sys.exit(f"error: KEY_ENCRYPTION_KEY: {error}")
     except Error:
         return
-
-
-def pre_fork(_server: Any, worker: Any) -> None:
-    """Prepare the metrics of a new worker: their folder, and the counts of an ended worker that it continues
-    (gunicorn's hook)."""
-    metrics.ensure_folder()
-    worker.predecessor = metrics.next_ended()
-
-
-def post_fork(_server: Any, worker: Any) -> None:
-    """Make the worker continue the counts of an ended worker (gunicorn's hook)."""
-    if worker.predecessor is not None:
-        metrics.take_over(worker.predecessor)
 
 
 def when_ready(server: Any) -> None:
@@ -224,15 +197,6 @@ def post_worker_init(worker: Any) -> None:
     # The objects that a worker makes at its start stay until its end, so collections need not examine them, either.
     gc.collect()
     gc.freeze()
-    if settings.metrics_are_on:
-        keep_running("pool-metrics", metrics.sample_pools_periodically)
-    if _private:
-        from app.database.readiness import Health
-        from app.routes.health import private_routes
-
-        readiness = extensions.get("readiness")  # another application may be served
-        routes = private_routes(readiness.health if readiness is not None else Health)
-        worker.private_servers = private_ports.start(worker.sockets, _private, routes)
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
@@ -240,8 +204,6 @@ def worker_exit(_server: Any, worker: Any) -> None:
 
     Python would wait five seconds for the threads of an open pool.
     """
-    for server in getattr(worker, "private_servers", ()):
-        server.stop(timeout=1)  # running requests end by themselves; readiness takes at most half a second
     extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
     if "extension" in extensions:
         extensions["extension"].stop()

@@ -76,7 +76,7 @@ class _Supervisor:
             with self._interruptible():
                 if self._postgres is not None:
                     url = self._postgres.start()
-                self._gunicorn.wait_for_ports()
+                self._gunicorn.wait_for_port()
                 self._gunicorn.start(url)
             return self._watch(url, wakeup)
         except _StopRequested:

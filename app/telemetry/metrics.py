@@ -2,16 +2,11 @@
 
 :data:`metrics` is the only instance in a process. Under gunicorn the processes share their metrics in a folder (see
 ``shared_folder.py``) by prometheus_client's multi-process mode: each process writes its own files, and each can answer
-with the metrics of all processes. The files of an ended worker keep its counts, and the next new worker continues these
-files, so that the folder does not grow with every worker.
+with the metrics of all processes. The files of an ended worker keep its counts.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
 
-import contextlib
-import os
-import struct
-import time
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -31,10 +26,6 @@ TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 LASTING_THREADS = ("pool-metrics", "replica")
 """The names of the service's threads that live as long as their process."""
 
-CONNECTION_ENDS = ("hung_up_before_parsing", "hung_up_before_work", "too_slow", "for_others", "no_room")
-"""The reasons for ending a connection: the client had hung up (before parsing, before work); it sent a body or read an
-answer too slowly; it was disconnected to make room; there was no room, because all requests were being worked on."""
-
 REPLICA_READ_SOURCES = ("replica", "primary")
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
@@ -45,8 +36,6 @@ _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The buckets of durations: fine around a get (some ms) and around a slow query (1 s), up to beyond the statement
 timeout."""
-
-_SAMPLE_INTERVAL_S = 1.0
 
 # Prometheus does not need the time at which a series began, and the shared files do not contain it.
 prometheus_client.disable_created_metrics()
@@ -70,8 +59,6 @@ class Metrics:
         self._folder = folder
         self._pools: dict[PoolStatistics, tuple[str, dict[str, int]]] = {}
         """The name of each watched pool, and its statistics at the last report."""
-        self._ended: list[int] = []
-        """The ids of ended processes whose files no other process continues yet."""
 
         of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
         counter, gauge = partial(Counter, **of_all), partial(Gauge, **of_all)
@@ -100,9 +87,6 @@ class Metrics:
         )
         self.of_extensions: dict[str, Counter] = {}
         """The counters of extensions, by their names without the common prefix."""
-        self.connections_ended = counter(
-            "connections_ended", "Connections that the service ended, by the reason.", ("reason",)
-        )
         self.thread_failures = counter(
             "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",)
         )
@@ -132,22 +116,20 @@ class Metrics:
         return self.of_extensions[name]
 
     def count_request(
-        self, method: str, route: str, status: int, seconds: float, sql_seconds: float | None = None
+        self, method: str, route: str, status: int, seconds: float | None = None, sql_seconds: float | None = None
     ) -> None:
         """Count an answered request.
 
-        :param route: the template of its route, or :data:`UNKNOWN_URL`.
+        :param route: the template of its route, or :data:`UNKNOWN_URL` or :data:`UNPARSED`.
+        :param seconds: the time until its answer; None if it never reached the application.
         :param sql_seconds: the time of its SQL statements; None if it had none.
         """
         known = method if method in _METHODS else "(other)"
         self._requests_of(known, route, status).inc()
-        self._durations_of(known, route).observe(seconds)
+        if seconds is not None:
+            self._durations_of(known, route).observe(seconds)
         if sql_seconds is not None:
             self._sql_of(known, route).observe(sql_seconds)
-
-    def count_unparsed(self, status: int) -> None:
-        """Count a request that gunicorn refused because it could not parse it."""
-        self._requests_of("(other)", UNPARSED, status).inc()
 
     # Pools
 
@@ -156,7 +138,7 @@ class Metrics:
         self._pools[statistics] = (name, {})
 
     def sample_pools(self) -> None:
-        """Update the metrics of all watched pools."""
+        """Update the metrics of all watched pools. Called once a second, so that requests need not update them."""
         for statistics, (name, before) in list(self._pools.items()):
             now = statistics()
             self.report_pool(name, now or {}, before)
@@ -164,13 +146,6 @@ class Metrics:
                 self._pools.pop(statistics, None)
             else:
                 self._pools[statistics] = (name, now)
-
-    def sample_pools_periodically(self) -> None:
-        """Update the metrics of pools once a second for ever. So requests need not update them, and the gauges stay
-        correct while there are no requests."""
-        while True:
-            self.sample_pools()
-            time.sleep(_SAMPLE_INTERVAL_S)
 
     def report_pool(self, name: str, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add the growth of its statistics to its counters.
@@ -189,41 +164,10 @@ class Metrics:
 
     # Processes
 
-    def ensure_folder(self) -> None:
-        """Make the shared folder again if a cleaner of temporary files has removed it.
-
-        Without the folder a new process could not count, and its requests would fail. To be called before each fork,
-        and before the folder is read.
-        """
-        if self._folder is not None:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-
     def mark_ended(self, pid: int) -> None:
         """Remove the gauges of an ended process, and keep its counts. To be called in gunicorn's master."""
         if self._folder is not None:
             cast("Any", mark_process_dead)(pid, str(self._folder))  # it has no type annotations
-            self._ended.append(pid)
-
-    def next_ended(self) -> int | None:
-        """Return the id of an ended process whose files a new process can continue; None if there is none.
-
-        To be called in gunicorn's master. Each id is returned once.
-        """
-        return self._ended.pop() if self._ended else None
-
-    def take_over(self, ended: int) -> None:
-        """Make this process continue the counts of an ended process. To be called in a new process before it counts
-        anything.
-
-        The files of the ended process get the name of this process, and prometheus_client continues existing files.
-        """
-        if self._folder is None:
-            return
-        for kind in ("counter", "histogram"):
-            own = self._folder / f"{kind}_{os.getpid()}.db"
-            if not own.exists():  # it exists if the system has reused a process id
-                with contextlib.suppress(FileNotFoundError):
-                    (self._folder / f"{kind}_{ended}.db").rename(own)
 
     def exposition(self) -> bytes:
         """All metrics of all processes in Prometheus' text format."""
@@ -231,16 +175,8 @@ class Metrics:
             return prometheus_client.generate_latest(self.registry)
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder))
-        for _ in range(_LOOKS_AT_NEW_FILES):
-            # A starting process creates its files before it gives them a size, or renames the files of an ended
-            # process.
-            with contextlib.suppress(struct.error, FileNotFoundError):
-                return prometheus_client.generate_latest(registry)
-            time.sleep(_BETWEEN_LOOKS_S)
         return prometheus_client.generate_latest(registry)
 
-
-_LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
 
 _POOL_STATISTICS = (
     ("requests_num", "pool_requests", "Connections asked for.", 1.0),

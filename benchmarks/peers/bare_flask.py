@@ -19,7 +19,7 @@ COLUMNS: LiteralString = "id, version, key, created_at, last_modified_at, object
 
 app = Flask(__name__)
 
-_connections = int(os.environ["THREADS"])
+_connections = int(os.environ["CONNECTIONS"])
 pool = ConnectionPool(
     os.environ["DATABASE_URL"],
     kwargs={"autocommit": True},

@@ -29,7 +29,7 @@ from psycopg_pool import ConnectionPool
 
 COLUMNS: LiteralString = "id, version, key, created_at, last_modified_at, object_type"
 
-_connections = int(os.environ["THREADS"])
+_connections = int(os.environ["CONNECTIONS"])
 pool = ConnectionPool(
     os.environ["DATABASE_URL"],
     kwargs={"autocommit": True, "row_factory": dict_row},

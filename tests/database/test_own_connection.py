@@ -86,7 +86,7 @@ def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
         with psycopg.connect(server.conninfo_of("postgres", superuser=True), autocommit=True) as superuser:
             account = sql.Identifier(str(conninfo_to_dict(url)["user"]))
             superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 4").format(account))
-        service = start_gunicorn("wsgi:app", DATABASE_URL=url, THREADS="4", TOKEN_ISSUER=Settings().issuer)
+        service = start_gunicorn("wsgi:app", DATABASE_URL=url, CONNECTIONS="4", TOKEN_ISSUER=Settings().issuer)
         assert [service.get("/p/resource", token) for _ in range(20)] == [200] * 20
         assert service.get("/health/ready") == 200
         service.stop()

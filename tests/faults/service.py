@@ -44,7 +44,7 @@ class Service:
             "HEALTH_BIND": f"127.0.0.1:{self.health_port}",
             "DATA_DIR": str(self.folder / "data"),
             "WORKERS": "2",
-            "THREADS": "8",
+            "CONNECTIONS": "8",
             "METRICS_TOKEN": METRICS_TOKEN,
             **environment,
         }

@@ -116,7 +116,7 @@ def test_a_stop_waits_for_requests_and_not_for_idle_connections(start_gunicorn: 
 def test_a_request_that_waits_for_the_database_does_not_block_others(
     start_gunicorn: StartGunicorn, database_url: str, token_for: TokenFor, project: str
 ) -> None:
-    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url, THREADS="3")  # one is kept for other projects
+    server = start_gunicorn("wsgi:app", DATABASE_URL=database_url, CONNECTIONS="3")  # one is kept for other projects
     token = token_for(f"manage_test:{project}")
     body = '{"key": "locked", "objectTypeProperty": {}}'
     assert server.request("POST", f"/{project}/resource", token, body) == 201

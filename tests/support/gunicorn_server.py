@@ -35,7 +35,7 @@ class Gunicorn:
 
     def __init__(self, application: str, log: Path | None = None, **environment: str) -> None:
         self.port = free_port()
-        settings = {"PORT": str(self.port), "WORKERS": "1", "THREADS": "2", **PATIENT, **environment}
+        settings = {"PORT": str(self.port), "WORKERS": "1", "CONNECTIONS": "2", **PATIENT, **environment}
         self.process = start_server(
             [*GUNICORN, application],
             self.port,

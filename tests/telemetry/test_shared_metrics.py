@@ -34,7 +34,7 @@ class Service(Gunicorn):
         settings = {
             "DATABASE_URL": database_url,
             "WORKERS": "2",
-            "THREADS": "8",
+            "CONNECTIONS": "8",
             "METRICS_BIND": f"127.0.0.1:{self.metrics_port}",
         }
         super().__init__("wsgi:app", log, **os.environ | settings | environment)

@@ -42,7 +42,7 @@ def server(start_gunicorn: StartGunicorn, received: Collector, database_url: str
         "wsgi:app",
         log=log,
         WORKERS="2",
-        THREADS="1",
+        CONNECTIONS="1",
         DATABASE_URL=database_url,
         LOG_FORMAT="json",
         OTEL_EXPORTER_OTLP_ENDPOINT=received.url,

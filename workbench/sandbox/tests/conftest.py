@@ -13,7 +13,7 @@ pytest_plugins = ["tests.support.fixtures"]
 
 @pytest.fixture(scope="session")
 def sandbox_server(database_url: str) -> Iterator[Gunicorn]:
-    server = Gunicorn("wsgi:app", None, DATABASE_URL=database_url, SANDBOX="on", THREADS="4", **measured())
+    server = Gunicorn("wsgi:app", None, DATABASE_URL=database_url, SANDBOX="on", CONNECTIONS="4", **measured())
     yield server
     assert server.stop() == 0
 

@@ -1,0 +1,58 @@
+"""The errors for what gunicorn's parser refuses: a request line, header lines, or the chunks of a body."""
+
+import re
+
+from gunicorn.http import errors as parsing
+
+from app import errors
+
+_PRINTABLE = re.compile(r"[\x21-\x7e]*")
+
+_WORDS: tuple[tuple[type[Exception], str], ...] = (
+    (parsing.InvalidRequestMethod, "This is no method of HTTP."),
+    (parsing.InvalidRequestLine, "The request line is not 'METHOD /target HTTP/1.1'."),
+    (parsing.InvalidHTTPVersion, "The version is neither HTTP/1.0 nor HTTP/1.1."),
+    (parsing.ObsoleteFolding, "A header line begins with a blank."),
+    (parsing.ExpectationFailed, "Of the header Expect only 100-continue is understood."),
+    (parsing.UnsupportedTransferCoding, "Of the header Transfer-Encoding only chunked is understood."),
+    (parsing.InvalidChunkSize, "The size of a chunk is no hexadecimal number on a line of its own."),
+    (parsing.InvalidChunkExtension, "The extension of a chunk is malformed."),
+    (parsing.ChunkMissingTerminator, "A chunk is not as long as its size says, or the last one is missing."),
+    (
+        parsing.InvalidHeader,
+        "A header line is not 'Name: value', its value is not allowed, or a header that may stand once is repeated.",
+    ),
+    (parsing.InvalidHeaderName, "A header line is not 'Name: value' with a valid name."),
+)
+"""What is wrong, by the exception. The texts do not quote the line, which may be an Authorization header."""
+
+
+def error_for(exception: BaseException) -> errors.ApiError:
+    """The error of the catalogue for an exception that gunicorn's parser or worker raised."""
+    # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
+    # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
+    if isinstance(exception, errors.ApiError):
+        return exception
+    if isinstance(exception, parsing.LimitRequestLine):
+        return errors.target_too_long()
+    if isinstance(exception, parsing.LimitRequestHeaders):
+        return errors.headers_too_large()
+    if (
+        not isinstance(exception, parsing.ParseException)
+        or isinstance(exception, parsing.ConfigurationProblem)
+        or type(exception).__name__.startswith("InvalidResponse")
+    ):
+        return errors.general()
+    return errors.invalid_input(f"Malformed request: {_what_is_wrong(exception)}")
+
+
+def _what_is_wrong(exception: Exception) -> str:
+    if isinstance(exception, parsing.InvalidRequestMethod) and exception.method != exception.method.upper():
+        return "Methods are written in capital letters."
+    if isinstance(exception, parsing.InvalidHTTPVersion) and " " in str(exception.version):
+        return "The request target contains a blank. Percent-encode it: %20."
+    if isinstance(exception, parsing.InvalidRequestLine):
+        target = (*str(exception.req).split(" ", 2), "")[1]
+        if not _PRINTABLE.fullmatch(target):
+            return "The request target contains a byte that is no printable ASCII character. Percent-encode it."
+    return next((words for kind, words in _WORDS if isinstance(exception, kind)), "It is no request of HTTP/1.1.")
