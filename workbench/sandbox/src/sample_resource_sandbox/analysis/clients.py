@@ -53,7 +53,7 @@ class Client:
         self._looked_at = float("-inf")
         """The time of the last check which requests under way the client has given up."""
         self._ended_at = float("-inf")
-        """The time when the last of its requests has ended."""
+        """The time when the last of its requests has ended, without those that the client has given up earlier."""
         self._overlapped_at = float("-inf")
         self._last: Look | None = None
         self._in_row = 1
@@ -86,7 +86,7 @@ class Client:
 
     def end(self, entry: Entry) -> None:
         """Record that a request has ended."""
-        if self._under_way.pop(entry.number, None) is not None:
+        if self._under_way.pop(entry.number, None) is not None and not entry.client_gone:
             self._ended_at = max(self._ended_at, entry.ended_at)
         if entry.is_beside:
             self._overlapped_at = max(self._overlapped_at, entry.ended_at)
