@@ -27,7 +27,7 @@ _LASTING_S = 3600.0
 _QUIET_S = 5.0
 """The time after two overlapping requests for which the client counts as one with several threads."""
 
-_PATIENCE_S = 0.05
+_PATIENCE_S = 0.01
 """The age from which a request counts as given up if its connection is closed. A younger request overlaps the next one
 instead. This is also the shortest time between two checks of all connections, because checking them with each request
 took 5 % of a get on 16 connections."""
