@@ -5,7 +5,7 @@ What is judged from which sequence stands in ``test_verdicts``.
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from typing import Any
 
@@ -183,6 +183,14 @@ def test_a_client_that_closes_its_connections_is_judged_over_all_of_them(throwaw
             client.send("GET")
             client.reconnect()
     assert recovery_of(throwaway) == [("503", [4, 5], "madeWorse")]
+
+
+def test_threads_with_connections_of_their_own_have_no_connection_for_each_request(throwaway: Project) -> None:
+    with ExitStack() as open_:
+        for number in range(8):
+            client = open_.enter_context(steady_client(throwaway))
+            assert client.send("GET", f"?limit={number}").status == 200
+    assert nothing_is_said_against(throwaway)
 
 
 def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:

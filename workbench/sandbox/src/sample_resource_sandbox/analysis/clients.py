@@ -58,8 +58,10 @@ class Client:
         self._last: Look | None = None
         self._in_row = 1
         """How often in a row the last request has been refused; 1 if it has not been repeated."""
+        self._socket: Any = None
+        """The socket of the last request that has ended."""
         self._new_connections = 0
-        """The number of new connections in a row."""
+        """The number of new connections in a row, each opened after the one before was closed."""
 
     def begin(self, entry: Entry) -> list[Entry]:
         """Record a request that has arrived.
@@ -82,10 +84,15 @@ class Client:
         if entry.is_beside:
             self._overlapped_at = entry.arrived_at
         self._under_way[entry.number] = entry
+        # A thread with a connection of its own leaves those of the other threads open.
+        is_open = self._socket is not None and self._socket.fileno() >= 0 and not has_hung_up(self._socket)
+        if entry.connection is not None and entry.connection[1] == 1 and is_open:
+            self._new_connections = 0
         return gone
 
     def end(self, entry: Entry) -> None:
         """Record that a request has ended."""
+        self._socket = entry.client
         if self._under_way.pop(entry.number, None) is not None and not entry.client_gone:
             self._ended_at = max(self._ended_at, entry.ended_at)
         if entry.is_beside:
