@@ -107,11 +107,3 @@ def test_its_examples_are_taken(throwaway: Project) -> None:
                 filled = path.replace("{projectKey}", throwaway.key)
                 answer = throwaway.service.send(method.upper(), filled, json.loads(json.dumps(example)))
                 assert answer.status in (200, 201, 204), answer.text
-
-
-def test_the_documentation_page_offers_it(sandbox: Service) -> None:
-    assert 'href="/docs?document=sandbox"' in sandbox.send("GET", "/docs").text
-
-
-def test_without_the_sandbox_the_page_does_not_offer_it(app: Flask) -> None:
-    assert "sandbox" not in app.test_client().get("/docs").get_data(as_text=True)

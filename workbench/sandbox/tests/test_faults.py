@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import psutil
 import pytest
 
-from tests.faults.attackers import Kind, crowding, ordinary_client
+from tests.faults.attackers import Kind
 from tests.faults.conftest import report as report
 from tests.faults.reports import Report
 from tests.faults.service import Answer, Service
@@ -182,36 +182,6 @@ _ROWS = (
     )
     + ") found"
 )
-
-
-def test_slow_reads_by_the_page_leave_others_their_connections(sandboxed: Service, report: Report) -> None:
-    """Twelve at a time wait in the lane of slow reads, and another project goes on."""
-    project = Project(sandboxed, resources=2_000)
-    query = "where=" + quote("arrayOfFloatExample > 0.5 or arrayOfIntExample > 3") + "&limit=500"
-    over = threading.Event()
-    statuses: set[int | None] = set()
-
-    def execute() -> None:
-        while not over.is_set():
-            statuses.add(project.order("GET", f"/resources?{query}").status)
-
-    def waited_slow() -> float:
-        return sandboxed.metric("admission_wait_seconds_count", lane="slow")
-
-    before = waited_slow()
-    token = sandboxed.token("manage_test:demo")
-    crowded = crowding()
-    with ThreadPoolExecutor(12) as pool:
-        running = [pool.submit(execute) for _ in range(12)]
-        seen = ordinary_client(sandboxed.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
-        over.set()
-        for each in running:
-            each.result()
-    report(f"another project: {seen.count} answers, p99 {seen.p99 * 1000:.0f} ms")
-    assert statuses <= {200, 503}
-    assert seen.failed == 0
-    assert seen.p99 < 2 * crowded
-    assert waited_slow() > before
 
 
 @pytest.mark.parametrize("days", [1, 9, 400, 3650])

@@ -6,7 +6,7 @@ import json
 import pytest
 from journals import an_entry
 from sample_resource_sandbox.journal.entry import Message
-from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
+from sample_resource_sandbox.journal.journal import Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 from steady_client import steady_client
 from tester import Project, Service
@@ -116,18 +116,6 @@ def test_lists_are_paged_and_narrowed(throwaway: Project) -> None:
         assert throwaway.order("GET", f"/requests{query}").status == 400, query
 
 
-def test_the_last_thousand_are_kept(throwaway: Project) -> None:
-    with steady_client(throwaway) as client:
-        for _ in range(KEPT + 30):
-            client.send("GET", "/none")
-    page = throwaway.order("GET", "/requests?limit=1").json
-    assert page["total"] == KEPT
-    assert page["results"][0]["number"] == KEPT + 30
-    assert throwaway.order("GET", f"/requests?limit=1&offset={KEPT - 1}").json["results"][0]["number"] == 31
-    assert throwaway.order("GET", "/requests/30").status == 404
-    assert throwaway.order("GET").json["requests"] == KEPT + 30
-
-
 def test_it_is_emptied_and_its_numbers_begin_again(throwaway: Project) -> None:
     throwaway.send("GET", "?limit=0")
     assert throwaway.order("DELETE", "/requests").status == 204
@@ -167,14 +155,6 @@ def test_the_archive(throwaway: Project) -> None:
         content = {"status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"}
         assert content <= entry["response"].keys()
     assert len(throwaway.order("GET", "/requests.har?status=201").json["log"]["entries"]) == 1
-
-
-def test_what_follows_a_number_comes_oldest_first(throwaway: Project) -> None:
-    for number in range(5):
-        throwaway.send("GET", f"?limit={number}")
-    assert [each["number"] for each in throwaway.entries("?after=2")] == [3, 4, 5]
-    assert [each["number"] for each in throwaway.entries("?after=1&limit=2&method=GET")] == [2, 3]
-    assert throwaway.entries("?after=5") == []
 
 
 # Secrets

@@ -274,17 +274,6 @@ def test_the_same_seed_clock_and_requests_give_the_same_answers(sandbox: Service
     assert run() == run()
 
 
-def test_seeded_ids_rise_and_are_never_used_twice(throwaway: Project) -> None:
-    for _ in range(2):
-        assert throwaway.order("PUT", "/ids", {"seed": 9}).status == 204
-        for _ in range(3):
-            throwaway.create()
-    ids = [each["id"] for each in throwaway.listing()]
-    assert len(set(ids)) == 6
-    assert ids == sorted(ids)
-    assert all(re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", id_) for id_ in ids)
-
-
 def test_parallel_test_processes_see_nothing_of_one_another(sandbox: Service) -> None:
     def run(number: int) -> tuple[list[str], int, list[int]]:
         project = sandbox.make(ids={"seed": 1})
@@ -311,10 +300,3 @@ def test_a_token_is_issued_without_the_secret(throwaway: Project) -> None:
     assert throwaway.service.send("GET", throwaway.resources, headers=headers).status == 200
     assert throwaway.send("GET").status == 200, "the former token stays valid"
     assert [entry["operationId"] for entry in throwaway.entries()] == ["listResources"] * 2
-
-
-def test_an_issued_token_expires_by_the_clock_of_the_project(throwaway: Project) -> None:
-    throwaway.order("PUT", "/clock", {"offsetSeconds": 10 * 86_400})
-    assert throwaway.send("GET").status == 401
-    throwaway.made["accessToken"] = throwaway.order("POST", "/tokens").json["accessToken"]
-    assert throwaway.send("GET").status == 200

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from journals import stories_in
 from sample_resource_sandbox.faults.conflicts import OTHER_WRITER
-from steady_client import LOST, SteadyClient, steady_client
+from steady_client import LOST, steady_client
 from tester import Project, wait_for
 
 CREATE = "createOrUpdateResource"
@@ -160,29 +160,11 @@ def test_another_writer_does_not_come_before_a_request_without_the_right_to_writ
     assert throwaway.counts() == [(0, 0), (3, 0)]
 
 
-@pytest.mark.parametrize("body", [{"version": 3, **UPDATE}, {"version": 3.0, **UPDATE}])
-def test_a_409_that_is_made_up_names_a_version_above_the_one_that_was_sent(throwaway: Project, body: Any) -> None:
-    made = throwaway.create()
-    throwaway.rules({"status": 409})
-    assert throwaway.send("POST", f"/{made['id']}", body).json["errors"][0]["currentVersion"] == 4
-    ordered = throwaway.send("DELETE", f"/{made['id']}?version=7")
-    assert ordered.json["errors"][0]["currentVersion"] == 8
-
-
 @pytest.mark.parametrize("version", ["1e999", "-1e999", "9" * 5000, str(2**63 - 1), "1e300", "-1e300"])
 def test_a_409_that_is_made_up_for_a_version_that_none_can_be_is_a_409(throwaway: Project, version: str) -> None:
     throwaway.rules({"status": 409})
     body = f'{{"version": {version}, "objectTypeProperty": {{}}}}'.encode()
     assert throwaway.send("PUT", "", raw=body).json["errors"][0]["currentVersion"] == 1
-
-
-def test_a_client_that_closes_its_connections_is_judged_over_all_of_them(throwaway: Project) -> None:
-    throwaway.rules({"times": {"after": 3, "first": 1}, "status": 503, "retryAfter": 60})
-    with steady_client(throwaway) as client:
-        for _ in range(5):
-            client.send("GET")
-            client.reconnect()
-    assert recovery_of(throwaway) == [("503", [4, 5], "madeWorse")]
 
 
 def test_threads_with_connections_of_their_own_have_no_connection_for_each_request(throwaway: Project) -> None:
@@ -232,16 +214,3 @@ def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:
 
 def changed(version: int) -> dict[str, Any]:
     return {"version": version, "actions": [{"action": "changeSomeProperty", "someProperty": str(version)}]}
-
-
-def hammer(client: SteadyClient) -> None:
-    for _ in range(61):  # so many that five of them fall into a second, however slow the machine is
-        client.send("GET")
-
-
-def test_a_client_that_repeats_as_fast_as_it_can_makes_it_worse(throwaway: Project) -> None:
-    throwaway.rules({"times": {"first": 60}, "status": 503})
-    with steady_client(throwaway) as client:
-        hammer(client)
-    ((_, requests, outcome),) = recovery_of(throwaway)
-    assert (len(requests), outcome) == (20, "madeWorse"), "the first ones are named"
