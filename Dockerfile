@@ -15,8 +15,7 @@ FROM python:3.13.13-slim-trixie AS wheel
 COPY ops/image/build.txt /build.txt
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore --require-hashes -r /build.txt
 COPY . /source/
-RUN python /source/ops/make/guide.py \
- && pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels \
+RUN pip wheel --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir /wheels \
         /source /source/workbench/sandbox
 
 # Changes with the dependencies only, so a change of the code does not install them again.
@@ -66,22 +65,18 @@ USER 10001:10001
 # Empty, and not writable: gunicorn adds its working directory to the path of modules.
 WORKDIR /srv/sample-resource
 
-# All addresses of the container. The container engine decides which ports are published. Health checks come from inside;
-# an orchestrator that probes over the network needs 0.0.0.0:8009.
+# All addresses of the container. The container engine decides which ports are published.
 ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
     BIND=0.0.0.0 \
     PORT=8000 \
-    HEALTH_BIND=127.0.0.1:8009 \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 EXPOSE 8000
 
-# Liveness, not readiness: an outage of the database is no reason to replace the container. With an empty HEALTH_BIND the
-# public port is asked; with TRUSTED_HOSTS its answer is 400 for this host, which counts as alive.
+# Liveness, not readiness: an outage of the database is no reason to replace the container.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["python", "-c", "\
 import http.client, os, sys; \
-address = os.environ.get('HEALTH_BIND') or '127.0.0.1:' + os.environ['PORT']; \
-connection = http.client.HTTPConnection(address, timeout=4); \
+connection = http.client.HTTPConnection('127.0.0.1', os.environ['PORT'], timeout=4); \
 connection.request('GET', '/health/live'); \
 sys.exit(connection.getresponse().status >= 500)"]
 
@@ -120,8 +115,7 @@ VOLUME /data
 # Often, so that it counts as healthy as soon as it is ready: tests wait for that.
 HEALTHCHECK --interval=2s --timeout=5s --start-period=30s --retries=3 CMD ["python", "-c", "\
 import http.client, os, sys; \
-address = os.environ.get('HEALTH_BIND') or '127.0.0.1:' + os.environ['PORT']; \
-connection = http.client.HTTPConnection(address, timeout=4); \
+connection = http.client.HTTPConnection('127.0.0.1', os.environ['PORT'], timeout=4); \
 connection.request('GET', '/health/ready'); \
 sys.exit(connection.getresponse().status >= 500)"]
 

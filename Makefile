@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 TEST_PROCESSES = $(shell $(BIN)/python -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow coverage conformance docs generate bench dist image release clean install install-dev
+.PHONY: help run test test-slow coverage conformance generate bench dist image release clean install install-dev
 
 help:
 	@awk -F ' ## ' '/^[a-z-]+:.* ## / {split($$1, target, ":"); printf "make %-12s %s\n", target[1], $$2}' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ test: install-dev ## every check and test, in some minutes (ARGS are options of 
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
-test-slow: install-dev docs ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans, pooler
+test-slow: install-dev ## suites that take minutes: ARGS=-mfaults or adapters, compose, contract, installers, pages, plans
 	$(BIN)/python -m pytest -m slow $(ARGS)
 
 # Not part of test: measuring takes a third of all processor time. Hypothesis tries more examples here.
@@ -36,9 +36,6 @@ coverage: install-dev ## the tests with all generated examples, and how much of 
 
 dist: install-dist ## wheels and sdists of service, sandbox and testkit, and the npm package, the same bytes each time
 	@for of in service sandbox testkit testkit-js; do $(BIN)/python ops/make/dist.py --of $$of || exit 1; done
-
-docs: install-dist ## the guide, docs/ as pages with a search, which the service serves at /docs/guide
-	@$(BIN)/python ops/make/guide.py
 
 # What an image is made from. Labels of the command and not of Dockerfile, in which they would change all layers behind them.
 # The source is where this checkout comes from, if that is an address for everybody; without the name and password in it.
@@ -81,16 +78,16 @@ generate-clients-table: install-dev
 lock_of = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --constraints constraints.txt --generate-hashes \
 	--no-config --no-emit-index-url --no-annotate --custom-compile-command 'make generate ARGS=lock'
 generate-lock: install-dev
-	$(lock_of) setup.cfg --extra otel --output-file ops/image/lean.txt
-	$(lock_of) setup.cfg --extra otel --extra embedded --output-file ops/image/all-in-one.txt
-	printf 'setuptools\nzensical\n' | $(lock_of) - --output-file ops/image/build.txt
+	$(lock_of) setup.cfg --output-file ops/image/lean.txt
+	$(lock_of) setup.cfg --extra embedded --output-file ops/image/all-in-one.txt
+	echo setuptools | $(lock_of) - --output-file ops/image/build.txt
 	printf 'cyclonedx-bom\ndebsbom[cdx]\n' | $(lock_of) - --output-file ops/image/sbom.txt
 	printf 'pip\nsetuptools\n' | $(lock_of) - setup.cfg --extra embedded --output-file ops/venv/run.txt
-	printf 'build\nnodejs-wheel-binaries\npip\nsetuptools\nzensical\n' | $(lock_of) - --no-emit-package colorama --output-file ops/venv/dist.txt
-	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra docs --extra embedded --extra otel --extra pytest \
+	printf 'build\nnodejs-wheel-binaries\npip\nsetuptools\n' | $(lock_of) - --no-emit-package colorama --output-file ops/venv/dist.txt
+	echo pip | $(lock_of) - setup.cfg workbench/testkit/pyproject.toml --extra dev --extra embedded --extra pytest \
 		--no-emit-package colorama --no-emit-package pywin32 --output-file ops/venv/dev.txt
 
-conformance: install-dev ## the testkit against this service, on two workers and behind PgBouncer (ARGS='--only workers')
+conformance: install-dev ## the testkit against this service, with the sandbox and on two workers (ARGS='--only workers')
 	@PYTHONPATH=workbench/testkit/tests $(BIN)/python -m service_conformance $(ARGS)
 	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses workbench/testkit/tests)
 

@@ -1,8 +1,7 @@
 """Makes the WSGI application. Only this module makes the parts of the service and joins them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface
@@ -13,7 +12,6 @@ from app.config import InvalidSetting, Settings
 from app.database.connection import check_conninfo
 from app.database.pool import Database
 from app.database.readiness import Readiness
-from app.database.replica import ReadingDatabase
 from app.extension import package_of, settled
 from app.http import request_log
 from app.http.cors import cors_hooks
@@ -24,9 +22,6 @@ from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
 from app.routes import install_routes
 from app.telemetry.logs import configure_logging
-
-if TYPE_CHECKING:
-    from app.telemetry.tracing import Tracing
 
 
 class _NoSessions(SessionInterface):
@@ -46,15 +41,12 @@ def create_app(settings: Settings | None = None) -> Flask:
             "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
         )
     check_conninfo("DATABASE_URL", settings.database_url)
-    check_conninfo("DATABASE_READ_URL", settings.database_read_url or "")
     configure_logging(settings)
 
     app = Flask("app", static_folder=None)
     app.session_interface = _NoSessions()
     app.config.update(
-        MAX_CONTENT_LENGTH=settings.max_body_bytes,
         QUEUE_TIMEOUT_S=settings.queue_timeout_ms / 1000,
-        TRUSTED_HOSTS=list(settings.hosts) or None,
         API_TITLE="Sample Resource Service",
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",
@@ -63,36 +55,24 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.converters |= CONVERTERS
 
     database = Database(settings.database_url, settings)
-    read_url = settings.database_read_url
-    replica = None if read_url is None else Database(read_url, settings, "replica")
     package = package_of(settings)
     extension = package.extension(settings, database)
     database.around_writes = extension.writing
     clocks = extension.clocks or REAL_CLOCKS
-    authorization_server = AuthorizationServer(settings, database, clocks)
+    authorization_server = AuthorizationServer(database, clocks)
     app.extensions |= {
         "database": database,
-        "reading_database": ReadingDatabase(database, replica),
-        "readiness": Readiness(
-            database,
-            {"signing_key": authorization_server.signing_fault, "tokens": lambda _: authorization_server.trust_fault()},
-            package.migrations,
-        ),
+        "readiness": Readiness(database, package.migrations),
         "authorization_server": authorization_server,
         "clocks": clocks,
         "settings": settings,
         "extension": extension,
     }
 
-    tracing = _tracing(settings, app)
-    tracing_hooks: tuple[_Hook, ...] = () if tracing is None else (partial(_note_span, tracing),)
-    if tracing is not None:
-        app.extensions["tracing"] = tracing
     # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
     # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
-        *tracing_hooks,  # the span of the request, for its log line and its statements
         host_check(settings),  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests
@@ -109,28 +89,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_error_answers(app)  # after flask-smorest, to replace its handler of HTTP errors
     app.wsgi_app = _middleware(app, settings)
     return app
-
-
-def _tracing(settings: Settings, app: Flask) -> "Tracing | None":
-    """The recorder of spans; None if no collector is configured. Without a collector OpenTelemetry is not imported.
-
-    :raises InvalidSetting: if the extra ``otel`` is not installed.
-    """
-    if settings.otlp_endpoint is None:
-        return None
-    try:
-        from app.telemetry.tracing import Tracing
-    except ModuleNotFoundError as error:
-        raise InvalidSetting(
-            "OTEL_EXPORTER_OTLP_ENDPOINT", None, f"needs the extra 'otel', of which {error.name} is not installed"
-        ) from None
-    return Tracing(app, request_log.route_template)
-
-
-def _note_span(tracing: "Tracing", _request: Request) -> None:
-    trace = tracing.current()
-    if trace is not None:
-        request_log.note_trace(trace)
 
 
 _Hook = Callable[[Request], Any]

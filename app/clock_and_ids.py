@@ -4,16 +4,14 @@ The service gets every time that it compares or stores, and every id that it mak
 tests of clients can run with another clock. The clock is :class:`RealClockAndIds`, unless an extension replaces it.
 """
 
-import re
 import time
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from app.database.connection import Connection
-from app.values.patterns import UUID_PATTERN
 
 
 class ClockAndIds(Protocol):
@@ -34,16 +32,9 @@ class ClockAndIds(Protocol):
         """
         ...
 
-    def token_id(self) -> str:
-        """Make the id of a new token."""
-        ...
-
-    def accepts_token(self, token_id: str | None) -> bool:
-        """Whether a token may have this id. Called when a token is verified, in addition to the other checks."""
-        ...
-
     def kept_until(self, expires_at: float) -> float:
-        """The real time from which every token that expires at ``expires_at`` by this clock is refused."""
+        """The real time until which a token that expires at ``expires_at`` by this clock is kept, in seconds since
+        1970."""
         ...
 
 
@@ -55,22 +46,12 @@ class Clocks(Protocol):
         ...
 
     def of_client(self, client_id: str) -> ClockAndIds:
-        """The clock by which the tokens of a client are issued and expire, and the source of their ids."""
+        """The clock by which the tokens of a client are issued and expire."""
         ...
 
 
-_PROJECT_TOKEN_ID = re.compile(f"e[0-9]{{1,18}}-{UUID_PATTERN}", re.ASCII)
-
-
-def project_token_id(epoch: int) -> str:
-    """A random id for a token of a project that has its own clock. All other tokens have ids of a different form.
-
-    Such a token is valid only by the clock of its project. When the project has been removed, the service recognises
-    the id and refuses the token. Otherwise a token from a clock that was far ahead would be accepted for years.
-
-    :param epoch: the project's epoch, a number that the id contains.
-    """
-    return f"e{epoch}-{uuid4()}"
+_KEPT_FOR_S = 86_400
+"""The seconds for which a token is kept after its expiry, so that its client is told that it has expired."""
 
 
 class RealClockAndIds:
@@ -88,17 +69,9 @@ class RealClockAndIds:
         """Make a UUIDv7. It is greater than all ids that this process made before."""
         return uuid7()
 
-    def token_id(self) -> str:
-        """Make a random id."""
-        return str(uuid4())
-
-    def accepts_token(self, token_id: str | None) -> bool:
-        """False for a token of a project with its own clock, because only the clock of that project accepts it."""
-        return token_id is None or _PROJECT_TOKEN_ID.fullmatch(token_id) is None
-
     def kept_until(self, expires_at: float) -> float:
-        """Return ``expires_at``, because this is the real clock."""
-        return expires_at
+        """A day after the expiry."""
+        return expires_at + _KEPT_FOR_S
 
 
 REAL_CLOCK_AND_IDS = RealClockAndIds()

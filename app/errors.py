@@ -38,7 +38,7 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("MethodNotAllowed", 405, "the URL does not have this method; Allow lists its methods"),
         ErrorCode("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
         ErrorCode("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
-        ErrorCode("ContentTooLarge", 413, "the body is larger than MAX_BODY_BYTES"),
+        ErrorCode("ContentTooLarge", 413, "the body has more than 65,536 bytes"),
         ErrorCode("UnsupportedMediaType", 415, "the Content-Type of the body is not one that the endpoint takes"),
         ErrorCode("RequestRejected", 431, "the headers are too large"),
         ErrorCode("General", 500, "an error in the service"),
@@ -151,6 +151,15 @@ def value_fault(path: str, value: Any, reason: str) -> Fault:
         "InvalidField",
         f"The value '{quoted(value)}' is not valid for field '{path}'. {reason}",
         {"field": path, "invalidValue": _presentable(value)},
+    )
+
+
+def size_fault(path: str, size: int, at_most: int) -> Fault:
+    """The fault of a field whose value has too many bytes as JSON text. The fault does not repeat the value."""
+    return Fault(
+        "InvalidField",
+        f"The value is not valid for field '{path}'. Its JSON text has {size} bytes, {at_most} are accepted.",
+        {"field": path},
     )
 
 
@@ -336,15 +345,6 @@ def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
 def general() -> ApiError:
     """The error 500 for a fault of the service. Only the log has the cause, under the correlation id of the answer."""
     return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
-
-
-def raise_if_any(faults: Sequence[Fault]) -> None:
-    """Raise one error with all faults, if there are any.
-
-    Faults of the body's structure come first, because a wrong structure can hide wrong values.
-    """
-    if faults:
-        raise ApiError(sorted(faults, key=lambda fault: fault.code != "InvalidJsonInput"))
 
 
 def unreachable(what: str) -> NoReturn:

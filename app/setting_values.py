@@ -1,6 +1,5 @@
 """Parsers of the values of settings: each reads the text of an environment variable, or raises a ValueError."""
 
-import base64
 import ipaddress
 import re
 from collections.abc import Callable
@@ -35,12 +34,6 @@ def domain(text: str) -> str:
     if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
         raise ValueError("a domain name is expected, as in example.com")
     return domain
-
-
-def hosts(text: str) -> tuple[str, ...]:
-    for host in _listed(text):
-        domain(host)
-    return _listed(text)
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -83,16 +76,6 @@ def origins(text: str) -> tuple[str, ...]:
     return _listed(text)
 
 
-def jwks_url(text: str) -> str:
-    """Check a URL whose answer cannot be forged on the network: https, or http on this machine."""
-    parts, host = _split_url(text)
-    if not host or parts.username is not None or parts.fragment or not text.isprintable() or " " in text:
-        raise ValueError("a URL without user name and fragment is expected")
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
-        raise ValueError("https is expected; http only for a loopback address")
-    return text
-
-
 def public_url(text: str) -> str:
     """Check a URL to which paths can be appended: https, or http in a private network. The result has no slash at its
     end."""
@@ -102,13 +85,6 @@ def public_url(text: str) -> str:
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
         raise ValueError("https is expected; http only for a private address or a name without a dot")
     return text.rstrip("/")
-
-
-def http_url(text: str) -> str:
-    parts, host = _split_url(text, ", as in http://collector:4318")
-    if parts.scheme not in ("http", "https") or not host or _NOT_IN_A_PLAIN_URL.search(text):
-        raise ValueError("a URL with http or https is expected, as in http://collector:4318")
-    return text
 
 
 _NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
@@ -128,28 +104,6 @@ def _is_private(host: str) -> bool:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return "." not in host
-
-
-_ENCRYPTION_KEY_BYTES = 32
-
-
-def encryption_keys(text: str) -> tuple[bytes, ...]:
-    """Decode keys. The first key encrypts, and all decrypt."""
-    keys = tuple(_decoded(part) for part in _listed(text))
-    if any(len(key) != _ENCRYPTION_KEY_BYTES for key in keys):
-        raise ValueError(
-            f"{_ENCRYPTION_KEY_BYTES} random bytes in base64 are expected, as 'openssl rand -base64 32' prints them"
-        )
-    return keys
-
-
-def _decoded(text: str) -> bytes:
-    """Decode base64 of either alphabet, with or without padding. The result is ``b""`` if the text is not base64."""
-    unpadded = text.rstrip("=").replace("+", "-").replace("/", "_")
-    try:
-        return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), b"-_", validate=True)
-    except ValueError:
-        return b""
 
 
 _FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)

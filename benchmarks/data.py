@@ -18,7 +18,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from app.bulk import seed
 from app.database import migrate
-from app.identity import signing_keys
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.resource.searching import words
@@ -117,7 +116,6 @@ def _databases(server: Cluster) -> set[str]:
 
 def _fill_service(url: str, connection: psycopg.Connection, count: int) -> None:
     migrate.upgrade(url)
-    signing_keys.ensure_signing_key(connection)
     bulk_store.copy_in(connection, PROJECT, resources(count))
 
 

@@ -29,7 +29,7 @@ from app.config import Settings
 from app.database import migrate
 from app.database.connection import LimitedConnection
 from app.database.pooled_connection import PooledConnection
-from app.identity import issued_tokens, signing_keys
+from app.identity import clients, tokens
 from app.serving.embedded import EmbeddedPostgres
 from benchmarks.in_process import application, caller
 from benchmarks.load import Load
@@ -73,8 +73,8 @@ def measure(url: str, rounds: int, seconds: int) -> None:
     migrate.upgrade(url)
     settings = Settings(database_url=url, log_format="json")
     with psycopg.connect(url, autocommit=True) as database:
-        signing_keys.ensure_signing_key(database)
-        token = issued_tokens.issue_token(database, settings.issuer, "benchmark", ("manage_test:p",), 86400)
+        client = clients.create_client(database, "benchmark", ("manage_test:p",))
+        token = tokens.issue_token(database, client.client_id, client.scopes)
     headers = {"Authorization": f"Bearer {token}"}
     with application(settings) as app:
         gc.collect()

@@ -4,10 +4,10 @@ import http.client
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import sys
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import psycopg
-from joserfc import jwt
-from joserfc.jwk import ECKey
 
-from app.config import Settings
-from app.identity import issued_tokens, signing_keys
+from app.identity import clients, tokens
+from app.identity.tokens import digest_of
 from app.serving import processes
 from benchmarks import data, usage
 from benchmarks.load import Load, Updates
@@ -265,11 +263,9 @@ class Service(Server):
 
     def prepare(self) -> None:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
             scopes = (f"manage_test:{data.PROJECT}", f"manage_test:{data.NEW_PROJECT}")
-            self._token = issued_tokens.issue_token(
-                connection, Settings(port=self.port).issuer, "benchmark", scopes, 86_400
-            )
+            client = clients.create_client(connection, "benchmark", scopes)
+            self._token = tokens.issue_token(connection, client.client_id, scopes)
 
     def headers(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self._token}"}
@@ -356,7 +352,7 @@ class Documented(BareFlask):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self._key = ECKey.generate_key("P-256")
+        self._token = secrets.token_urlsafe(32)
         self._metrics = setup.folder / "documented-metrics"
 
     def command(self) -> Sequence[str]:
@@ -366,14 +362,18 @@ class Documented(BareFlask):
         self._metrics.mkdir(exist_ok=True)
         return {
             **super().environment(),
-            "PUBLIC_KEY": self._key.as_pem(private=False).decode(),
             "PROMETHEUS_MULTIPROC_DIR": str(self._metrics),
         }
 
-    def headers(self) -> Mapping[str, str]:
+    def prepare(self) -> None:
         scope = f"manage_test:{data.PROJECT} manage_test:{data.NEW_PROJECT}"
-        claims = {"sub": "benchmark", "scope": scope, "exp": int(time.time()) + 86_400}
-        return {"Authorization": f"Bearer {jwt.encode({'alg': 'ES256'}, claims, self._key)}"}
+        with psycopg.connect(self.conninfo, autocommit=True) as connection:
+            connection.execute(
+                "INSERT INTO token VALUES (%s, %s, now() + interval '1 day')", (digest_of(self._token), scope)
+            )
+
+    def headers(self) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self._token}"}
 
 
 SERVERS: tuple[type[Server], ...] = (Service, Documented, BareFlask)

@@ -21,9 +21,8 @@ CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
 -- parser would take "cat/dog" for the name of a file and the end of "3-5" for a negative number, and the time for
 -- "a_a_a_..." would grow with the square of its length.
 --
--- A tsvector holds one megabyte, so the first 20,000 characters of arrayOfStringExample and of someProperty count. Short
--- texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that takes
--- the array apart takes half as long again.
+-- Short texts are taken from the text of the JSON array: without a backslash it holds the texts as they are. A query that
+-- takes the array apart takes half as long again.
 CREATE FUNCTION words_of(object_type text, some_property text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $$
 DECLARE
@@ -35,7 +34,7 @@ BEGIN
             FROM jsonb_array_elements_text(texts::jsonb) WITH ORDINALITY s (text, place));
     END IF;
     RETURN to_tsvector('pg_catalog.simple', translate(
-        concat("left"(texts, 20000), ' ', "left"(some_property, 20000)),
+        concat(texts, ' ', some_property),
         '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32)));
 END
 $$;
@@ -109,7 +108,7 @@ $$;
 -- An ObjectType whose arrays of numbers and texts have each value once, in order. No condition asks how often or where a
 -- value stands in an array. A facet counts a resource once for each of its values: to find them with each request
 -- would take 1.3 to 1.7 times as long, and a write takes some 30 µs for it. The result becomes jsonb from text, since
--- jsonb_object_agg takes seconds for 200,000 texts.
+-- jsonb_object_agg takes longer.
 CREATE FUNCTION distinct_items(object_type jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -176,7 +175,6 @@ CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_wo
 -- the same direction. Ids are time-ordered.
 CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
 CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
-CREATE INDEX resource_version ON resource (project_key, version, id);
 CREATE INDEX resource_key ON resource (project_key, key, id);
 -- An entry of a B-tree has at most 2704 bytes, and someProperty has no limit.
 CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(some_property, 400), id);
@@ -307,8 +305,8 @@ $$;
 
 -- Identity
 
--- Clients, keys and revocations belong to the service, not to a project; a client's scopes name the projects. On a
--- distributed PostgreSQL these are reference tables.
+-- Clients and tokens belong to the service, not to a project; their scopes name the projects. On a distributed
+-- PostgreSQL these are reference tables.
 CREATE TABLE api_client (
     id          text COLLATE "C" PRIMARY KEY,
     name        text NOT NULL,
@@ -318,38 +316,17 @@ CREATE TABLE api_client (
     created_at  timestamptz(3) NOT NULL,
     revoked_at  timestamptz(3)
 );
-CREATE INDEX api_client_revoked_at ON api_client (revoked_at) WHERE revoked_at IS NOT NULL;
 
-CREATE TABLE signing_key (
-    kid                 text COLLATE "C" PRIMARY KEY,
-    -- A JSON Web Key (RFC 7517), or that encrypted as a JSON Web Encryption (RFC 7516).
-    private_jwk         text NOT NULL,
-    created_at          timestamptz(3) NOT NULL,
-    -- The key verifies until then; NULL: it is the newest, which signs from signs_from until a newer one does.
-    retired_at          timestamptz(3),
-    -- What verifies, so that only who signs ever reads the private part.
-    public_jwk          text NOT NULL,
-    -- A key is published before it signs, so that every process knows it when its first token arrives.
-    signs_from          timestamptz(3) NOT NULL,
-    -- The end of the longest token, if that is longer than usual: the key verifies until then.
-    longest_token_until timestamptz(3)
+CREATE TABLE access_token (
+    -- SHA-256 of the token, which has 256 random bits.
+    digest     bytea PRIMARY KEY,
+    -- No foreign key: each token would lock the row of its client, and a token without a client is refused.
+    client_id  text COLLATE "C" NOT NULL,
+    scopes     text[] NOT NULL,
+    issued_at  timestamptz(0) NOT NULL,
+    expires_at timestamptz(0) NOT NULL,
+    revoked_at timestamptz(3),
+    -- The row is removed after this time, which is no earlier than a day after the expiry.
+    kept_until timestamptz(0) NOT NULL
 );
--- At most one key signs, also when two processes start at once.
-CREATE UNIQUE INDEX signing_key_one_signs ON signing_key ((true)) WHERE retired_at IS NULL;
-
--- Tokens that are no longer accepted though they have not expired.
-CREATE TABLE revoked_token (
-    -- The jti claim (RFC 7519, section 4.1.7) of a token that the service itself has signed.
-    id         text COLLATE "C" PRIMARY KEY,
-    revoked_at timestamptz(3) NOT NULL,
-    expires_at timestamptz(3) NOT NULL
-);
--- Processes ask every few seconds what has been revoked lately, and who revokes clears away what has expired.
-CREATE INDEX revoked_token_revoked_at ON revoked_token (revoked_at);
-CREATE INDEX revoked_token_expires_at ON revoked_token (expires_at);
-
--- Clients that were deleted. Their tokens may be valid otherwise, so they stay refused.
-CREATE TABLE removed_client (
-    id         text COLLATE "C" PRIMARY KEY,
-    removed_at timestamptz(3) NOT NULL
-);
+CREATE INDEX access_token_kept_until ON access_token (kept_until);

@@ -31,7 +31,7 @@ def test_values_are_read() -> None:
         ("PORT", "65536"),
         ("PORT", "8000.0"),
         ("CONNECTIONS", "many"),
-        ("MAX_BODY_BYTES", "-1"),
+        ("QUEUE_TIMEOUT_MS", "-1"),
         ("BASE_DOMAIN", "exa mple.com"),
         ("BASE_DOMAIN", "."),
         ("LOG_FORMAT", "xml"),

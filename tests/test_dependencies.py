@@ -28,10 +28,9 @@ def requirements(section: str, option: str) -> dict[NormalizedName, Requirement]
 
 
 REQUIRED = requirements("options", "install_requires")
-OTEL = requirements("options.extras_require", "otel")
-EXTRAS = OTEL | {
+EXTRAS = {
     name: requirement
-    for extra in ("embedded", "docs", "dev")
+    for extra in ("embedded", "dev")
     for name, requirement in requirements("options.extras_require", extra).items()
 }
 TESTKIT = {
@@ -59,8 +58,6 @@ def imported_distributions() -> dict[str, str]:
             else:
                 continue
             for package in {name.partition(".")[0] for name in names} - own - sys.stdlib_module_names:
-                if package == "opentelemetry":
-                    continue  # all distributions of the extra otel are in this package; see the next test
                 found[canonicalize_name(distributions[package][0])] = str(path.relative_to(ROOT))
     return found
 
@@ -69,16 +66,6 @@ def test_what_the_code_imports_is_required() -> None:
     """By ``install_requires``; fawltydeps, which finds unused ones too, knows no extras."""
     missing = {name: path for name, path in imported_distributions().items() if name not in REQUIRED}
     assert missing == {}
-
-
-def test_only_the_module_of_spans_imports_the_extra_otel() -> None:
-    """It is imported if the setting asks for it: see ``tests/telemetry/test_tracing.py``."""
-    importing = {
-        str(path.relative_to(ROOT))
-        for path in ROOT.glob("app/**/*.py")
-        if re.search(r"^\s*(?:from|import) opentelemetry", path.read_text(), re.MULTILINE)
-    }
-    assert importing == {"app/telemetry/tracing.py"}
 
 
 def test_every_requirement_has_a_lowest_version() -> None:
@@ -130,7 +117,7 @@ def test_the_image_installs_everything_that_the_service_requires() -> None:
 def test_the_venv_installs_everything_that_is_used_in_it() -> None:
     """pip and setuptools, too: those that Python brings are as old as that Python."""
     service = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
-    tools = closure("sample-resource", "dev", "docs", "embedded", "otel") + closure("sample-resource-testkit", "pytest")
+    tools = closure("sample-resource", "dev", "embedded") + closure("sample-resource-testkit", "pytest")
     ours = {"sample-resource", "sample-resource-testkit"}
     run, dev, dist = (locked(ROOT / f"ops/venv/{name}.txt") for name in ("run", "dev", "dist"))
     assert (service | {"pip", "setuptools"}) - ours <= set(run)

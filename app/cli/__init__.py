@@ -17,11 +17,7 @@ from app.extension import cannot_be_loaded, installed_package, settled
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
     "db": "app.cli.commands",
-    "export": "app.cli.data_commands",
-    "import": "app.cli.data_commands",
-    "key": "app.cli.identity_commands",
     "openapi": "app.cli.commands",
-    "revoke-token": "app.cli.identity_commands",
     "seed": "app.cli.data_commands",
     "token": "app.cli.identity_commands",
 }

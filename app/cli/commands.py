@@ -11,11 +11,10 @@ from dataclasses import replace
 import click
 
 from app import create_app
-from app.bulk import consistency
+from app.bulk import all_projects
 from app.cli.common import ProjectKeyParameter, database_url, errors_in_one_line, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
-from app.database.connection import unlimited
 from app.extension import installed_package, package_of
 from app.identity import clients
 from app.resource import bulk_store
@@ -23,7 +22,7 @@ from app.resource import bulk_store
 
 @click.group()
 def db() -> None:
-    """Migrations, projects, consistency, distribution."""
+    """Migrations, projects, words, distribution."""
 
 
 @db.command()
@@ -59,12 +58,11 @@ def status(settings: Settings) -> None:
 def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
-        for project_key, resources in consistency.projects(connection):
+        for project_key, resources in all_projects.projects(connection):
             if not sizes:
                 click.echo(f"{project_key}\t{resources}")
                 continue
-            with unlimited(connection):
-                counted, size = bulk_store.weight(connection, project_key)
+            counted, size = bulk_store.weight(connection, project_key)
             click.echo(f"{project_key}\t{counted}\t{size}")
 
 
@@ -86,7 +84,7 @@ def remove_project(settings: Settings, project_key: str) -> None:
         for each in own:
             clients.remove_client(connection, each.client_id)
         resources = bulk_store.delete_in_parts(connection, project_key)
-        with unlimited(connection):
+        with connection.transaction():
             bulk_store.delete_all(connection, project_key)
     click.echo(f"Deleted {resources} resources and {len(own)} clients of {project_key}.")
     for each in found:
@@ -104,39 +102,13 @@ def remove_words(settings: Settings) -> None:
 
     Until then they stay, and find nothing. Requests go on meanwhile. A write that has begun before the removal may need
     a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such words again. Until then a
-    search may miss the resource of such a write. Do not import or seed meanwhile.
+    search may miss the resource of such a write. Do not seed meanwhile.
     """
     with open_connection(settings, limited=False) as connection:
         wait_s = 2 * settings.statement_timeout_ms / 1000  # on Citus a write has two statements
-        for project_key, removed in consistency.remove_unused_words(connection, wait_s):
+        for project_key, removed in all_projects.remove_unused_words(connection, wait_s):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")
-
-
-@db.command()
-@click.option("--repair", is_flag=True, help="Correct what differs.")
-@click.pass_obj
-@errors_in_one_line
-def check(settings: Settings, repair: bool) -> None:
-    """Compare derived data with the resources.
-
-    Derived are the number of each project's resources and the dictionary of their words. Exits with 1 if something
-    differs and is not repaired. Requests go on meanwhile; a million resources take some minutes.
-    """
-    projects = different = 0
-    with open_connection(settings, limited=False) as connection:
-        for found in consistency.check(connection, repair=repair):
-            projects += 1
-            if found.is_consistent:
-                continue
-            different += 1
-            if found.kept not in (None, found.resources):
-                click.echo(f"{found.project_key}  has {found.resources} resources, of which {found.kept} are counted")
-            if found.missing_words:
-                click.echo(f"{found.project_key}  searches do not find {found.missing_words} words")
-    click.echo(f"{projects} projects, {different} with differences{', repaired' if different and repair else ''}.")
-    if different and not repair:
-        sys.exit(1)
 
 
 @db.command("distribute")

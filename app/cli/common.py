@@ -14,7 +14,7 @@ from app.config import Settings
 from app.database.connection import Connection, connect
 from app.database.migrate import MigrationFailed, UnsupportedServer
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
-from app.identity.token_profile import SCOPE, SCOPE_NAMES
+from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.serving import embedded
 from app.values.patterns import PROJECT_KEY_PATTERN
 
@@ -80,7 +80,7 @@ def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Co
 
 
 _ON_A_CLUSTER = (
-    "A project is on one machine of a cluster; clients, keys and revocations are on all, and a change of them needs"
+    "A project is on one machine of a cluster; clients and tokens are on all, and a change of them needs"
     " all. Repeat the command when the machine answers again."
 )
 

@@ -1,1 +1,1 @@
-"""The database: its connections and pool, a replica for reads, migrations, readiness, and distribution with Citus."""
+"""The database: its connections and pool, migrations, readiness, and distribution with Citus."""

@@ -4,8 +4,6 @@ Commands import this module and not :mod:`app.database.pooled_connection`, which
 """
 
 import math
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any, LiteralString
 
 import psycopg
@@ -17,6 +15,12 @@ from app.config import InvalidSetting, Settings
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _APPLICATION_NAME = "sample-resource"
+
+CONNECT_TIMEOUT_S = 3
+"""The longest wait for a new connection."""
+
+PREPARE_THRESHOLD = 2
+"""The number of executions after which a connection prepares a statement."""
 
 _ANSWER_GRACE_S = 0.25
 """The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive."""
@@ -57,24 +61,6 @@ class LimitedConnection(Connection):
         return super().wait(gen, interval, limit_s)
 
 
-NO_LIMITS: LiteralString = """
-    SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true),
-        set_config('idle_in_transaction_session_timeout', '0', true)"""
-"""The statement that lifts the time limits of the session until the end of the transaction."""
-
-
-@contextmanager
-def unlimited(connection: Connection) -> Generator[None]:
-    """A transaction without time limits, for commands.
-
-    Behind a pooler the time limits are set for the database role, so they would apply to commands, too. They are lifted
-    for the transaction only, so that no other client of the pooler loses its limits.
-    """
-    with connection.transaction():
-        connection.execute(NO_LIMITS)
-        yield
-
-
 HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
 
 
@@ -106,26 +92,18 @@ def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection
 
     :param limited: whether the time limits of requests apply.
     """
-    conninfo = (
-        conninfo_with_timeouts(url, settings) if limited else make_conninfo(url, application_name=_APPLICATION_NAME)
-    )
-    connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=settings.prepare_threshold)
+    conninfo = conninfo_with_timeouts(url, settings) if limited else conninfo_without_timeouts(url)
+    connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=PREPARE_THRESHOLD)
     if limited:
         connection.configure(settings)
     return connection
 
 
 def conninfo_with_timeouts(url: str, settings: Settings) -> str:
-    """The connection string with the time limits of requests.
-
-    A pooler in transaction mode refuses ``options``, because the settings of one client would apply to others. Behind a
-    pooler an operator has to set the limits for the database role (``ALTER ROLE ... SET``).
-    """
-    given = conninfo_to_dict(url).get("options", "")
-    limits = {} if settings.database_pooler else {"options": f"{given} {_server_options(settings)}".lstrip()}
+    """The connection string with the time limits of requests."""
     return make_conninfo(
         url,
-        connect_timeout=settings.connect_timeout_s,
+        connect_timeout=CONNECT_TIMEOUT_S,
         application_name=_APPLICATION_NAME,
         # Detect within seconds that a server vanished without closing the connection. The defaults of the system take
         # hours.
@@ -133,14 +111,27 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
         keepalives_interval=2,
         keepalives_count=3,
         tcp_user_timeout=10_000,
-        **limits,
+        options=_options(
+            url,
+            statement_timeout=settings.statement_timeout_ms,
+            # Less than the limit of the statement, so that the error says what a statement has waited for.
+            lock_timeout=settings.statement_timeout_ms * 3 // 4,
+            idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
+            timezone="UTC",
+        ),
     )
 
 
-def _server_options(settings: Settings) -> str:
-    return (
-        f"-c statement_timeout={settings.statement_timeout_ms}"
-        f" -c lock_timeout={settings.lock_timeout_ms}"
-        f" -c idle_in_transaction_session_timeout={settings.statement_timeout_ms * 2}"
-        " -c timezone=UTC"
-    )
+def conninfo_without_timeouts(url: str) -> str:
+    """The connection string for commands and migrations, which may take long.
+
+    The database role may have time limits of its own (``ALTER ROLE ... SET``), which the options of a session override.
+    """
+    no_limits = _options(url, statement_timeout=0, lock_timeout=0, idle_in_transaction_session_timeout=0)
+    return make_conninfo(url, application_name=_APPLICATION_NAME, options=no_limits)
+
+
+def _options(url: str, **settings: int | str) -> str:
+    """The value of ``options`` in a connection string: those of a URL, and then further settings of the session."""
+    given = conninfo_to_dict(url).get("options", "")
+    return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).lstrip()

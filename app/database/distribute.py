@@ -23,9 +23,7 @@ DISTRIBUTED = (
 
 REFERENCE = (
     "api_client",
-    "signing_key",
-    "revoked_token",
-    "removed_client",
+    "access_token",
     "migration",
 )
 """Tables that become reference tables; ``migration``, too, because readiness probes read it on every machine."""

@@ -2,7 +2,7 @@
 
 An extension has its migrations in a separate folder. Their names begin with the name of the extension, and they are
 applied after those of the service. The lock between processes is an advisory lock of a transaction: it ends with its
-connection, and it works through a pooler in transaction mode.
+connection.
 """
 
 import logging
@@ -16,7 +16,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
 
-from app.database.connection import NO_LIMITS, Connection
+from app.database.connection import Connection, conninfo_without_timeouts
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "migrations"
@@ -45,8 +45,6 @@ _LOCK: LiteralString = "SELECT pg_advisory_xact_lock(%(lock_id)s)"
 
 _IS_WORKER: LiteralString = "SELECT groupid <> 0 FROM pg_dist_local_group"
 
-# Versions before 0.3.0 noted their migrations in this table. Their other tables differ from today's.
-_HAS_FORMER_SCHEMA: LiteralString = "SELECT to_regclass('_yoyo_migration') IS NOT NULL"
 
 _APPLIED: LiteralString = "SELECT id FROM migration"
 
@@ -116,20 +114,13 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 
     :param more: folders of extensions.
     :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
-        UTF8, if the database was made by a version before 0.3.0, or if migrations are missing and the server is a
-        worker of a Citus cluster. Then nothing is changed.
+        UTF8, or if migrations are missing and the server is a worker of a Citus cluster. Then nothing is changed.
     :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
-    url = _without_load_balancing(url)
+    url = conninfo_without_timeouts(_without_load_balancing(url))
     with psycopg.connect(url) as lock:
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
-        lock.execute(NO_LIMITS)  # the account's limits would end the wait for the lock, or this idle session
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
-        if lock.execute(_HAS_FORMER_SCHEMA).fetchone() == (True,):
-            raise UnsupportedServer(
-                "The database was made by a version before 0.3.0, whose tables are others. Export its projects with"
-                " that version ('sample-resource export'), and import them into a new database."
-            )
         missing = missing_migrations(lock, more)
         if missing:
             _raise_if_worker(lock)
@@ -139,8 +130,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 
 
 def _apply(url: str, missing: Mapping[str, Path]) -> None:
-    # No prepared statements, because a pooler may not support them.
-    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_CREATE_TABLE)
         _raise_if_index_invalid(connection)
         for name, path in missing.items():
@@ -171,7 +161,6 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
         where = ""
         try:
             with connection.transaction():
-                connection.execute(NO_LIMITS)
                 for line, statement in statements(path.read_text()):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
                     connection.execute(statement.encode())
@@ -247,7 +236,7 @@ def raise_if_unsupported(server_version: int, encoding: str | None) -> None:
     major = server_version // 10_000
     if major < OLDEST_SERVER:
         raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
-    if encoding not in (None, "UTF8"):  # a pooler may not report it
+    if encoding != "UTF8":
         raise UnsupportedServer(
             f"The database has the encoding {encoding}; UTF8 is needed. Make it by: "
             "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."

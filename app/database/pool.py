@@ -22,11 +22,14 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, ProjectBusy, SentAway
-from app.database.connection import Connection, conninfo_with_timeouts, has_citus
+from app.database.connection import CONNECT_TIMEOUT_S, PREPARE_THRESHOLD, Connection, conninfo_with_timeouts, has_citus
 from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
 _OPENED_AT_ONCE = 2
+
+_AWAY_TIMEOUT_S = 0.5
+"""The longest wait for a connection while the database is away."""
 
 _RECONNECT_TIMEOUT_S = 5.0
 """The time for which the pool tries to connect, with growing pauses. After it, the next request makes the pool try
@@ -50,13 +53,12 @@ class Database:
     """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
     :param url: a connection string of libpq: a URL or ``key=value`` pairs.
-    :param name: the pool's name in the metrics.
     """
 
-    def __init__(self, url: str, settings: Settings, name: str = "primary") -> None:
+    def __init__(self, url: str, settings: Settings) -> None:
         self._settings = settings
         self._url = url
-        self._name = name
+        self._queue_timeout_s = settings.queue_timeout_ms / 1000
         self._admission = Admission(settings.connections)
         self._is_away = False
         self._has_citus: bool | None = None
@@ -95,8 +97,7 @@ class Database:
     def has_citus(self, connection: Connection) -> bool:
         """Whether the server of a connection has Citus, which distributes no table with triggers.
 
-        The first write asks the server. A query on each new connection would wait, behind PgBouncer, for a server that
-        is away.
+        The first write asks the server.
         """
         if self._has_citus is None:
             self._has_citus = has_citus(connection)
@@ -110,9 +111,8 @@ class Database:
         :raises Unavailable: if no connection becomes free for the project within the timeout, if too many requests of
             the project wait already, or if the database is away.
         """
-        timeout_ms = self._settings.pool_timeout_ms if self._is_away else self._settings.queue_timeout_ms
         try:
-            self._admission.enter(project, lane, timeout_ms / 1000)
+            self._admission.enter(project, lane, _AWAY_TIMEOUT_S if self._is_away else self._queue_timeout_s)
         except ProjectBusy:
             raise (failures.away() if self._is_away else failures.project_busy()) from None
         except SentAway:
@@ -128,7 +128,6 @@ class Database:
 
         :raises Unavailable: if none can be opened, or if none becomes free within the timeout.
         """
-        slice_s = self._settings.pool_timeout_ms / 1000
         deadline = None
         while True:
             try:
@@ -138,7 +137,7 @@ class Database:
                 raise failures.away() from None
             except PoolTimeout:
                 now = monotonic()
-                deadline = deadline or now - slice_s + self._settings.queue_timeout_ms / 1000
+                deadline = deadline or now - _AWAY_TIMEOUT_S + self._queue_timeout_s
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
@@ -204,18 +203,23 @@ class Database:
                 raise unavailable from error
 
     def open_ahead(self) -> None:
-        """Wait for the first connection, and make the pool open the others, before requests are accepted.
+        """Open the service's own connection and the first one of the pool, and make the pool open the others, before
+        requests are accepted.
 
         The wait ends after the timeout for connecting. Requests that arrive before the other connections are open wait
         in the queue, as they do when all connections are in use.
         """
+        # First the own connection, because without it no token can be verified. If the database role may have too few
+        # connections, the pool gets one less.
+        with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
+            pass
         pool = self._opened()
         # Resize before the first wait: a pool that is already growing, because somebody waits, would open one
         # connection too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
-            pool.putconn(pool.getconn(self._settings.connect_timeout_s))
+            pool.putconn(pool.getconn(CONNECT_TIMEOUT_S))
 
     def is_exhausted(self) -> bool:
         """Whether all connections are in use and requests are waiting."""
@@ -269,7 +273,7 @@ class Database:
             kwargs=self._options(),
             min_size=min(_OPENED_AT_ONCE, settings.connections),  # the pool opens more when they are needed
             max_size=settings.connections,
-            timeout=settings.pool_timeout_ms / 1000,
+            timeout=_AWAY_TIMEOUT_S,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
             max_lifetime=self._lifetime_s,
             open=False,
@@ -278,7 +282,7 @@ class Database:
         self._failures_before = 0
         pool.open()
         if settings.metrics_token is not None:
-            metrics.watch_pool(self._name, statistics)
+            metrics.watch_pool(statistics)
         return pool
 
     @property
@@ -289,7 +293,7 @@ class Database:
     def _options(self) -> dict[str, Any]:
         return {
             "autocommit": True,
-            "prepare_threshold": self._settings.prepare_threshold,
+            "prepare_threshold": PREPARE_THRESHOLD,
             "cursor_factory": MeteredCursor,
         }
 

@@ -4,13 +4,12 @@ Commands use another override, for the time limit of a statement:
 :meth:`app.database.connection.LimitedConnection.wait`. ``tests/database/test_upstream.py`` checks the internals of
 psycopg on which the overrides rely, and ``setup.cfg`` names the lowest version that has them:
 
-- :meth:`MeteredCursor.execute` and :meth:`MeteredCursor.stream` count statements and their time for the request log and
-  the metrics, and prepare no long statement;
+- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and prepares no
+  long statement;
 - :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
 """
 
 import select
-from collections.abc import Iterator
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Self
@@ -27,11 +26,9 @@ from app.database.connection import LimitedConnection
 class SqlUsage:
     """The number and the time of the SQL statements that a request has executed so far."""
 
-    __slots__ = ("comment", "count", "lane", "seconds", "waited_s")
+    __slots__ = ("count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
-        self.comment = ""
-        """The comment that precedes the statements: see :mod:`app.telemetry.trace_context`."""
         self.waited_s = 0.0
         """The time that the request has waited for connections, also in vain."""
         self.lane = ""
@@ -76,27 +73,9 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
         usage = _usage.get()
         if usage is None:
             return super().execute(query, params, **options)
-        if usage.comment and isinstance(query, str):
-            query = usage.comment + query
-            options["prepare"] = False  # a text with the comment of one request is sent only once
         began = perf_counter()
         try:
             return super().execute(query, params, **options)
-        finally:
-            usage.count += 1
-            usage.seconds += perf_counter() - began
-
-    def stream(self, query: Any, params: Any = None, **options: Any) -> Iterator[tuple[Any, ...]]:  # pyright: ignore[reportIncompatibleMethodOverride] -- passes on all arguments
-        """Yield the rows of a statement as they arrive. The statement is counted after the last row."""
-        usage = _usage.get()
-        if usage is None:
-            yield from super().stream(query, params, **options)
-            return
-        if usage.comment and isinstance(query, str):
-            query = usage.comment + query
-        began = perf_counter()
-        try:
-            yield from super().stream(query, params, **options)
         finally:
             usage.count += 1
             usage.seconds += perf_counter() - began

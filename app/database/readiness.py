@@ -1,5 +1,4 @@
-"""Readiness: whether the database answers in time and has all migrations, whether connections are free, and further
-checks.
+"""Readiness: whether the database answers in time and has all migrations, and whether connections are free.
 
 A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond. The queries run in a
 thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
@@ -39,8 +38,7 @@ Faults = Mapping[str, str]
 class Health:
     """The faults and warnings that the checks have found.
 
-    :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool``, ``stopping`` or
-        the name of a further check.
+    :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool`` or ``stopping``.
     :ivar warnings: faults that an operator has to mend although requests are served: ``archiving``, ``disk``,
         ``read_only``.
     """
@@ -56,15 +54,12 @@ Check = Callable[[Connection], str | None]
 class Readiness:
     """Checks a database for readiness probes.
 
-    :param further: further checks of the database's contents, by their names. They run if the database has all
-        migrations.
     :param migrations: the folders with the migrations of extensions.
     """
 
-    def __init__(self, database: Database, further: Mapping[str, Check], migrations: tuple[Path, ...] = ()) -> None:
+    def __init__(self, database: Database, migrations: tuple[Path, ...] = ()) -> None:
         self._database = database
         self._migrations = migrations
-        self._further = further
         self.is_stopping: Callable[[], bool] = lambda: False
         """Returns whether this process will soon stop accepting requests. Until then it answers them."""
         self._running: Future[Health] | None = None
@@ -96,8 +91,6 @@ class Readiness:
             metrics.ready.labels(name).set(name not in faults)
             if name in faults:
                 return  # the checks after this one were not made
-        for name in self._further:
-            metrics.ready.labels(name).set(name not in faults)
 
     def _running_check(self) -> Future[Health]:
         """The running check of the database; a new one is started if none is running."""
@@ -121,7 +114,7 @@ class Readiness:
                     needed = len(migration_files(self._migrations))
                     fault = f"The database lacks {len(missing)} of {needed} migrations, first {missing[0]}."
                     return Health({"migrations": fault})
-                return Health(_results(self._further, connection), _results(_WARNINGS, connection))
+                return Health(warnings=_results(_WARNINGS, connection))
         except errors.ApiError as error:
             return Health({"database": str(error)})
         except psycopg.Error as error:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from flask import current_app, request
+from flask import request
 from flask.views import MethodView
 from flask_smorest import Blueprint as SmorestBlueprint
 from marshmallow import Schema, ValidationError
@@ -122,7 +122,7 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
     query, faults = _query_string()
     fields, of_form = MultiDict(query), list[errors.Fault]()
     try:
-        for name, value in read_form(request, current_app.config["MAX_CONTENT_LENGTH"]):
+        for name, value in read_form(request):
             fields.add(name, value)
     except errors.ApiError as error:
         if error.status != 400:
@@ -156,7 +156,7 @@ def _loaded(
 
 
 def _load_json(schema: Schema) -> Any:
-    value = read_json(request, current_app.config["MAX_CONTENT_LENGTH"])
+    value = read_json(request)
     try:
         return schema.load(value)
     except ValidationError as error:

@@ -34,7 +34,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             if request.environ.get("SERVER_PROTOCOL") != "HTTP/1.0":
                 raise errors.invalid_input("Malformed request: HTTP/1.1 needs a Host header.")
             host = ""
-        if not _HOST.fullmatch(host):
+        if not _HOST.fullmatch(host) or (host.startswith("[") and _name_in(host) is None):
             raise errors.invalid_input("Malformed request: the Host header is no host.")
         if base_domain is None:
             return

@@ -49,7 +49,7 @@ def error_for(exception: BaseException) -> errors.ApiError:
 def _what_is_wrong(exception: Exception) -> str:
     if isinstance(exception, parsing.InvalidRequestMethod) and exception.method != exception.method.upper():
         return "Methods are written in capital letters."
-    if isinstance(exception, parsing.InvalidHTTPVersion) and " " in str(exception.version):
+    if isinstance(exception, parsing.InvalidHTTPVersion) and " " in exception.version:
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
         target = (*str(exception.req).split(" ", 2), "")[1]

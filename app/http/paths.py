@@ -38,8 +38,9 @@ class RawPath:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
-        if "://" in target and not target.startswith("/"):
-            # For a target in absolute form its host counts, and not the Host header (RFC 9112, section 3.2.2).
+        if "://" in target and not target.startswith("/") and "HTTP_HOST" in environ:
+            # For a target in absolute form its host counts, and not the Host header, which HTTP/1.1 demands all the
+            # same (RFC 9112, section 3.2).
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path

@@ -22,13 +22,11 @@ from app.extension import Extension
 from app.telemetry.logs import REQUESTS
 from app.telemetry.metrics import (
     LASTING_THREADS,
-    REPLICA_READ_SOURCES,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     UNPARSED,
     metrics,
 )
-from app.telemetry.trace_context import TraceContext, parse_traceparent
 
 _log = logging.getLogger("app.http")
 
@@ -46,13 +44,11 @@ class RequestRecord:
     """The facts about a request for its log line. ``g.record`` is the record of the current request.
 
     :param fields: further fields of the log line.
-    :param trace_id: the id of the trace to which the request belongs; empty if it belongs to none.
     """
 
     correlation_id: str
     fields: dict[str, str] = field(default_factory=dict[str, str])
     sql: SqlUsage = field(default_factory=count_sql)
-    trace_id: str = ""
     started: float = field(default_factory=time.perf_counter)
 
 
@@ -79,7 +75,6 @@ def announce_labels(extension: Extension) -> None:
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.thread_failures, [*LASTING_THREADS, *extension.threads]),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
-        (metrics.replica_reads, REPLICA_READ_SOURCES),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:
@@ -104,17 +99,6 @@ def start(request: Request) -> None:
     """Give the current request its correlation id, and start its clock and its count of SQL statements."""
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
-    traceparent = request.environ.get("HTTP_TRACEPARENT")
-    trace = traceparent and parse_traceparent(traceparent)
-    if trace:
-        note_trace(trace)
-
-
-def note_trace(trace: TraceContext) -> None:
-    """Add the trace of the current request to its log line, and to the comment of its SQL statements."""
-    record: RequestRecord = g.record
-    record.trace_id = trace.trace_id
-    record.sql.comment = trace.sql_comment
 
 
 def finish(request: Request, answer: Response) -> Response:
@@ -148,8 +132,6 @@ def finish(request: Request, answer: Response) -> Response:
     fields |= record.fields
     if request.remote_addr:  # behind a Unix socket there is none
         fields["address"] = request.remote_addr
-    if record.trace_id:
-        fields["trace_id"] = record.trace_id
     fields["correlation_id"] = record.correlation_id
     REQUESTS.log(level, "request", extra={"fields": fields})
     return answer

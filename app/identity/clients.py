@@ -9,17 +9,21 @@ from datetime import datetime
 from typing import LiteralString, cast
 
 from app.database.connection import Connection
-from app.identity.token_profile import projects_of
+from app.identity.scopes import projects_of
 
 SCOPES_LENGTH_AT_MOST = 4096
-"""The most characters of all scopes of a client or token together, so that a token fits into a request header (8190
-bytes)."""
+"""The most characters of all scopes of a client or token together. Each process remembers thousands of tokens."""
+
+COMMAND_LINE = "command-line"
+"""The id and the name of the client of the tokens that the command ``token`` issues."""
 
 _INSERT: LiteralString = """
 INSERT INTO api_client (id, name, secret_hash, scopes, created_at)
 VALUES (%(id)s, %(name)s, %(secret_hash)s, %(scopes)s, now())"""
 
-_ANY_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM api_client)"
+_INSERT_IF_MISSING: LiteralString = f"{_INSERT} ON CONFLICT DO NOTHING"
+
+_ANY_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM api_client WHERE id <> %(command_line)s)"
 
 _FIND: LiteralString = """
 SELECT id FROM api_client WHERE name = %(name)s AND scopes = %(scopes)s AND revoked_at IS NULL
@@ -37,11 +41,6 @@ SELECT id, name, scopes, created_at, revoked_at, secret_hash FROM api_client WHE
 _REVOKE: LiteralString = "UPDATE api_client SET revoked_at = now() WHERE id = %(id)s AND revoked_at IS NULL"
 
 _DELETE: LiteralString = "DELETE FROM api_client WHERE id = %(id)s"
-
-_NOTE_REMOVED: LiteralString = """
-INSERT INTO removed_client (id, removed_at) VALUES (%(id)s, now()) ON CONFLICT DO NOTHING"""
-
-_FORGET_REMOVED: LiteralString = "DELETE FROM removed_client WHERE removed_at < now() - interval '8 days'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +101,16 @@ def hash_secret(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
+def ensure_client(connection: Connection, client_id: str) -> Client:
+    """Return the client with an id. If there is none, create it, without scopes and with a secret that nobody knows."""
+    row = {"id": client_id, "name": client_id, "secret_hash": secrets.token_bytes(32), "scopes": list[str]()}
+    connection.execute(_INSERT_IF_MISSING, row)
+    return _stored(connection, client_id)
+
+
 def has_clients(connection: Connection) -> bool:
-    """Whether any client is stored, including revoked clients."""
-    row = connection.execute(_ANY_EXISTS).fetchone()
+    """Whether any client is stored besides that of the command line, including revoked clients."""
+    row = connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone()
     return row is not None and row[0]
 
 
@@ -140,17 +146,19 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
     :raises LookupError: if there is no such client.
     """
     connection.execute(_REVOKE, {"id": client_id})
+    return _stored(connection, client_id)
+
+
+def remove_client(connection: Connection, client_id: str) -> None:
+    """Delete a client. Its tokens are refused like those of a revoked client."""
+    connection.execute(_DELETE, {"id": client_id})
+
+
+def _stored(connection: Connection, client_id: str) -> Client:
     row = connection.execute(_SELECT_BY_ID, {"id": client_id}).fetchone()
     if row is None:
         raise LookupError(f"There is no client {client_id!r}.")
     return _client(row)
-
-
-def remove_client(connection: Connection, client_id: str) -> None:
-    """Delete a client. Its tokens are refused like those of a revoked client, until after the last of them expires."""
-    connection.execute(_NOTE_REMOVED, {"id": client_id})
-    connection.execute(_DELETE, {"id": client_id})
-    connection.execute(_FORGET_REMOVED)
 
 
 def _client(row: Sequence[object]) -> Client:

@@ -16,7 +16,8 @@ from flask.views import View
 from app import errors
 from app.http.request_log import add_log_fields, correlation_fields
 from app.identity.scopes import accepted_scopes
-from app.identity.verification import InvalidToken, Principal, TokenVerifier, VerifiedToken
+from app.identity.tokens import AccessToken
+from app.identity.verification import InvalidToken, TokenVerifier
 
 _log = logging.getLogger("app.identity")
 
@@ -35,8 +36,8 @@ class Gate:
     def check(self, request: Request) -> None:
         """Authorise the current request, as a hook before the view.
 
-        :raises ApiError: 401 without a valid token, 403 without an accepted scope, 503 if keys or revocations are not
-            available.
+        :raises ApiError: 401 without a valid token, 403 without an accepted scope, 503 if the token cannot be looked
+            up.
         """
         rule, method = request.url_rule, request.method
         answered_by_flask = method == "OPTIONS" and getattr(rule, "provide_automatic_options", False)
@@ -47,16 +48,14 @@ class Gate:
         if accepted == ():
             return
         project_key = str((request.view_args or {}).get("project_key", ""))
-        verified = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        principal = verified.principal
+        token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
         for name in accepted or ():
-            if f"{name}:{project_key}" in principal.scopes:
+            if f"{name}:{project_key}" in token.scopes:
                 break
         else:
-            raise errors.insufficient_scope(project_key, accepted or (), principal.scopes)
-        g.verified_token = verified
-        g.principal = principal
-        add_log_fields(client=principal.client_id)
+            raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
+        g.token = token
+        add_log_fields(client=token.client_id)
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
@@ -73,8 +72,8 @@ def find_view(app: Flask, endpoint: str, method: str) -> Any:
 
 def client_id() -> str:
     """The id of the API client to which the token of the current request was issued."""
-    principal: Principal = g.principal
-    return principal.client_id
+    token: AccessToken = g.token
+    return token.client_id
 
 
 def raise_unless_bearer(expected: str, realm: str) -> None:
@@ -98,12 +97,14 @@ def _bearer_token(header: str) -> str | None:
     return token.strip(" ") if scheme.lower() == "bearer" else None
 
 
-def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> VerifiedToken:
+def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> AccessToken:
     token = _bearer_token(header)
     if token is None:
         # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).
-        message = "This endpoint requires an access token. You can get one from the authorization server."
-        raise errors.token_missing(realm, message)
+        needed = "This endpoint requires an access token"
+        if header:
+            raise errors.token_missing(realm, f"{needed} with the scheme Bearer: 'Authorization: Bearer ACCESS_TOKEN'.")
+        raise errors.token_missing(realm, f"{needed}. You can get one from the authorization server.")
     try:
         return verifier.verify(token)
     except InvalidToken as error:

@@ -1,11 +1,26 @@
-"""The decorators that mark a view with the scopes of which its callers need one.
+"""The scopes of the interface, and the decorators that mark a view with the scopes of which its callers need one.
 
 A view has one of two marks, :func:`scopes` or :func:`public`. The gate (:mod:`app.identity.gate`) reads the mark before
 anything of the request is parsed. A view without a mark cannot be reached.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
+
+from app.values.patterns import PROJECT_KEY_PATTERN
+
+SCOPE_NAMES = ("manage_test", "view_test", "view_products", "view_published_products")
+"""The names of all scopes (interface 5). No scope includes another."""
+
+SCOPE = re.compile(f"(?:{'|'.join(SCOPE_NAMES)}):{PROJECT_KEY_PATTERN}")
+"""The form of a scope: its name, a colon, and the key of the project for which it is valid."""
+
+
+def projects_of(scopes: Iterable[str]) -> set[str]:
+    """The keys of the projects that scopes name."""
+    return {scope.partition(":")[2] for scope in scopes}
+
 
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 

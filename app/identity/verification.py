@@ -1,298 +1,136 @@
-"""Verifies bearer tokens: their signature, claims, expiry and revocation. Valid tokens are cached.
+"""Verifies bearer tokens: looks them up in the database, and remembers valid tokens for seconds.
 
-Tokens are accepted from the issuers in a list of :class:`TrustedIssuer`, which also provide the keys.
+A remembered token costs no statement. Each process forgets it after :data:`REMEMBERED_FOR_S`, counted from before its
+statement was sent, so a revocation takes effect in every process within the promised 5 seconds.
+
+Requests that wait for a lookup share one statement: while it runs, the next requests gather for the next one. So the
+many requests of one token, and a flood of invented tokens, keep nobody waiting for longer than two statements, and a
+database that does not answer for longer than one.
 """
 
-import hashlib
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from threading import Lock
-from typing import Any, Protocol
-
-from joserfc import jws, jwt
-from joserfc.errors import (
-    BadSignatureError,
-    ExpiredTokenError,
-    InvalidClaimError,
-    JoseError,
-    MissingClaimError,
-)
-from joserfc.jwk import Key
+from time import monotonic
 
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, REAL_CLOCKS, Clocks
+from app.database.connection import Connection
+from app.identity.tokens import TOKEN, TOKEN_LENGTH, AccessToken, digest_of, find_tokens
 from app.telemetry.metrics import metrics
-from app.values.patterns import CLIENT_ID_AT_MOST
-from app.values.strict_json import unstorable_character
 
-TOKEN_LENGTH_AT_MOST = 8192
-CACHED_AT_MOST = 4096
-"""The most verified tokens that a process remembers."""
+REMEMBERED_FOR_S = 4.0
 
-CLOCK_DIFFERENCE_AT_MOST_S = 30
-"""The most seconds by which ``nbf`` and ``iat`` may be in the future. ``exp`` has no leeway: no token is accepted after
-it."""
+REMEMBERED_AT_MOST = 4096
+"""The most tokens that a process remembers."""
 
-NO_LONGER_ACCEPTED = "it is no longer accepted"
-_MALFORMED = "it is malformed"
-_EXPIRED = "it has expired"
+REVOKED = "it has been revoked"
+"""The fault of a token that was revoked itself."""
 
-_NO_TIME_FROM = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+_NOT_REMEMBERED = float("-inf"), None
 
 
 class InvalidToken(Exception):
-    """The error for an invalid token: malformed, not signed by a known key, expired, not yet valid, revoked, or for
-    another service.
+    """The error for an invalid token: malformed, unknown, expired, or revoked, itself or with its client.
 
     Its text is the fault of the token, for the log and for the client, in ASCII without quotes and without the token.
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """The API client to which a verified token was issued, and the scopes of the token."""
-
-    client_id: str
-    scopes: frozenset[str]
-
-
-class TrustedIssuer(Protocol):
-    """An issuer whose tokens the service accepts."""
-
-    registry: jws.JWSRegistry
-    """The algorithms that the signatures of its tokens may use: asymmetric ones, never ``none``."""
-    types: frozenset[str]
-    """The values that the ``typ`` header of its tokens may have, in lower case; ``""`` if it may be missing."""
-    name: str
-    """The claim ``iss`` of its tokens."""
-    audience: str
-    """The claim ``aud`` of its tokens, or one of several."""
-    further_claims: tuple[str, ...]
-    """The names of claims that its tokens must have besides ``iss``, ``aud`` and ``exp``."""
-    client_claims: tuple[str, ...]
-    """The names of claims that may contain the client's id. The first of them that a token has counts."""
-
-    def find_key(self, kid: str | None, *, look_again: bool) -> Key | None:
-        """The public key with this id; None if there is none.
-
-        :param kid: the ``kid`` header of the token; None if it has none.
-        :param look_again: whether to read the keys again from their source if none of the cached keys has the id. Old
-            keys are read again in any case.
-        :raises ApiError: 503 if the keys are not available.
-        """
-        ...
-
-    def is_still_trusted(self, token: "VerifiedToken") -> bool:
-        """Whether a token that was valid before is still valid: the token, its key and its client are not revoked.
-
-        :raises ApiError: 503 if the issuer cannot find out.
-        """
-        ...
-
-
-@dataclass(slots=True)
-class VerifiedToken:
-    """The facts about a valid token that the cache keeps."""
-
-    principal: Principal
-    issuer: TrustedIssuer
-    kid: str | None
-    token_id: str | None
-    """The ``jti`` claim."""
-    expires_at: float
-    """The time of expiry, in seconds since the epoch."""
-    checked_at: float = float("-inf")
-    """The time when its issuer last found it not revoked, by the monotonic clock."""
-
-
 class TokenVerifier:
-    """Verifies tokens, and caches valid tokens by their SHA-256, because checking a signature takes far longer.
+    """Verifies tokens. Invalid tokens are not remembered, because an attacker could displace the valid ones with them.
 
-    A cached token is checked each time for expiry and, by its issuer, for revocation. Invalid tokens are not cached,
-    because an attacker could fill the cache with them.
-
-    When the cache is full, the oldest entry is removed.
-
+    :param connect: checks out a connection to the database; it may raise an ApiError.
     :param clocks: return the clock of each client.
     """
 
-    def __init__(self, issuers: Sequence[TrustedIssuer], clocks: Clocks = REAL_CLOCKS) -> None:
+    def __init__(self, connect: Callable[[], AbstractContextManager[Connection]], clocks: Clocks = REAL_CLOCKS) -> None:
+        self._connect = connect
         self._clock_of = clocks.of_client
-        self._issuers = tuple(issuers)
-        self._cache: dict[bytes, VerifiedToken] = {}
-        self._lock = Lock()
+        self._remembered: dict[str, tuple[float, AccessToken]] = {}
+        """The remembered tokens, each with the time of its lookup by the monotonic clock, the oldest lookup first."""
+        self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
+        """The lookups for the next statement, by the digests of their tokens."""
+        self._changing = Lock()
+        """Held while one of the two dictionaries is changed."""
+        self._looking_up = Lock()
+        """Held while a statement runs."""
 
-    def verify(self, token: str) -> VerifiedToken:
+    def verify(self, token: str) -> AccessToken:
         """Verify a token.
 
         :raises InvalidToken: if it is not valid.
-        :raises ApiError: 503 if the keys or revocations are not available.
+        :raises ApiError: 503 if it cannot be looked up.
         """
-        digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
-        cached = self._cache.get(digest)
+        looked_up_at, remembered = self._remembered.get(token, _NOT_REMEMBERED)
         try:
-            verified = cached or self._decode(token)
-            clock_and_ids = self._clock_of(verified.principal.client_id)
-            if verified.expires_at <= clock_and_ids.time():
-                raise InvalidToken(_EXPIRED)
-            if not clock_and_ids.accepts_token(verified.token_id):
-                raise InvalidToken(NO_LONGER_ACCEPTED)
-            if not verified.issuer.is_still_trusted(verified):
-                raise InvalidToken("it, its client or its key has been revoked")
+            if remembered is not None and monotonic() - looked_up_at < REMEMBERED_FOR_S:
+                valid, result = self.check(remembered), "cached"
+            else:
+                valid, result = self._looked_up(token), "verified"
         except InvalidToken:
-            self._remove_from_cache(digest)
             metrics.token_checks.labels("refused").inc()
             raise
-        if cached is None:
-            self._add_to_cache(digest, verified)
-            metrics.token_checks.labels("verified").inc()
-        else:
-            metrics.token_checks.labels("cached").inc()
-        return verified
+        metrics.token_checks.labels(result).inc()
+        return valid
 
-    def _add_to_cache(self, digest: bytes, verified: VerifiedToken) -> None:
-        with self._lock:
-            while len(self._cache) >= CACHED_AT_MOST:
-                del self._cache[next(iter(self._cache))]
-            self._cache[digest] = verified
+    def check(self, found: AccessToken | None) -> AccessToken:
+        """Return the row of a token, if the token is valid by the clock of its client.
 
-    def _remove_from_cache(self, digest: bytes) -> None:
-        with self._lock:
-            self._cache.pop(digest, None)
+        :param found: None if there is no such row.
+        :raises InvalidToken: if it is not.
+        """
+        if found is None:
+            raise InvalidToken("it is unknown")
+        if found.is_revoked:
+            raise InvalidToken(REVOKED)
+        if found.is_client_revoked:
+            raise InvalidToken("its client has been revoked")
+        if found.expires_at <= self._clock_of(found.client_id).time():
+            raise InvalidToken("it has expired")
+        return found
 
-    def _decode(self, token: str) -> VerifiedToken:
-        _raise_if_oversized_or_malformed(token)
-        header = _header(token)
-        kid = header.get("kid")
-        if kid is not None and not isinstance(kid, str):
-            raise InvalidToken(_MALFORMED)
-        issuer, key = self.issuer_and_key(kid)
-        if str(header.get("typ", "")).lower().removeprefix("application/") not in issuer.types:
-            raise InvalidToken("its type is not that of an access token")
+    def forget(self, token: str) -> None:
+        """Forget a token, so that the next request looks it up."""
+        with self._changing:
+            self._remembered.pop(token, None)
+
+    def _looked_up(self, token: str) -> AccessToken:
+        if TOKEN.fullmatch(token) is None:
+            raise InvalidToken(f"it is malformed, a token has {TOKEN_LENGTH} characters of base64url")
+        looked_up_at, found = self._look_up(digest_of(token))
+        valid = self.check(found)
+        # Tokens of a client with another clock are not remembered: what a test does to them is in force at once.
+        if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS:
+            with self._changing:
+                self._remembered.pop(token, None)
+                while len(self._remembered) >= REMEMBERED_AT_MOST:
+                    del self._remembered[next(iter(self._remembered))]
+                self._remembered[token] = looked_up_at, valid
+        return valid
+
+    def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
+        """Look a token up, together with all others that wait, and return it with the time before the statement."""
+        with self._changing:
+            own = self._waiting.setdefault(digest, Future())
+        with self._looking_up:
+            if not own.done():  # not among the lookups of the statement that has just ended
+                with self._changing:
+                    together, self._waiting = self._waiting, {}
+                self._look_up_together(together)
+        return own.result()
+
+    def _look_up_together(self, together: dict[bytes, Future[tuple[float, AccessToken | None]]]) -> None:
+        began = monotonic()
         try:
-            claims = jwt.decode(token, key, registry=issuer.registry).claims
-            self._validate(claims, issuer)
-        except JoseError as error:
-            raise InvalidToken(_reason(error)) from error
-        except (ValueError, TypeError, RecursionError) as error:
-            raise InvalidToken(_MALFORMED) from error
-        token_id = claims.get("jti")
-        return VerifiedToken(
-            Principal(_checked_client_id(_client_id(claims, issuer)), _scopes(claims.get("scope", ""))),
-            issuer,
-            key.kid,
-            token_id if isinstance(token_id, str) else None,
-            _checked_time(claims["exp"]),
-        )
-
-    def _validate(self, claims: dict[str, Any], issuer: TrustedIssuer) -> None:
-        """Check the claims of a token by the clock of its client.
-
-        If the clock of the client can be set back, its tokens may have been issued in the future. For such a client
-        only expiry counts, which :meth:`verify` checks.
-        """
-        client_id = _client_id(claims, issuer)
-        clock_and_ids = self._clock_of(client_id) if isinstance(client_id, str) else REAL_CLOCK_AND_IDS
-        now = None
-        if clock_and_ids is not REAL_CLOCK_AND_IDS:
-            issued_at = claims.get("iat")
-            now = issued_at if isinstance(issued_at, int) else int(clock_and_ids.time())
-        claims_registry(issuer, now).validate(claims)
-
-    def issuer_and_key(self, kid: str | None) -> tuple[TrustedIssuer, Key]:
-        """Find the key with an id, and the issuer to which the key belongs.
-
-        :raises InvalidToken: if no issuer has such a key.
-        :raises ApiError: 503 if the keys are not available.
-        """
-        # First the cached keys of all issuers, so that no issuer is asked for a key of another one.
-        for look_again in (False, True):
-            for issuer in self._issuers:
-                key = issuer.find_key(kid, look_again=look_again)
-                if key is not None:
-                    return issuer, key
-        raise InvalidToken("it is of an unknown issuer, or its key has been withdrawn")
-
-
-def _client_id(claims: dict[str, Any], issuer: TrustedIssuer) -> Any:
-    return next((claims[name] for name in issuer.client_claims if claims.get(name) is not None), None)
-
-
-def _reason(error: JoseError) -> str:
-    """The text for joserfc's error about a token."""
-    match error:
-        case ExpiredTokenError():
-            return _EXPIRED
-        case BadSignatureError():
-            return "its signature is wrong"
-        case MissingClaimError(claim=claim):
-            return f"its claim {claim} is missing"
-        case InvalidClaimError(claim="iss" | "aud" as claim):
-            return f"its claim {claim} names another service"
-        case InvalidClaimError(claim=claim):
-            return f"its claim {claim} is wrong"
-        case _:
-            return _MALFORMED
-
-
-_TOKEN = re.compile("[A-Za-z0-9._~+/-]+=*", re.ASCII)
-"""The syntax of a bearer token (RFC 6750, section 2.1)."""
-
-
-def _raise_if_oversized_or_malformed(token: str) -> None:
-    if len(token) > TOKEN_LENGTH_AT_MOST:
-        raise InvalidToken(f"it has more than {TOKEN_LENGTH_AT_MOST} characters")
-    if _TOKEN.fullmatch(token) is None:
-        raise InvalidToken(_MALFORMED)
-
-
-def _header(token: str) -> dict[str, Any]:
-    """Return the header of a token. It is not yet verified, so only the key's id and the type are used.
-
-    A token that requires an extension is refused, because none is supported (RFC 7515, section 4.1.11). Keys and URLs
-    of keys in the header are ignored, because an attacker could put their own there.
-    """
-    try:
-        header: Any = jws.extract_compact(token.encode()).protected
-    except (JoseError, ValueError, TypeError, RecursionError) as error:
-        # TypeError: the header is JSON, but not an object.
-        raise InvalidToken(_MALFORMED) from error
-    if not isinstance(header, dict) or "crit" in header:
-        raise InvalidToken(_MALFORMED)
-    return header
-
-
-def _scopes(claim: Any) -> frozenset[str]:
-    if not isinstance(claim, str):
-        raise InvalidToken("its claim scope is not a string")
-    return frozenset(claim.split(" ")) - {""}
-
-
-def _checked_time(expires_at: float) -> float:
-    """Return the time of expiry of a token, if it is before the year 10000.
-
-    Later times cannot be formatted. An issuer that wrongly counts milliseconds would reach them, and its tokens would
-    never expire.
-    """
-    if not expires_at < _NO_TIME_FROM:
-        raise InvalidToken("its claim exp is after the year 9999")
-    return expires_at
-
-
-def _checked_client_id(client_id: Any) -> str:
-    """Return the client's id if it can be stored as ``createdBy`` and ``lastModifiedBy`` of resources."""
-    if not isinstance(client_id, str) or not 0 < len(client_id) <= CLIENT_ID_AT_MOST or unstorable_character(client_id):
-        raise InvalidToken("it names no client, or one that cannot be stored")
-    return client_id
-
-
-def claims_registry(issuer: TrustedIssuer, now: int | None) -> jwt.JWTClaimsRegistry:
-    """The claims that a token of an issuer must have.
-
-    :param now: the time at which they are checked, in seconds since 1970; None: the real time.
-    """
-    options: dict[str, jwt.ClaimsOption] = {name: {"essential": True} for name in ("exp", *issuer.further_claims)}
-    options["iss"] = {"essential": True, "value": issuer.name}
-    options["aud"] = {"essential": True, "value": issuer.audience}
-    return jwt.JWTClaimsRegistry(now, CLOCK_DIFFERENCE_AT_MOST_S, **options)
+            with self._connect() as connection:
+                found = find_tokens(connection, together)
+        except BaseException as error:  # noqa: BLE001 -- raised by each of the lookups
+            with self._changing:
+                # Those that have gathered meanwhile fail too: they would probably wait as long for the same error.
+                meanwhile, self._waiting = self._waiting, {}
+            for each in (*together.values(), *meanwhile.values()):
+                each.set_exception(error)
+            return
+        for digest, each in together.items():
+            each.set_result((began, found.get(digest)))

@@ -1,10 +1,8 @@
 """The common parts of all pages: the header, the policy, and the functions that answer pages and their files.
 
-Files are served as they are in the source, without a build. Only the guide is built, from the documents of the
-repository. No page loads anything from another host.
+Files are served as they are in the source, without a build. No page loads anything from another host.
 """
 
-from functools import cache
 from pathlib import Path
 
 from flask import Response, current_app, request, send_from_directory
@@ -13,14 +11,9 @@ from markupsafe import Markup, escape
 from app.extension import DocumentPage, Extension
 from app.http.answers import html_answer
 
-_FOLDER = Path(__file__).parent
-SITE = _FOLDER / "site"
-GUIDE = _FOLDER / "guide"
-"""The folder of the guide. ``make docs`` builds it. Every wheel contains it; a checkout may lack it."""
+SITE = Path(__file__).parent / "site"
 
-GUIDE_ROOT = "/docs/guide"
-
-_LINKS = (("/docs/specification", "Specification"), (GUIDE_ROOT, "Guide"), ("/docs", "Resource API"))
+_LINKS = (("/docs/specification", "Specification"), ("/docs", "Resource API"))
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
@@ -40,7 +33,7 @@ def header(root: str, current: str | None, extension: Extension) -> Markup:
     document = extension.document
     pages = [
         *([] if extension.page is None else [extension.page]),
-        *(link for link in _LINKS if link[0] != GUIDE_ROOT or guide_is_built()),
+        *_LINKS,
         *([] if document is None else [(document_page(document), document.title)]),
     ]
     links = Markup("").join(
@@ -70,24 +63,6 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
     root = request.script_root
     head = header(root, current, extension())
     return html_answer(text.replace("{header}", head).replace("{root}", escape(root)), policy)
-
-
-def guide_page(name: str) -> Response:
-    """Answer a page of the guide, with the header in place of a comment in its text."""
-    text = (GUIDE / name).read_text("utf-8")
-    head = header(request.script_root, GUIDE_ROOT, extension())
-    return html_answer(text.replace("<!-- header -->", head, 1), POLICY)
-
-
-def guide_is_built() -> bool:
-    """Whether the guide is built, so that pages can link to it."""
-    return bool(guide_files(GUIDE))
-
-
-@cache
-def guide_files(folder: Path) -> frozenset[str]:
-    """The names of all files in the folder of a guide; none if the guide is not built."""
-    return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def asset(folder: Path, name: str) -> Response:

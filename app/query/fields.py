@@ -59,7 +59,7 @@ class Field:
         which has no column.
     :param members: the fields of an object, or of the elements of an array.
     :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
-    :param indexed: the conditions that its index serves. ``sort`` accepts the fields with :attr:`Index.ORDER`.
+    :param indexed: the conditions that its index serves.
     :param looked_up: returns whether the index serves a comparison with a value.
     :param beginning: SQL of the beginning of a text of unlimited length. ``sort`` and the index use it in place of the
         value; only the current projection has such an index.
@@ -196,10 +196,6 @@ def _is_uuid(value: Value) -> bool:
     return isinstance(value, UUID)
 
 
-def _is_integer(value: Value) -> bool:
-    return isinstance(value, int)
-
-
 def _is_short(value: Value) -> bool:
     """Whether comparing a text with the beginning of someProperty gives the result of comparing it with the whole."""
     return len(str(value)) < BEGINNING_LENGTH
@@ -211,7 +207,7 @@ RESOURCE: Mapping[str, Field] = {
     **_by_name(
         Field("id", kinds.ID, _both("r.id"), text='r.id::text COLLATE "C"', indexed=_BOTH, looked_up=_is_uuid),
         Field("key", kinds.TEXT, _both("r.key"), indexed=_BOTH),
-        Field("version", kinds.NUMBER, _both("r.version"), indexed=Index.ORDER, looked_up=_is_integer),
+        Field("version", kinds.NUMBER, _both("r.version")),
         Field("createdAt", kinds.TIME, _both("r.created_at"), indexed=Index.ORDER),
         Field("lastModifiedAt", kinds.TIME, _both("r.last_modified_at"), indexed=Index.ORDER),
         Field(
@@ -231,5 +227,8 @@ RESOURCE: Mapping[str, Field] = {
 """The fields of a resource by their names: those of interface 2.2, those that the server adds, and those of its
 ObjectType."""
 
-SORTABLE: Mapping[str, Field] = {name: row for name, row in RESOURCE.items() if Index.ORDER in row.indexed}
-"""The fields that ``sort`` accepts."""
+SORTABLE: Mapping[str, Field] = {
+    name: RESOURCE[name] for name in ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
+}
+"""The fields that ``sort`` accepts. No index has the order of versions: every update would write it, and few sort by
+it."""

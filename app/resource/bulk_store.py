@@ -1,15 +1,12 @@
-"""The SQL on many resources at once: bulk loading, import and export. Callers have checked the values."""
+"""The SQL on many resources at once: bulk loading, copying and deleting. Callers have checked the values."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from operator import itemgetter
 from typing import LiteralString, TypeVar
 from uuid import UUID
 
-from psycopg.errors import LockNotAvailable, QueryCanceled
-
-from app.database.connection import NO_LIMITS, Connection, has_citus
+from app.database.connection import Connection, has_citus
 from app.query.sql_text import utc_time
 from app.resource.model import ResourceRow
 from app.resource.searching import dictionary
@@ -25,16 +22,6 @@ The other columns of the table are ``project_key``, the columns that PostgreSQL 
 """
 
 _COPY: LiteralString = f"COPY resource (project_key, {STORED}) FROM STDIN"
-
-_INSERT: LiteralString = f"""
-    INSERT INTO resource AS r (project_key, {STORED})
-    SELECT %(project_key)s, s.*
-    FROM unnest(%(id)s::uuid[], %(version)s::bigint[], %(key)s::text[],
-        %(created_at)s::timestamptz[], %(last_modified_at)s::timestamptz[],
-        %(created_by)s::text[], %(last_modified_by)s::text[],
-        %(object_type)s::text[], %(some_property)s::text[],
-        %(staged_object_type)s::text[], %(staged_some_property)s::text[]) s
-    ON CONFLICT DO NOTHING RETURNING r.id"""
 
 _EXISTING_IDS: LiteralString = """
     SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s)"""
@@ -56,7 +43,7 @@ _EXPORT: LiteralString = f"""
     FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s) ORDER BY r.id"""
 
 BATCH_BYTES = 4 * 1024 * 1024
-"""The most bytes of resources that are exported or imported together. A single resource may have more."""
+"""The most bytes of resources that are read together. A single resource may have more."""
 
 _WEIGHT: LiteralString = f"""
     SELECT count(*), coalesce(sum({_BYTES}), 0)
@@ -90,7 +77,7 @@ AT_ONCE = 100
 the other requests of the process would wait longer, because they wait while the values of the resources are encoded."""
 
 _BYTES_AT_ONCE = 512 * 1024
-"""The most bytes of the documents that one statement of a request writes: one document may have 100,000 short texts,
+"""The most bytes of the documents that one statement of a request writes: a document may have thousands of short texts,
 and PostgreSQL enters each of them into an index."""
 
 _DELETED_AT_ONCE = 5_000
@@ -107,20 +94,6 @@ def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[
             dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
 
 
-def insert_many(connection: Connection, project_key: str, resources: Sequence[ResourceRow]) -> set[UUID]:
-    """Insert the resources whose id and key are free, and return the ids of the inserted resources.
-
-    To be called within a transaction, once: one statement adds the words of all resources in order, so two such
-    transactions do not deadlock.
-    """
-    columns = {field.name: [getattr(each, field.name) for each in resources] for field in fields(ResourceRow)}
-    rows = connection.execute(_INSERT, {"project_key": project_key, **columns}).fetchall()
-    inserted = {row[0] for row in rows}
-    if has_citus(connection):
-        dictionary.add_words_of(connection, project_key, inserted)
-    return inserted
-
-
 def _copy(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         for resource in resources:
@@ -131,13 +104,9 @@ def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects after many rows were loaded. The tables stay readable and writable.
 
     Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows, and GIN indexes have long pending lists.
-    If a time limit of the database role cancels the VACUUM, autovacuum does this work later. The limit cannot be lifted
-    for one transaction, because VACUUM cannot run in a transaction.
-
-    :param connection: in autocommit mode.
+    :param connection: in autocommit mode, because VACUUM cannot run in a transaction.
     """
-    with suppress(QueryCanceled, LockNotAvailable):
-        connection.execute(_TIDY)
+    connection.execute(_TIDY)
 
 
 def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) -> set[UUID]:
@@ -146,17 +115,13 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
     return {row[0] for row in rows}
 
 
-def export(connection: Connection, project_key: str, *, limited: bool = True) -> Generator[ResourceRow]:
+def export(connection: Connection, project_key: str) -> Generator[ResourceRow]:
     """Stream all resources of a project, in the order of their ids, from one snapshot of the database.
 
     A cursor reads the ids and sizes; the documents are read batch by batch. So memory does not grow with the project.
-
-    :param limited: whether the time limits of the session apply.
     """
     with connection.transaction(), connection.cursor(name="export") as cursor:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        if not limited:
-            connection.execute(NO_LIMITS)
         cursor.itersize = 1000
         sizes: Iterator[tuple[UUID, int]] = iter(cursor.execute(_SIZES, {"project_key": project_key}))
         for batch in batches(sizes, itemgetter(1), 1000):

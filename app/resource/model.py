@@ -11,14 +11,13 @@ from app import errors
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.query.fields import Field, Projection
 from app.query.filters.ast import Facet, Filter
-from app.resource.object_type import ObjectType
+from app.resource.object_type import OBJECT_TYPE_BYTES_AT_MOST, ObjectType
 from app.values.patterns import UUID_PATTERN
 
-RESOURCE_BYTES_AT_MOST = 16 * 1024 * 1024
-"""The most bytes of a resource: those of both projections together, as JSON in UTF-8."""
-
-
 # A resource
+
+WRAPPER = "objectTypeProperty"
+"""The name of the field that contains an ObjectType in a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +29,14 @@ class Content:
 
 
 def raise_if_too_large(current: Content, staged: Content) -> None:
-    """Check the size of a resource.
+    """Check the size of the ObjectTypes of both projections.
 
-    :raises ApiError: 400 if its two projections have more bytes than :data:`RESOURCE_BYTES_AT_MOST`.
+    :raises ApiError: 400 if one has more bytes than :data:`OBJECT_TYPE_BYTES_AT_MOST`.
     """
-    texts = [text for content in {current, staged} for text in (content.object_type.text, content.some_property or "")]
-    # A character has four bytes at most, so most texts need not be encoded.
-    if sum(map(len, texts)) * 4 > RESOURCE_BYTES_AT_MOST < sum(len(text.encode()) for text in texts):
-        raise errors.invalid_input(
-            f"The Resource would hold more than {RESOURCE_BYTES_AT_MOST} bytes, its current and its staged projection"
-            " together."
-        )
+    for content in (current, staged):
+        size = content.object_type.size
+        if size > OBJECT_TYPE_BYTES_AT_MOST:
+            raise errors.ApiError([errors.size_fault(WRAPPER, size, OBJECT_TYPE_BYTES_AT_MOST)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +220,6 @@ class SortTerm:
 
 DEFAULT_LIMIT = 20
 """The number of results of a page if ``limit`` is not given."""
-
-PAGE_BYTES_AT_MOST = 32 * 1024 * 1024
-"""The most bytes of the documents of a page: the ObjectTypes and someProperties of its results together. A page of one
-result may have more."""
-
-SMALL_PAGE_BYTES = 4 * 1024 * 1024
-"""Each document of a page may have these bytes divided by the page's ``limit``. If a document may have more, the page
-is read in the slow lane."""
-
 
 TOTAL_AT_MOST = 10_000
 """The most matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` is true."""

@@ -1,6 +1,6 @@
 """An ObjectType (interface 2.3) as a value: its canonical JSON text, and the items of its arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,16 +14,8 @@ _divide = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode = msgspec.json.Decoder(list[Any]).decode
 
 
-PART = 8_192
-"""The most items that one call encodes. A call for a million items would keep all other threads waiting for a tenth of
-a second."""
-
-
-def _encoded(items: Sequence[Any]) -> str:
-    if len(items) <= PART:
-        return encode(items)
-    parts = [encode(items[begin : begin + PART])[1:-1] for begin in range(0, len(items), PART)]
-    return f"[{','.join(parts)}]"
+OBJECT_TYPE_BYTES_AT_MOST = 64 * 1024
+"""The most bytes of the text of an ObjectType."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +34,13 @@ class ObjectType:
 
         :param fields: the items of each array that is present, by the name of the field.
         """
-        arrays = [f'"{name}":{_encoded(fields[name])}' for name in OBJECT_TYPE if name in fields]
+        arrays = [f'"{name}":{encode(fields[name])}' for name in OBJECT_TYPE if name in fields]
         return cls(f"{{{','.join(arrays)}}}")
+
+    @property
+    def size(self) -> int:
+        """The bytes of the text in UTF-8."""
+        return len(self.text) if self.text.isascii() else len(self.text.encode())
 
     @cached_property
     def arrays(self) -> Mapping[str, msgspec.Raw]:

@@ -17,9 +17,8 @@ from app.query.object_fields import OBJECT_FIELDS, SEARCHED, arrays_of_parameter
 from app.query.predicate import resolver
 from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
-from app.resource.model import DEFAULT_LIMIT, Paging, SortTerm
+from app.resource.model import DEFAULT_LIMIT, WRAPPER, Paging, SortTerm
 from app.resource.resource_json import EXPANDABLE
-from app.resource.schemas import WRAPPER
 from app.values.json_fields import STORABLE_TEXT, check_json, messages_with_paths
 from app.values.parameters import (
     BOOLEAN_SCHEMA,

@@ -5,7 +5,6 @@ single resource, Python makes the JSON from the columns of its row, which takes 
 the JSON after a write, because Citus refuses most functions that make JSON in RETURNING of a distributed table.
 """
 
-from dataclasses import dataclass
 from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, LiteralString
@@ -61,49 +60,7 @@ _row_of = attrgetter(
 )
 
 
-# Results of a page
-
-_ESCAPED_AT_MOST: LiteralString = "6"
-"""The most bytes of JSON for one byte of a text: a control character becomes six, such as ``\\u0001``."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResultJson:
-    """The SQL on the row ``r`` that makes the JSON of one result of a page, and the SQL that measures its document.
-
-    The document is the ObjectType and someProperty. The ObjectType is stored as answers contain it; someProperty is
-    stored without the escapes of JSON. PostgreSQL knows the bytes of a stored text without reading it.
-
-    :param json: SQL of the whole result.
-    :param object_type: SQL of the text of the ObjectType.
-    :param some_property: SQL of someProperty; None if the result does not contain it.
-    """
-
-    json: LiteralString
-    object_type: LiteralString
-    some_property: LiteralString | None = None
-
-    @property
-    def stored_bytes(self) -> LiteralString:
-        """SQL of the bytes of the document as it is stored."""
-        return self._bytes("octet_length({})")
-
-    @property
-    def bytes_at_most(self) -> LiteralString:
-        """SQL of the most bytes that the document can have in the answer."""
-        return self._bytes(f"{_ESCAPED_AT_MOST} * octet_length({{}})")
-
-    @property
-    def answered_bytes(self) -> LiteralString:
-        """SQL of the bytes of the document in the answer. It has to read someProperty."""
-        return self._bytes("octet_length(to_json({})::text)")
-
-    def _bytes(self, of_some_property: LiteralString) -> LiteralString:
-        of_object_type: LiteralString = f"octet_length({self.object_type})"
-        if self.some_property is None:
-            return of_object_type
-        return f"({of_object_type} + coalesce({of_some_property.format(self.some_property)}, 0))"
-
+# Results of a page: SQL on the row ``r``
 
 _SERVER_MEMBERS: tuple[LiteralString, ...] = (
     text_member("id", "r.id"),
@@ -115,19 +72,18 @@ _SERVER_MEMBERS: tuple[LiteralString, ...] = (
 """The members with which the JSON of every result begins."""
 
 
-def _resource(*expanded: LiteralString) -> ResultJson:
+def _resource(*expanded: LiteralString) -> LiteralString:
     """A result that is a resource (interface 2.2) in its current projection.
 
     :param expanded: the names of the references that contain the referenced API client.
     """
-    json = object_(
+    return object_(
         *_SERVER_MEMBERS,
         member("createdBy", _reference("r.created_by", expand="createdBy" in expanded)),
         member("lastModifiedBy", _reference("r.last_modified_by", expand="lastModifiedBy" in expanded)),
         member("objectTypeProperty", OBJECT_TEXT.current),
         optional_member("someProperty", f"to_json({SOME_PROPERTY.current})"),
     )
-    return ResultJson(json, OBJECT_TEXT.current, SOME_PROPERTY.current)
 
 
 def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
@@ -157,26 +113,24 @@ def _client(column: LiteralString) -> LiteralString:
 EXPANDABLE: tuple[LiteralString, LiteralString] = ("createdBy", "lastModifiedBy")
 """The references that ``expand`` accepts: an answer can contain the referenced API client."""
 
-RESULT_JSON: dict[frozenset[str], ResultJson] = {
+RESULT_JSON: dict[frozenset[str], LiteralString] = {
     frozenset(names): _resource(*names) for names in ((), EXPANDABLE[:1], EXPANDABLE[1:], EXPANDABLE)
 }
 """A result of the sorted list (interface 4.12), by the names of the expanded references."""
 
-FLAT_JSON = ResultJson(object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS), OBJECT_TEXT.current)
+FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS)
 """A result of the list (interface 4.1): the fields of ObjectType are next to the fields that the server adds."""
 
 
-def _projection(projection: Projection) -> ResultJson:
-    object_type, some_property = OBJECT_TEXT.for_projection(projection), SOME_PROPERTY.for_projection(projection)
-    json = object_with_members_of(
-        object_type,
+def _projection(projection: Projection) -> LiteralString:
+    return object_with_members_of(
+        OBJECT_TEXT.for_projection(projection),
         *_SERVER_MEMBERS,
         member("hasStagedChanges", f"({HAS_STAGED_CHANGES})"),
-        optional_member("someProperty", f"to_json({some_property})"),
+        optional_member("someProperty", f"to_json({SOME_PROPERTY.for_projection(projection)})"),
     )
-    return ResultJson(json, object_type, some_property)
 
 
-PROJECTION_JSON: dict[Projection, ResultJson] = {projection: _projection(projection) for projection in Projection}
+PROJECTION_JSON: dict[Projection, LiteralString] = {projection: _projection(projection) for projection in Projection}
 """A result of a search, by its projection: a flat ObjectType as in the list, with someProperty and
 ``hasStagedChanges``."""

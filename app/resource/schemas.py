@@ -7,8 +7,8 @@ from marshmallow import ValidationError
 
 from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
-from app.resource.model import KEY_PATTERN
-from app.resource.object_type import ObjectType
+from app.resource.model import KEY_PATTERN, WRAPPER
+from app.resource.object_type import OBJECT_TYPE_BYTES_AT_MOST, ObjectType
 from app.values.json_fields import (
     ARRAY_EXPECTED,
     MISSING,
@@ -17,6 +17,7 @@ from app.values.json_fields import (
     NestedObject,
     Number,
     ReadOnly,
+    RefusedSize,
     RefusedValue,
     StrictField,
     StrictSchema,
@@ -75,15 +76,14 @@ def _refuse_repeats(items: list[Any]) -> None:
         seen.add(item)
 
 
-WRAPPER = "objectTypeProperty"
-"""The name of the field that contains an ObjectType in a body."""
-
-
 class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in OBJECT_FIELDS})):
     """The schema of ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        return ObjectType.of(data)
+        made = ObjectType.of(data)
+        if made.size > OBJECT_TYPE_BYTES_AT_MOST:
+            raise ValidationError(cast(Any, [RefusedSize(made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
+        return made
 
 
 @dataclass(frozen=True, slots=True)

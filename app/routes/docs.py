@@ -6,7 +6,6 @@ from pathlib import Path
 import flask_swagger_ui
 from flask import Response, current_app, request
 from flask.blueprints import BlueprintSetupState
-from werkzeug.exceptions import NotFound
 
 from app import errors, openapi
 from app.config import Settings
@@ -38,7 +37,6 @@ def _text_of(name: str) -> str:
 _FRONT = _text_of("front.html")
 _DOCS = _text_of("docs.html")
 _LLMS = _text_of("llms.txt")
-_GUIDE_CARD = _text_of("guide-card.html")
 
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
@@ -79,7 +77,6 @@ def front() -> Response:
     extension = frame.extension()
     shown = {
         "extension": extension.card or installed_package().card_when_off,
-        "guide": _GUIDE_CARD if frame.guide_is_built() else "",
         "document": "",
     }
     if extension.document is not None:
@@ -154,31 +151,6 @@ class ForLanguageModels(Endpoint):
         """Answer the text."""
         settings: Settings = current_app.extensions["settings"]
         return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
-
-
-@blueprint.route("/docs/guide")
-@blueprint.route("/docs/guide/")
-class GuideRoot(Endpoint):
-    """The way into the guide."""
-
-    @public
-    def get(self) -> Response:
-        """Redirect to the first page, whose links are relative; 404 if the guide is not built."""
-        if not frame.guide_files(frame.GUIDE):
-            raise NotFound
-        return Response(status=302, headers={"Location": f"{request.script_root}{frame.GUIDE_ROOT}/index.html"})
-
-
-@blueprint.route("/docs/guide/<path:name>")
-class Guide(Endpoint):
-    """The documents of the repository as pages."""
-
-    @public
-    def get(self, name: str) -> Response:
-        """Answer a page, or what it loads and links to; 404 if the guide is not built."""
-        if name not in frame.guide_files(frame.GUIDE):
-            raise NotFound
-        return frame.guide_page(name) if name.endswith(".html") else frame.asset(frame.GUIDE, name)
 
 
 # No other name, because the path of a project with the key "docs" begins alike: /docs/resource.

@@ -1,4 +1,4 @@
-"""The OAuth endpoints: token, introspection, revocation (RFC 6749, 7662, 7009), key set and metadata (RFC 7517, 8414).
+"""The OAuth endpoints: token, introspection, revocation (RFC 6749, 7662, 7009).
 
 The gate does not check requests to them, because a client authenticates with its credentials, not with a token.
 """
@@ -8,7 +8,6 @@ from typing import Any
 
 from flask import Response, request
 
-from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.identity.scopes import public
@@ -84,38 +83,3 @@ class Revocation(Endpoint):
         Every process refuses the token within 5 seconds (RFC 7009). To revoke a token that is not valid is no error.
         """
         return _uncached(authorization_server().revoke(request))
-
-
-@blueprint.route("/.well-known/jwks.json")
-class KeySet(Endpoint):
-    """The keys that verify the service's tokens."""
-
-    @public
-    @operation("getKeySet", Answer(200, "KeySet", "public keys as JSON Web Keys"))
-    def get(self) -> Response:
-        """Answer the key set.
-
-        The public keys that verify the service's own tokens (RFC 7517), including the key that will sign next.
-        """
-        answer = json_answer(authorization_server().key_set())
-        answer.headers["Cache-Control"] = "public, max-age=30"
-        return answer
-
-
-@blueprint.route("/.well-known/oauth-authorization-server")
-class Metadata(Endpoint):
-    """What a client has to know about the authorization server."""
-
-    @public
-    @operation("getServerMetadata", Answer(200, "ServerMetadata", "endpoints and capabilities (RFC 8414)"))
-    def get(self) -> Response:
-        """Answer the metadata.
-
-        The URLs and capabilities of the OAuth endpoints (RFC 8414).
-        """
-        if not request.host:
-            # werkzeug returns an empty host for a malformed Host header (RFC 9112, section 3.2).
-            raise errors.invalid_parameter("Host", "It is no host.")
-        answer = json_answer(json.dumps(authorization_server().metadata()))
-        answer.headers["Cache-Control"] = "no-cache"
-        return answer

@@ -22,13 +22,13 @@ from app.resource.params import (
 )
 from app.resource.preconditions import parse
 from app.resource.reading import reads
-from app.resource.reading.lanes import lane_of_existence, lane_of_page, read_page
+from app.resource.reading.lanes import lane_of_existence, lane_of_page
 from app.resource.reading.listing import Page
 from app.resource.resource_json import FLAT_JSON, RESULT_JSON
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.resource_answers import read_answer, resource_answer, written_answer
-from app.routes.services import clocks, database, reading_database
+from app.routes.services import clocks, database
 from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
@@ -99,9 +99,8 @@ class Collection(Endpoint):
         Takes the parameters of the list (4.1), and answers with a status and no body.
         """
         selected = reads.selected_by(query.condition)
-        found = reading_database().read(
-            lambda reader: reads.exists(reader, project_key, selected), project_key, lane_of_existence(selected)
-        )
+        with database().connection(project_key, lane_of_existence(selected)) as connection:
+            found = reads.exists(connection, project_key, selected)
         answer = json_answer("", 200 if found else 404)
         # 0 is not the length of the answer to GET (RFC 9110, section 8.6).
         answer.automatically_set_content_length = False
@@ -199,7 +198,8 @@ def sorted_list(project_key: str, query: ListQuery) -> Response:
 
 
 def _page_answer(project_key: str, page: Page) -> Response:
-    return json_answer(read_page(reading_database(), project_key, lane_of_page(page), lambda _: page))
+    with database().connection(project_key, lane_of_page(page)) as connection:
+        return json_answer(page.read(connection))
 
 
 @blueprint.route("/<resource_id:resource_id>")

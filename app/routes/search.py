@@ -9,10 +9,11 @@ from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
-from app.resource.reading.lanes import lane_of_page, read_page
+from app.resource.reading.lanes import lane_of_page
 from app.resource.searching.search_params import SearchFormSchema, SearchSchema
-from app.resource.searching.searches import page_of_search, search
-from app.routes.services import reading_database
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
+from app.routes.services import database
 
 blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
@@ -21,10 +22,13 @@ ERROR_CODES = ("SearchFacetPathNotFound",)
 
 
 def _found(project_key: str, query: Search) -> bytes:
-    if not query.texts:
-        page = page_of_search(project_key, query)
-        return read_page(reading_database(), project_key, lane_of_page(page), lambda _: page)
-    return read_page(reading_database(), project_key, Lane.SLOW, lambda reader: search(reader, project_key, query))
+    if query.texts:
+        with database().connection(project_key, Lane.SLOW) as connection:
+            texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+            return page_of_search(project_key, query, texts).read(connection)
+    page = page_of_search(project_key, query)
+    with database().connection(project_key, lane_of_page(page)) as connection:
+        return page.read(connection)
 
 
 @blueprint.route(f"/{SEARCH}")

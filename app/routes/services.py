@@ -5,19 +5,12 @@ from flask import current_app
 from app.clock_and_ids import Clocks
 from app.database.pool import Database
 from app.database.readiness import Readiness
-from app.database.replica import ReadingDatabase
 from app.identity.server import AuthorizationServer
 
 
 def database() -> Database:
-    """The primary database, for writes, and for reads that must see the latest writes."""
+    """The pool of connections."""
     return current_app.extensions["database"]
-
-
-def reading_database() -> ReadingDatabase:
-    """The database for lists, existence checks and searches: the replica of ``DATABASE_READ_URL`` if there is one, else
-    the primary."""
-    return current_app.extensions["reading_database"]
 
 
 def clocks() -> Clocks:

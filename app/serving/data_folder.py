@@ -163,16 +163,10 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 def find_home(data_dir: Path) -> Path:
     """The place of a data folder's cluster: the folder to which its link leads, else the data folder itself.
 
-    :raises EmbeddedError: if the link leads to a folder that is gone, or if it is the file that version 0.2 had in its
-        place.
+    :raises EmbeddedError: if the link leads to a folder that is gone.
     """
     link = data_dir / _LINK
     if not link.is_symlink():
-        if link.exists():
-            raise EmbeddedError(
-                f"DATA_DIR {data_dir} was made by a version before 0.3.0, whose tables are others. Export its projects "
-                "with that version ('sample-resource export'), and import them into a new DATA_DIR."
-            )
         return data_dir
     home = link.readlink()
     if not home.is_dir():

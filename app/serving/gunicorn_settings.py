@@ -130,35 +130,12 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check the signing key and gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
-    _check_signing_key()
+    """Check gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
     if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
         try:
             settled(Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)}))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
-
-
-def _check_signing_key() -> None:
-    """End the start if ``KEY_ENCRYPTION_KEY`` does not decrypt the signing key.
-
-    If the database is away or not yet migrated, the start goes on: without ``serve`` the service starts without a
-    database, and readiness fails.
-    """
-    if settings.database_url is None:
-        return  # another application is served
-    from psycopg import Error
-
-    from app.database.connection import connect
-    from app.identity.signing_keys import KeyEncryption, KeyUnreadable, check_signing_key
-
-    try:
-        with connect(settings.database_url, settings) as connection:
-            check_signing_key(connection, KeyEncryption(settings.key_encryption_keys))
-    except KeyUnreadable as error:
-        sys.exit(f"error: KEY_ENCRYPTION_KEY: {error}")
-    except Error:
-        return
 
 
 def when_ready(server: Any) -> None:
@@ -183,12 +160,7 @@ def begin_to_serve(server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Prepare a worker for its first request: open its connections, and start its threads (gunicorn's hook)."""
     extensions = getattr(worker.wsgi, "extensions", {})
-    if "tracing" in extensions:
-        extensions["tracing"].start()  # before connections are opened
     if "database" in extensions:
-        # First the connection that verifies tokens, because without it the others are useless. If the database role may
-        # have too few connections, the pool gets one less.
-        extensions["authorization_server"].load_ahead()
         extensions["database"].open_ahead()
     if "readiness" in extensions:
         extensions["readiness"].is_stopping = stopping.has_begun
@@ -208,11 +180,8 @@ def worker_exit(_server: Any, worker: Any) -> None:
     if "extension" in extensions:
         extensions["extension"].stop()
     metrics.sample_pools()
-    for name in ("reading_database", "database"):
-        if name in extensions:
-            extensions[name].close()
-    if "tracing" in extensions:
-        extensions["tracing"].stop()
+    if "database" in extensions:
+        extensions["database"].close()
 
 
 def child_exit(_server: Any, worker: Any) -> None:

@@ -57,12 +57,11 @@ def _errors_end_the_start() -> Generator[None]:
     from psycopg import Error
 
     from app.database.migrate import MigrationFailed, UnsupportedServer
-    from app.identity.signing_keys import KeyUnreadable
 
     try:
         yield
     except Error as error:
         setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE the connection has failed
         sys.exit(f"error: {setting}{' '.join(str(error).split())}")
-    except (MigrationFailed, UnsupportedServer, KeyUnreadable) as error:
+    except (MigrationFailed, UnsupportedServer) as error:
         sys.exit(f"error: {error}")

@@ -61,7 +61,7 @@ class _Supervisor:
         self._postgres: EmbeddedPostgres | None = None
         if settings.database_url is None:
             # The connections of all workers, and 20 for people and maintenance, but at least PostgreSQL's default.
-            # A process has one connection more than those for requests: the one that reads keys and revocations.
+            # A process has one connection more than those for requests: the one that looks tokens up.
             connections = max(100, settings.workers * (settings.connections + 1) + 20)
             self._postgres = EmbeddedPostgres(settings.data_dir, {"max_connections": str(connections)})
         self._signals = 0

@@ -11,7 +11,7 @@ import select
 import socket
 import ssl
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -97,12 +97,9 @@ class Worker(GeventWorker):
                 with suppress(OSError):
                     client.shutdown(socket.SHUT_RD)
 
-    def timeout_ctx(self) -> AbstractContextManager[None]:  # pyright: ignore[reportIncompatibleMethodOverride] -- declared as None
-        """The context in which gunicorn waits for a request: a client that is silent for too long is no error."""
-        return suppress(TimeoutError)
-
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve a connection to its end. It ends if its client sends or reads nothing for ``keepalive`` seconds."""
+        """Serve a connection to its end. It ends if its client sends or reads nothing for ``keepalive`` seconds, which
+        gunicorn would limit only for the head of a request."""
         client.settimeout(self.cfg.keepalive)
         self._open.add(client)
         try:

@@ -21,12 +21,11 @@ from app.telemetry.shared_folder import shared_folder
 CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
-"""The results of checking a token: found in the cache, verified by its signature, or not valid."""
+"""The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
-LASTING_THREADS = ("pool-metrics", "replica")
+LASTING_THREADS = ("pool-metrics",)
 """The names of the service's threads that live as long as their process."""
 
-REPLICA_READ_SOURCES = ("replica", "primary")
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
@@ -57,8 +56,8 @@ class Metrics:
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
-        self._pools: dict[PoolStatistics, tuple[str, dict[str, int]]] = {}
-        """The name of each watched pool, and its statistics at the last report."""
+        self._pools: dict[PoolStatistics, dict[str, int]] = {}
+        """The statistics of each watched pool at the last report."""
 
         of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
         counter, gauge = partial(Counter, **of_all), partial(Gauge, **of_all)
@@ -74,12 +73,7 @@ class Metrics:
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
         self.refusals = counter("refusals", "Errors answered, by the code of their first fault.", ("code",))
-        self.database_refusals = counter(
-            "database_refusals", "Work that the database did not do: 503, unless tried elsewhere.", ("reason",)
-        )
-        self.replica_reads = counter(
-            "replica_reads", "Reads that a replica may answer, by the database that did.", ("source",)
-        )
+        self.database_refusals = counter("database_refusals", "Work that the database did not do: 503.", ("reason",))
         self.waits = seconds(
             "admission_wait_seconds",
             "Time that requests waited for connections that others used, without requests that did not wait.",
@@ -97,12 +91,11 @@ class Metrics:
             "warning", "Whether a condition needed an operator when last asked, although requests are served."
         )
         summed = partial(gauge, multiprocess_mode="livesum")
-        self._pool_connections = summed("pool_connections", "Database connections.", ("pool", "state"))
-        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.", ("pool",))
-        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.", ("pool",))
+        self._pool_connections = summed("pool_connections", "Database connections.", ("state",))
+        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.")
+        self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.")
         self._pool_counters = {
-            statistic: (counter(name, meaning, ("pool",)), factor)
-            for statistic, name, meaning, factor in _POOL_STATISTICS
+            statistic: (counter(name, meaning), factor) for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
     # Requests and tokens
@@ -133,34 +126,34 @@ class Metrics:
 
     # Pools
 
-    def watch_pool(self, name: str, statistics: PoolStatistics) -> None:
+    def watch_pool(self, statistics: PoolStatistics) -> None:
         """Make :meth:`sample_pools` report a pool until the pool is closed."""
-        self._pools[statistics] = (name, {})
+        self._pools[statistics] = {}
 
     def sample_pools(self) -> None:
         """Update the metrics of all watched pools. Called once a second, so that requests need not update them."""
-        for statistics, (name, before) in list(self._pools.items()):
+        for statistics, before in list(self._pools.items()):
             now = statistics()
-            self.report_pool(name, now or {}, before)
+            self.report_pool(now or {}, before)
             if now is None:
                 self._pools.pop(statistics, None)
             else:
-                self._pools[statistics] = (name, now)
+                self._pools[statistics] = now
 
-    def report_pool(self, name: str, now: dict[str, int], before: dict[str, int]) -> None:
+    def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add the growth of its statistics to its counters.
 
         :param now: psycopg's statistics of the pool.
         :param before: the statistics at the last report; empty for the first report.
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)
-        self._pool_connections.labels(name, "idle").set(idle)
-        self._pool_connections.labels(name, "in_use").set(max(0, size - idle))
-        self._pool_limit.labels(name).set(now.get("pool_max", 0))
-        self._pool_waiting.labels(name).set(now.get("requests_waiting", 0))
+        self._pool_connections.labels("idle").set(idle)
+        self._pool_connections.labels("in_use").set(max(0, size - idle))
+        self._pool_limit.set(now.get("pool_max", 0))
+        self._pool_waiting.set(now.get("requests_waiting", 0))
         for statistic, (counter, factor) in self._pool_counters.items():
             # psycopg leaves out statistics that are zero.
-            counter.labels(name).inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
+            counter.inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
 
     # Processes
 

@@ -45,6 +45,14 @@ class RefusedValue:
         return self.reason
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedSize:
+    """A message of a ``ValidationError`` about a value of the right type that has too many bytes as JSON text."""
+
+    size: int
+    at_most: int
+
+
 def refuse_value(value: Any, reason: str) -> NoReturn:
     """Refuse a value of the right type.
 
@@ -381,6 +389,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
         place = " -> ".join([step[:_LONGEST_STEP] for step in path])
         if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
+        elif isinstance(message, RefusedSize):
+            found.append(errors.size_fault(place, message.size, message.at_most))
         else:
             found.append(errors.shape_fault(f"{place}: {message}" if path else str(message)))
     return found

@@ -17,10 +17,6 @@ from typing import Any
 CONTENT_TYPE = "application/json; charset=utf-8"
 """The Content-Type of every answer in JSON."""
 
-LARGE_FROM = 32 * 1024
-"""The bytes from which a JSON text or form counts as large. A smaller one is parsed in less than ten milliseconds,
-whatever it contains."""
-
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 

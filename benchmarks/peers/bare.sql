@@ -17,3 +17,9 @@ CREATE TABLE resource (
 );
 
 CREATE INDEX ON resource USING gin (project_key, object jsonb_path_ops);
+
+CREATE TABLE token (
+    digest     bytea PRIMARY KEY,
+    scope      text NOT NULL,
+    expires_at timestamptz(3) NOT NULL
+);

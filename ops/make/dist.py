@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Build sdist and wheel of the service, the sandbox or the testkit, or the npm package, into dist/: make dist.
 
-The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree, and the
-guide, which is made of such files (ops/make/guide.py). Every time in the archives is that of the last commit, or
-SOURCE_DATE_EPOCH; npm writes a time of its own, always the same. The wheel is built from the sdist. They are built by
-the setuptools and the npm of this environment, so nothing is downloaded; another version of Python or zlib may compress
-otherwise.
+The same files always make the same bytes. Only files that git tracks get in, as they are in the work tree. Every time
+in the archives is that of the last commit, or SOURCE_DATE_EPOCH; npm writes a time of its own, always the same. The
+wheel is built from the sdist. They are built by the setuptools and the npm of this environment, so nothing is
+downloaded; another version of Python or zlib may compress otherwise.
 """
 
 import argparse
@@ -44,8 +43,6 @@ def main() -> None:
         source, built = Path(scratch, "source"), Path(scratch, "dist")
         files = source_files(root, sources)
         copy(files, root, source)
-        if options.of == "service":
-            add_guide(source)
         epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or commit_time() or newest(files))
         built.mkdir()
         command = packing(source, built) if (source / "package.json").exists() else building(source, built)
@@ -111,16 +108,6 @@ def source_files(root: Path, sources: tuple[str, ...]) -> list[Path]:
         path for name in sources for path in ((root / name).rglob("*") if (root / name).is_dir() else [root / name])
     ]
     return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
-
-
-def add_guide(source: Path) -> None:
-    """Build the guide where the package has it."""
-    command = [sys.executable, str(CHECKOUT / "ops/make/guide.py"), str(source / "app/pages/guide")]
-    done = subprocess.run(
-        command, umask=0o022, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-    if done.returncode != 0:
-        sys.exit(done.stdout)
 
 
 def copy(files: list[Path], root: Path, target: Path) -> None:

@@ -99,8 +99,6 @@ def container(image: str, volume: str) -> Container:
 def test_the_printed_command_works_once_the_container_is_healthy(container: Container) -> None:
     assert get(container.port, "/health/ready")[0] == 200
     assert get(container.port, "/docs")[0] == 200
-    status, page = get(container.port, "/docs/guide/docs/workbench/clients.html")
-    assert (status, "<h1" in page) == (200, True)
     found = re.search("^curl -H .*$", container.log, re.MULTILINE)
     assert found is not None
     command = found[0].replace(":8000", f":{container.port}").replace("curl ", "curl -sSf ", 1)
@@ -121,7 +119,7 @@ def test_sigterm_ends_it_cleanly_and_the_next_start_finds_the_data(container: Co
                                  "tail", "-n", "3", "/data/postgresql.log")  # fmt: skip
     docker("start", container.id)
     container.wait_until_healthy()
-    assert len(container.run("sample-resource", "export", "--project", "kept").splitlines()) == 7 + 1
+    assert "kept\t7\n" in container.run("sample-resource", "db", "projects")
 
 
 def test_another_container_with_the_volume_finds_the_data(container: Container, image: str, volume: str) -> None:
@@ -129,7 +127,7 @@ def test_another_container_with_the_volume_finds_the_data(container: Container, 
     read_only = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")  # noqa: S108 -- the container's own
     other = Container(image, volume, *read_only)
     other.wait_until_healthy()
-    assert len(other.run("sample-resource", "export", "--project", "kept").splitlines()) == 7 + 1
+    assert "kept\t7\n" in other.run("sample-resource", "db", "projects")
     assert other.stop() == 0
 
 

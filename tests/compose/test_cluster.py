@@ -162,15 +162,10 @@ def test_existence_check_is_200_or_404(stack: Stack) -> None:
     assert stack.send("HEAD", "?arrayOfString=nobody-has-this").status == 404
 
 
-def test_an_export_can_be_imported_into_another_project(stack: Stack) -> None:
-    command(stack, "seed", "--project", f"{PROJECT}-seeded", "--count", "300")
-    pipe = (
-        f"sample-resource export --project {PROJECT}-seeded > /tmp/e"
-        f" && sample-resource import --project {PROJECT}-copy --input /tmp/e"
-        f" && sample-resource import --project {PROJECT}-copy --input /tmp/e"
-        f" && sample-resource export --project {PROJECT}-copy | cmp - /tmp/e"
-    )
-    stack.run("exec", "-T", "citus-app", "sh", "-ec", pipe)
+def test_seeded_resources_are_loaded_once(stack: Stack) -> None:
+    seed = ("seed", "--project", f"{PROJECT}-seeded", "--count", "300")
+    command(stack, *seed)
+    assert "already" in stack.run("exec", "-T", "citus-app", "sample-resource", *seed, check=False)
 
 
 def test_client_key_and_token_commands_work_on_citus(stack: Stack) -> None:

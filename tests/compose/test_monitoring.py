@@ -117,7 +117,6 @@ def test_grafana_serves_the_dashboard(stack: Monitored) -> None:
 
 
 def test_every_dashboard_panel_has_series(stack: Monitored) -> None:
-    """The requests below create all series but those of the read replica, which this stack does not have."""
     number = 0
 
     def use() -> None:
@@ -135,13 +134,13 @@ def test_every_dashboard_panel_has_series(stack: Monitored) -> None:
         use()
         return {name for name, expression in EXPRESSIONS.items() if not stack.query(expression)}
 
-    expected = {name for name, expression in EXPRESSIONS.items() if needs_failure_or_replica(expression)}
+    expected = {name for name, expression in EXPRESSIONS.items() if needs_failure(expression)}
     stack.wait_until(lambda: without_series() <= expected, f"series of all panels but {expected}")
 
 
-def needs_failure_or_replica(expression: str) -> bool:
-    """Whether an expression counts failures, or reads from the replica."""
-    return re.search(r'status="5|database_refusals|replica_reads', expression) is not None
+def needs_failure(expression: str) -> bool:
+    """Whether an expression counts failures."""
+    return re.search(r'status="5|database_refusals', expression) is not None
 
 
 def test_alert_database_unreachable_fires_during_an_outage_and_ends_after_it(stack: Monitored) -> None:

@@ -250,16 +250,3 @@ def test_up_with_another_setting_refuses_no_connection(stack: Stack) -> None:
     assert set(seen) == {"200", "503"}
     assert docker("inspect", "--format", "{{.State.Running}}", proxy) == "true"
     assert "THREADS=7" in stack.inspect("app")["Config"]["Env"]
-
-
-def test_a_wrong_encryption_key_keeps_the_service_from_starting_and_the_log_says_why(stack: Stack) -> None:
-    stack.run("exec", "-T", "-e", f"KEY_ENCRYPTION_KEY={'A' * 43}=", "app", "sample-resource", "key", "encrypt")
-    stack.wait_until(lambda: not stack.is_ready(), "the service noticing that it cannot sign")
-    said = stack.send("GET", "/health/ready").json["message"]
-    assert said == "No token can be signed: the signing key in the database cannot be decrypted."
-    stack.run("restart", "app")
-    line = "error: KEY_ENCRYPTION_KEY: The signing key in the database is encrypted, and KEY_ENCRYPTION_KEY is not set."
-    stack.wait_until(lambda: line in stack.run("logs", "--no-color", "app"), "the reason in the log")
-    right = replace(stack, settings=OUTER | {"KEY_ENCRYPTION_KEY": f"{'A' * 43}="})
-    right.run("up", "-d")
-    stack.wait_until(stack.is_ready, "the service with the right key")

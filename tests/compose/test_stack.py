@@ -97,8 +97,8 @@ def test_the_proxy_forwards_encoded_paths_and_its_own_address(stack: Stack) -> N
     echoed = stack.send("POST", path, {"custom": True})
     assert echoed.status == 200, echoed
     assert echoed.json["arrayOfStringExample"][:2] == ["a/b", "two"]
-    metadata = stack.send("GET", "/.well-known/oauth-authorization-server", **{"X-Forwarded-Prefix": "/made-up"}).json
-    assert metadata["token_endpoint"] == f"http://127.0.0.1:{stack.port}/oauth/token"
+    document = stack.send("GET", "/openapi.json", **{"X-Forwarded-Prefix": "/made-up"}).json
+    assert document["servers"][0]["url"] == f"http://127.0.0.1:{stack.port}"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_data_survive_the_removal_of_the_containers(stack: Stack) -> None:
     stack.run("up", "-d")
     stack.wait_until(stack.is_ready, "the service after all was taken down")
     assert stack.send("GET", "key=kept").json == created
-    # The signing key is in the database, so the old token is still valid, and there was nothing to migrate.
+    # Tokens are in the database, so the old one is still valid, and there was nothing to migrate.
     assert "Nothing to apply." in stack.run("logs", "--no-color", "migrate")
 
 

@@ -24,10 +24,10 @@ from app.database import migrate
 from app.database import pool as pool_module
 from app.database.failures import Unavailable
 from app.database.pool import Database
-from app.identity import issued_tokens, signing_keys
 from tests.support.api import EXAMPLE, Api, codes
 from tests.support.applications import open_app
 from tests.support.cluster import Cluster
+from tests.support.oauth import issue
 from tests.support.waiting import wait_until
 
 SOON_S = 5.0
@@ -36,9 +36,7 @@ SOON_S = 5.0
 @pytest.fixture
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
-    app = create_app(
-        replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300, lock_timeout_ms=100)
-    )
+    app = create_app(replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300))
     yield app
     app.extensions["database"].close()
 
@@ -167,8 +165,7 @@ def test_a_killed_database_is_503_and_then_back_without_a_restart(data_dir: Path
     try:
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
-            token = issued_tokens.issue_token(connection, Settings().issuer, "test", ("manage_test:p",), 3600)
+            token = issue(connection, "manage_test:p", client_id="test", lifetime_s=3600)
         app = create_app(Settings(database_url=url, connections=4))
         api = Api(app, "p", token)
         created = api.create()

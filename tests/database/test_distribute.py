@@ -16,9 +16,9 @@ from app.cli import main
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
-from app.identity import issued_tokens, signing_keys
 from tests.support.api import EXAMPLE, Api, codes
 from tests.support.cluster import Cluster
+from tests.support.oauth import issue
 
 STANDIN = r"""
 SET allow_system_table_mods = on;
@@ -324,8 +324,7 @@ def test_a_duplicate_key_of_a_shard_is_recognized(cluster: Cluster, empty_url: s
                 WHEN (old.key IS DISTINCT FROM new.key) EXECUTE FUNCTION refuse();
         """)
     with psycopg.connect(empty_url, autocommit=True) as connection:
-        signing_keys.ensure_signing_key(connection)
-        token = issued_tokens.issue_token(connection, Settings().issuer, "t", (f"manage_test:{project}",), 60)
+        token = issue(connection, f"manage_test:{project}", client_id="t", lifetime_s=60)
     app = create_app(Settings(database_url=empty_url))
     try:
         api = Api(app, project, token)

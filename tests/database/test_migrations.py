@@ -110,21 +110,21 @@ WAITING = "SET LOCAL lock_timeout = '50ms';\nALTER TABLE resource ADD COLUMN add
 def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
     cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An export, for example, is one long transaction that has read the table."""
+    """A dump, for example, is one long transaction that has read the table."""
     url = cluster.create_database(project)
     migrate.upgrade(url)
     (folder / "9999.waits.sql").write_text(WAITING)
     migrate.migration_files.cache_clear()
     pauses = 0
-    with psycopg.connect(url) as export, psycopg.connect(url, autocommit=True) as request:
-        export.execute("SELECT FROM resource")
+    with psycopg.connect(url) as dump, psycopg.connect(url, autocommit=True) as request:
+        dump.execute("SELECT FROM resource")
 
         def pause(_seconds: float) -> None:
             nonlocal pauses
             pauses += 1
             request.execute("SET statement_timeout = '30s'; SELECT FROM resource")
             if pauses == 3:
-                export.commit()
+                dump.commit()
 
         monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=pause))
         assert migrate.upgrade(url) == ["9999.waits"]
@@ -206,17 +206,6 @@ def test_an_old_server_is_refused_by_its_version() -> None:
     with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
         migrate.raise_if_unsupported(140_011, "UTF8")
     migrate.raise_if_unsupported(150_000, "UTF8")
-
-
-def test_a_database_of_a_version_before_0_3_is_refused(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
-    with psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE _yoyo_migration (migration_id text)")
-    refused = r"before 0\.3\.0, whose tables are others\. Export its projects with that version"
-    with pytest.raises(UnsupportedServer, match=refused):
-        migrate.upgrade(url)
-    with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT to_regclass('migration'), to_regclass('resource')").fetchone() == (None, None)
 
 
 def test_the_migrations_of_an_extension_follow_those_of_the_service(

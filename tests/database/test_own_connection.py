@@ -14,11 +14,11 @@ from app.config import Settings
 from app.database import migrate, pool
 from app.database.connection import Connection, connect
 from app.database.pool import Database
-from app.identity import issued_tokens, signing_keys
 from app.serving.supervisor import _Supervisor
 from tests.support.cluster import Cluster
 from tests.support.folders import NOT_DURABLE
 from tests.support.gunicorn_server import StartGunicorn
+from tests.support.oauth import issue
 from tests.support.waiting import wait_until
 
 
@@ -81,12 +81,11 @@ def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
         url = server.conninfo()
         migrate.upgrade(url)
         with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
-            token = issued_tokens.issue_token(connection, Settings().issuer, "t", ("view_test:p",), 3600)
+            token = issue(connection, "view_test:p", client_id="t", lifetime_s=3600)
         with psycopg.connect(server.conninfo_of("postgres", superuser=True), autocommit=True) as superuser:
             account = sql.Identifier(str(conninfo_to_dict(url)["user"]))
             superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 4").format(account))
-        service = start_gunicorn("wsgi:app", DATABASE_URL=url, CONNECTIONS="4", TOKEN_ISSUER=Settings().issuer)
+        service = start_gunicorn("wsgi:app", DATABASE_URL=url, CONNECTIONS="4")
         assert [service.get("/p/resource", token) for _ in range(20)] == [200] * 20
         assert service.get("/health/ready") == 200
         service.stop()
@@ -109,10 +108,9 @@ def test_connections_to_several_hosts_are_replaced_soon(settings: Settings, host
         database.close()
 
 
-@pytest.mark.parametrize("pooler", [None, "transaction"])
-def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings, pooler: str | None) -> None:
+def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings) -> None:
     url = f"{settings.database_url} options='-c search_path=elsewhere'"
-    limited = replace(settings, database_pooler=pooler, lock_timeout_ms=1234)
+    limited = replace(settings, statement_timeout_ms=2000)
     with connect(url, limited) as connection:
         assert connection.execute("SHOW search_path").fetchone() == ("elsewhere",)
-        assert connection.execute("SHOW lock_timeout").fetchone() == ("0" if pooler else "1234ms",)
+        assert connection.execute("SHOW lock_timeout").fetchone() == ("1500ms",)

@@ -13,7 +13,6 @@ from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
 from app.telemetry.logs import JsonLines
 from app.telemetry.metrics import (
-    REPLICA_READ_SOURCES,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     UNPARSED,
@@ -49,7 +48,7 @@ METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | m
 def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, api: Api) -> None:
     api.create()
     app.test_client().get("/health/ready")
-    metrics.report_pool("primary", {}, {})
+    metrics.report_pool({}, {})
     exposed: dict[str, tuple[str, set[str]]] = {}
     others = {f"sample_resource_{name}" for name in metrics.of_extensions}  # tests in this process have switched it on
     for family in text_string_to_metric_families(metrics.exposition().decode()):
@@ -65,8 +64,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
     [
         ("database_refusals_total", set(UNAVAILABLE_REASONS)),
         ("token_checks_total", set(TOKEN_CHECK_RESULTS)),
-        ("replica_reads_total", set(REPLICA_READ_SOURCES)),
-        ("ready", {"database", "migrations", "pool", "signing_key"}),
+        ("ready", {"database", "migrations", "pool"}),
         ("pool_connections", {"idle", "in_use"}),
         ("http_requests_total", {UNKNOWN_URL, UNPARSED}),
     ],
@@ -94,13 +92,10 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
             held.__exit__(None, None, None)
 
         Thread(target=release_when_it_waits).start()
-        headers = {
-            "Authorization": f"Bearer {api.token}",
-            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        }
+        headers = {"Authorization": f"Bearer {api.token}"}
         host = "http://api.europe-west1.gcp.example.com"
         assert app.test_client().get(f"/{api.project}/resource", base_url=host, headers=headers).status_code == 200
-    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
+    with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         assert app.test_client().get(f"/{api.project}/resource", headers=headers).status_code == 503
     lines = [list(json.loads(JsonLines().format(record))) for record in caplog.records if record.name == "app.request"]
     documented = [row[0].strip("`") for row in table("| field | meaning |")]

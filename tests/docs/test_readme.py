@@ -11,7 +11,7 @@ import pytest
 
 from tests.specification.clauses import CLAUSES
 from tests.support.pages import ROOT, Page
-from tests.support.server import NAMED, NOT_MEASURED
+from tests.support.server import NOT_MEASURED
 from tests.support.service import running_service
 
 README = Page("README.md")
@@ -84,7 +84,7 @@ def test_the_tour_prints_the_expected_answers(port: int, database_url: str) -> N
     walked = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=ROOT,
-        env=os.environ | NAMED | {"DATABASE_URL": database_url},
+        env=os.environ | {"DATABASE_URL": database_url},
         capture_output=True,
         text=True,
         timeout=600,
@@ -126,7 +126,7 @@ def test_the_first_requests_are_answered_as_readme_shows(port: int, database_url
     ran = subprocess.run(
         ["bash", "-euc", script],
         cwd=ROOT,
-        env=os.environ | NAMED | {"DATABASE_URL": database_url},
+        env=os.environ | {"DATABASE_URL": database_url},
         capture_output=True,
         text=True,
         timeout=120,

@@ -6,9 +6,6 @@ import threading
 import time
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from itertools import pairwise
-
-from tests.faults.service import Answer, Service
 
 _SETTLED_AFTER_S = 3.0
 
@@ -102,21 +99,18 @@ class Attackers(AbstractContextManager["Attackers"]):
                         self._sockets[index] = self._opened()
 
 
-class Probes(AbstractContextManager["Probes"]):
-    """Asks for liveness and readiness again and again, from before an attack until after it, as an orchestrator does.
+class Flood(AbstractContextManager["Flood"]):
+    """A connection that sends the same bytes again and again, as fast as the service takes them.
 
-    That acts only after several failures; on busy cores the database's answer may come after the half second that
-    readiness waits for it.
-    """
+    When the service closes it, another is opened."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, port: int, data: bytes) -> None:
+        self._port = port
+        self._data = data
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._ask)
-        self.live: list[Answer] = []
-        self.ready: list[Answer] = []
+        self._thread = threading.Thread(target=self._send)
 
-    def __enter__(self) -> "Probes":
+    def __enter__(self) -> "Flood":
         self._thread.start()
         return self
 
@@ -124,19 +118,16 @@ class Probes(AbstractContextManager["Probes"]):
         self._stopped.set()
         self._thread.join()
 
-    def _ask(self) -> None:
-        while not self._stopped.wait(0.1):
-            self.live.append(self._service.probe("live"))
-            self.ready.append(self._service.probe("ready"))
-
-    @property
-    def slowest_s(self) -> float:
-        """The longest wait for an answer."""
-        return max(answer.seconds for answer in self.live + self.ready)
-
-    def is_taken_out(self) -> bool:
-        """Whether two answers in a row said that the service is not ready."""
-        return any(one.status != 200 != next_one.status for one, next_one in pairwise(self.ready))
+    def _send(self) -> None:
+        while not self._stopped.is_set():
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
+                while not self._stopped.is_set():
+                    connection.sendall(self._data)
+                    connection.setblocking(False)
+                    with suppress(BlockingIOError):
+                        while connection.recv(65536):
+                            pass
+                    connection.settimeout(2)
 
 
 def crowding() -> float:

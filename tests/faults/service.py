@@ -15,8 +15,7 @@ from typing import Any
 import psutil
 import psycopg
 
-from app.config import Settings
-from app.identity import issued_tokens
+from tests.support.oauth import issue
 from tests.support.ports import free_port
 from tests.support.samples import samples, value
 from tests.support.server import start_server
@@ -36,12 +35,10 @@ class Service:
         self.folder = Path(tempfile.mkdtemp(prefix="sample-resource-faults-"))
         self.folder.chmod(0o755)  # PostgreSQL's account has to reach it
         self.port = free_port()
-        self.health_port = free_port()
         self.log = self.folder / "log"
         self._environment = {
             "PATH": os.defpath,
             "PORT": str(self.port),
-            "HEALTH_BIND": f"127.0.0.1:{self.health_port}",
             "DATA_DIR": str(self.folder / "data"),
             "WORKERS": "2",
             "CONNECTIONS": "8",
@@ -93,15 +90,15 @@ class Service:
     def token(self, *scopes: str) -> str:
         """An access token."""
         with self.database() as connection:
-            return issued_tokens.issue_token(connection, Settings().issuer, "faults", scopes, 3600)
+            return issue(connection, *scopes, client_id="faults")
 
     def metric(self, name: str, **labels: str) -> float:
         """The value of a metric of the service, summed over the labels that are not given."""
         return value(samples(self.request("GET", "/metrics", token=METRICS_TOKEN).body.decode()), name, **labels)
 
     def probe(self, which: str) -> "Answer":
-        """Ask for liveness or readiness, as an orchestrator does: on the port that is for this alone."""
-        return self.request("GET", f"/health/{which}", port=self.health_port)
+        """Ask for liveness or readiness, as an orchestrator does."""
+        return self.request("GET", f"/health/{which}")
 
     def request(
         self,
@@ -109,17 +106,13 @@ class Service:
         path: str,
         body: Any = None,
         token: str | None = None,
-        port: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> "Answer":
-        """Send a request on a new connection.
-
-        :param port: another port than the public one.
-        """
+        """Send a request on a new connection."""
         with_token = {} if token is None else {"Authorization": f"Bearer {token}"}
         data = None if body is None else json.dumps(body).encode()
         with_type = {} if data is None else {"Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=HANGS_AFTER_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_AFTER_S)
         began = time.monotonic()
         sent = False
         try:

@@ -80,7 +80,6 @@ def test_a_host_outside_the_base_domain_is_400(hosted: Flask, project: str, toke
             ["shop.example.org", "SHOP.example.org:443"],
             ["10.1.2.3:8000", "example.org"],
         ),
-        ({"bind": "10.1.2.3", "token_issuer": "https://issuer.example.org"}, ["issuer.example.org"], ["issuer.org"]),
     ],
 )
 def test_beside_the_base_domain_the_hosts_of_its_own_addresses_are_served(

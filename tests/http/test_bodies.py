@@ -13,7 +13,7 @@ from tests.support.bodies import draft, send_text
 FIELD = "objectTypeProperty"
 
 
-@pytest.mark.parametrize("depth", [500, 990, 1000, 200_000])
+@pytest.mark.parametrize("depth", [500, 990, 1000, 10_000])
 @pytest.mark.parametrize(
     "template", ["{}", '{{"objectTypeProperty": {{"arrayOfObjectType": [{{"integerExample": {}}}]}}}}']
 )
@@ -25,7 +25,7 @@ def test_deeply_nested_json_is_400(api: Api, template: str, depth: int) -> None:
 
 
 def test_deeply_nested_json_in_an_ignored_field_is_no_server_error(api: Api) -> None:
-    for depth in (500, 950, 1000, 100_000):
+    for depth in (500, 950, 1000, 30_000):
         answer = send_text(api, '{"objectTypeProperty": {}, "createdBy": ' + depth * "[" + depth * "]" + "}")
         assert answer.status_code in (201, 400)
 
@@ -48,33 +48,34 @@ def test_an_integer_of_any_number_of_digits_is_read(api: Api) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: draft(arrayOfIntExample=["x"] * 100_000),
-        lambda: draft(arrayOfStringExample=["\x00" * 10] * 20_000),
-        lambda: draft(arrayOfUniqueIntExample=[1] * 100_000),
-        lambda: draft(arrayOfTwonumbersExample=[1] * 100_000),
-        lambda: draft(arrayOfObjectType=[{"integerExampel": 1}] * 50_000),
-        lambda: draft(**{f"arrayOfIntExample{number}": 1 for number in range(50_000)}),
-        lambda: draft(arrayOfObjectType=[{f"integerExample{number}": 1 for number in range(50_000)}]),
-        lambda: {f"objectTypeProperty{number}": 1 for number in range(50_000)},
-        lambda: "{" + "".join(f'"{number}":1,' for number in range(100_000)) + '"x":1,"x":1}',
-        lambda: f'{{"{"x" * 900_000}": 1, "{"x" * 900_000}": 2}}',
-        lambda: "[" * 1_000_000,
-        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [' + "9" * 1_000_000 + "]}}",
-        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [1.' + "9" * 1_000_000 + '5, "x"]}}',
-        lambda: draft(arrayOfStringExample=["x" * 1_000_000 + "\x00"]),
-        lambda: {FIELD: {}, "key": "x" * 1_000_000},
-        lambda: {FIELD: {}, "x" * 1_000_000: 1},
-        lambda: {FIELD: {}, "id": "x" * 1_000_000},
+        lambda: draft(arrayOfIntExample=["x"] * 12_000),
+        lambda: draft(arrayOfStringExample=["\x00" * 10] * 1_000),
+        lambda: draft(arrayOfUniqueIntExample=[1] * 20_000),
+        lambda: draft(arrayOfTwonumbersExample=[1] * 20_000),
+        lambda: draft(arrayOfObjectType=[{"integerExampel": 1}] * 2_500),
+        lambda: draft(**{f"arrayOfIntExample{number}": 1 for number in range(2_000)}),
+        lambda: draft(arrayOfObjectType=[{f"integerExample{number}": 1 for number in range(2_500)}]),
+        lambda: {f"objectTypeProperty{number}": 1 for number in range(2_000)},
+        lambda: "{" + "".join(f'"{number}":1,' for number in range(7_000)) + '"x":1,"x":1}',
+        lambda: f'{{"{"x" * 32_000}": 1, "{"x" * 32_000}": 2}}',
+        lambda: "[" * 65_000,
+        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [' + "9" * 65_000 + "]}}",
+        lambda: '{"objectTypeProperty": {"arrayOfFloatExample": [1.' + "9" * 65_000 + '5, "x"]}}',
+        lambda: draft(arrayOfStringExample=["x" * 65_000 + "\x00"]),
+        lambda: {FIELD: {}, "key": "x" * 65_000},
+        lambda: {FIELD: {}, "x" * 65_000: 1},
+        lambda: {FIELD: {}, "id": "x" * 65_000},
     ],
 )
-def test_a_body_with_many_faults_is_refused_within_3_s_by_a_short_answer(
+def test_a_body_with_many_faults_is_refused_soon_by_a_short_answer(
     api: Api, make: Callable[[], dict[str, Any] | str]
 ) -> None:
     made = make()
     body = made if isinstance(made, str) else json.dumps(made)
+    assert len(body) <= 65_536
     started = time.process_time()
     answer = send_text(api, body)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 1
     assert answer.status_code in (400, 404)
     assert len(answer.data) < 100_000
 

@@ -62,7 +62,6 @@ def test_each_address_is_served(settings: Settings, database_url: str, changes: 
         own: Settings = app.extensions["settings"]
         client = app.test_client()
         expect_document_works(client, own)
-        expect_metadata_work(client, own)
         expect_banner_works(app, client, own, database_url)
 
 
@@ -100,20 +99,6 @@ def expect_document_works(client: FlaskClient, settings: Settings) -> None:
     assert status(client, token_url, settings, "POST") == 401
 
 
-def expect_metadata_work(client: FlaskClient, settings: Settings) -> None:
-    metadata = read(client, f"{settings.base_url}/.well-known/oauth-authorization-server", settings)
-    assert metadata["issuer"] == settings.base_url
-    endpoints = {name: metadata[name] for name in metadata if name.endswith("_endpoint")}
-    others = {"jwks_uri": metadata["jwks_uri"], "service_documentation": metadata["service_documentation"]}
-    assert len(addresses_in(metadata)) == 1 + len(endpoints) + len(others)
-    for url in endpoints.values():
-        expect_reached(urlsplit(url), settings)
-        assert status(client, url, settings, "POST") == 401
-    for url in others.values():
-        expect_reached(urlsplit(url), settings)
-        assert status(client, url, settings) == 200
-
-
 def expect_banner_works(app: Flask, client: FlaskClient, settings: Settings, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         # The banner has a token as long as the demo client is there, which other tests do not make.
@@ -122,7 +107,6 @@ def expect_banner_works(app: Flask, client: FlaskClient, settings: Settings, dat
     banner = prepare(database_url, settings)
     addresses = ADDRESS.findall(banner)
     assert len(addresses) == 3
-    app.extensions["authorization_server"].load_ahead()
     for url in addresses[1:2]:
         expect_reached(urlsplit(url), settings)
         assert status(client, url, settings) == 200

@@ -56,7 +56,7 @@ def test_the_line_of_a_traceback_has_the_correlation_id(
 
 def test_a_refused_large_body_leaves_one_line(database_url: str, token_for: TokenFor, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    settings = {"DATABASE_URL": database_url, "TOKEN_ISSUER": Settings().issuer, "LOG_FORMAT": "json"}
+    settings = {"DATABASE_URL": database_url, "LOG_FORMAT": "json"}
     with running_service(log, **settings) as port, closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         headers = {"Authorization": f"Bearer {token_for('manage_test:refused')}", "Content-Type": "application/json"}
         connection.request("POST", "/refused/resource", "1" * 40_000, headers)

@@ -1,7 +1,6 @@
 """Wheels and sdists of service and workbench: reproducible, complete, with metadata that an index accepts."""
 
 import re
-import tarfile
 import tomllib
 import zipfile
 from configparser import ConfigParser
@@ -40,20 +39,6 @@ def test_building_twice_makes_the_same_bytes(built: Built, package: str, tmp_pat
 def test_the_wheel_contains_every_file_of_the_package_and_every_migration(wheel: Path) -> None:
     """A folder that ``packages`` of setup.cfg does not list, or a file that ``package_data`` does not, is missing."""
     assert {place_in_wheel(path) for path in packaged_files()} - names_in(wheel) == set()
-
-
-def test_sdist_and_wheel_contain_the_guide(archives: tuple[Path, Path]) -> None:
-    sdist, wheel = archives
-    with tarfile.open(sdist) as archive:
-        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
-    pages = {
-        "index.html",
-        "search.json",
-        "guide.js",
-        "docs/operations.html",
-        "docs/decisions/index.html",
-    }
-    assert {f"app/pages/guide/{name}" for name in pages} <= names_in(wheel) & in_sdist
 
 
 def test_the_wheel_contains_two_packages_and_nothing_else(wheel: Path) -> None:

@@ -12,7 +12,7 @@ from openapi_spec_validator import validate
 from app.config import Settings
 from app.errors import CATALOGUE
 from app.http.bodies import JSON
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES
 from app.openapi.examples import ANSWER_EXAMPLES
 from app.openapi.marks import operation_of
 from app.openapi.parts import PARTS

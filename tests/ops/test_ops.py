@@ -69,7 +69,7 @@ def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     created = api.create()
     assert api.get(f"/{created['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
-    metrics.report_pool("primary", {}, {})
+    metrics.report_pool({}, {})
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(metrics.exposition().decode()):
         for sample in family.samples:
@@ -128,7 +128,7 @@ def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
     ("label", "known"),
     [
         ("result", set(TOKEN_CHECK_RESULTS)),
-        ("check", {"database", "migrations", "pool", "signing_key", "tokens", "archiving", "disk", "read_only"}),
+        ("check", {"database", "migrations", "pool", "archiving", "disk", "read_only"}),
         ("state", {"idle", "in_use"}),
     ],
 )
@@ -179,10 +179,11 @@ def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
     exporters = [target for job in jobs for each in job.get("static_configs", ()) for target in each["targets"]]
     assert exporters == ["postgres-exporter:9187", "node-exporter:9100"]
     assert {target.partition(":")[0] for target in exporters} <= set(COMPOSE["services"])
-    metrics_name, metrics_port = COMPOSE["services"]["app"]["environment"]["METRICS_BIND"].split(":")
-    assert COMPOSE["services"]["app"]["networks"]["metrics"] == {"aliases": [metrics_name]}
+    assert COMPOSE["services"]["app"]["networks"]["metrics"] == {"aliases": ["metrics"]}
+    assert jobs[0]["authorization"] == {"credentials_file": "/tmp/metrics-token"}  # noqa: S108 -- in the container
+    assert "> /tmp/metrics-token" in COMPOSE["services"]["prometheus"]["entrypoint"][2]
     assert found == {
-        "sample-resource": [([metrics_name], "A", int(metrics_port))],
+        "sample-resource": [(["metrics"], "A", 8000)],
         "sample-resource-proxy": [(["proxy"], "A", 8082)],
     }
     assert "listen 8082;" in NGINX
@@ -208,7 +209,7 @@ def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> N
     passed: dict[str, Any] = COMPOSE["services"]["app"]["environment"]
     settings = {item.metadata["variable"] for item in fields(Settings) if "variable" in item.metadata}
     from_outside = {name for name, value in passed.items() if str(value).startswith(f"${{{name}:-")}
-    decided = {"BIND", "PORT", "DATA_DIR", "DATABASE_URL", "TRUSTED_PROXIES", "METRICS_BIND"}
+    decided = {"BIND", "PORT", "DATA_DIR", "DATABASE_URL", "TRUSTED_PROXIES"}
     assert settings - from_outside == decided, "x-app-environment in docker-compose.yml lacks NAME: ${NAME:-}"
     # BIND and PORT are those of the proxy, and the image has its own; there is no embedded database.
     assert decided - set(passed) == {"BIND", "PORT", "DATA_DIR"}
@@ -239,7 +240,8 @@ def test_the_bodies_and_heads_in_the_proxy_leave_room_in_the_memory_of_its_conta
     [
         ({"OUTER_PROXIES": "10.0.0.1; include /etc/passwd"}, "OUTER_PROXIES: '10.0.0.1;' is neither"),
         ({"OUTER_PROXIES": "proxy.example.com"}, "OUTER_PROXIES: 'proxy.example.com' is neither"),
-        ({"MAX_BODY_BYTES": "2m"}, "MAX_BODY_BYTES: '2m' is no number of bytes"),
+        ({"CORS_ORIGINS": "https://a.example; x"}, "CORS_ORIGINS: 'https://a.example; x' is no origin"),
+        ({"QUEUE_TIMEOUT_MS": "2s"}, "QUEUE_TIMEOUT_MS: '2s' is no number of milliseconds"),
     ],
 )
 def test_the_proxy_does_not_start_with_a_wrong_setting(environment: dict[str, str], message: str) -> None:

@@ -58,7 +58,6 @@ def test_what_a_release_needs_is_every_suite() -> None:
     slow = {
         "make conformance",
         "make test-slow ARGS=-mfaults",
-        "make test-slow ARGS=-mpooler",
         "make test-slow ARGS=-mcontract",
     }
     assert commands(read("slow.yml")["jobs"]) >= slow

@@ -1,4 +1,4 @@
-"""The number of a project's resources, which triggers keep, and ``db check``, which proves it."""
+"""The number of a project's resources, which triggers keep."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ def total(api: Api) -> int:
 
 def insert(connection: Connection, project: str, number: int) -> None:
     with connection.transaction():
-        bulk_store.insert_many(connection, project, made(number))
+        bulk_store.copy_in_parts(connection, project, made(number))
 
 
 @by_triggers
@@ -129,39 +129,7 @@ def test_a_project_whose_number_is_not_kept_is_counted(api: Api, connection: Con
     assert total(api) == 3
 
 
-# Databases of their own: checking all projects
-
-
-def run(url: str, *arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["db", *arguments], env={"DATABASE_URL": url})
-    return result.exit_code, result.output
-
-
-def test_the_check_finds_what_differs_and_repairs_it(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        for name in ("a", "b", "c", "d"):
-            insert(connection, name, 3)
-        connection.execute("UPDATE resource_count SET resources = resources + 7 WHERE project_key = 'b'")
-        connection.execute("DELETE FROM resource_count WHERE project_key = 'd'")
-        connection.execute("UPDATE resource SET some_property = 'three lost words' WHERE project_key = 'c'")
-        connection.execute("DELETE FROM word WHERE project_key = 'c'")
-        code, output = run(url, "check")
-        assert (code, output.splitlines()) == (
-            1,
-            [
-                "b  has 3 resources, of which 10 are counted",
-                "c  searches do not find 3 words",
-                "4 projects, 2 with differences.",
-            ],
-        )
-        code, output = run(url, "check", "--repair")
-        assert (code, output.splitlines()[-1]) == (0, "4 projects, 2 with differences, repaired.")
-        assert kept(connection, "b") == 3
-        insert(connection, "b", 2)
-        assert kept(connection, "b") == 5
-    assert run(url, "check") == (0, "4 projects, 0 with differences.\n")
+# Databases of their own: a command looks at all projects
 
 
 def test_projects_are_listed_with_their_numbers(cluster: Cluster, project: str) -> None:
@@ -171,7 +139,8 @@ def test_projects_are_listed_with_their_numbers(cluster: Cluster, project: str) 
         for name, number in (("b", 2), ("a", 3), ("emptied", 1)):
             insert(connection, name, number)
         connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
-    assert run(url, "projects") == (0, "a\t3\nb\t2\n")
+    listed = CliRunner().invoke(main, ["db", "projects"], env={"DATABASE_URL": url})
+    assert (listed.exit_code, listed.output) == (0, "a\t3\nb\t2\n")
 
 
 def test_truncating_the_table_forgets_the_numbers(cluster: Cluster, project: str) -> None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from app.bulk import consistency
+from app.bulk import all_projects
 from app.database.connection import Connection
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
@@ -42,10 +42,7 @@ def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -
     expected = {"created", "updated", "stagedupdate", "posted", "postedstaged", "put", "putstaged", "stagedcreate"}
     assert dictionary(connection, api.project) == expected
     bulk_store.copy_in(connection, api.project, [stored("k-3", "Copied", staged="copiedstaged")])
-    with connection.transaction():
-        inserted = bulk_store.insert_many(connection, api.project, [stored("k-4", "imported"), stored("k-3", "taken")])
-    assert len(inserted) == 1
-    expected |= {"copied", "copiedstaged", "imported", "of", "property"}
+    expected |= {"copied", "copiedstaged", "of", "property"}
     assert dictionary(connection, api.project) == expected
 
 
@@ -61,7 +58,7 @@ def test_the_words_of_a_write_that_is_refused_find_nothing(api: Api, connection:
 
 def test_a_write_that_is_rolled_back_leaves_no_words(connection: Connection, project: str) -> None:
     with suppress(ZeroDivisionError), connection.transaction():
-        bulk_store.insert_many(connection, project, [stored("k-1", "undone")])
+        bulk_store.copy_in_parts(connection, project, [stored("k-1", "undone")])
         assert dictionary(connection, project) == {"undone", "of", "property"}
         raise ZeroDivisionError
     assert dictionary(connection, project) == set()
@@ -87,8 +84,8 @@ def test_words_that_no_resource_has_are_removed_and_those_written_meanwhile_are_
         connection.execute("UPDATE resource SET some_property = 'secret' WHERE project_key = %s", (api.project,))
         connection.execute("DELETE FROM word WHERE project_key = %s AND word = 'secret'", (api.project,))
 
-    monkeypatch.setattr("app.bulk.consistency.time.sleep", write_meanwhile)
-    assert (api.project, 1) in list(consistency.remove_unused_words(connection, 8.0))
+    monkeypatch.setattr("app.bulk.all_projects.time.sleep", write_meanwhile)
+    assert (api.project, 1) in list(all_projects.remove_unused_words(connection, 8.0))
     assert waited == [8.0]
     assert dictionary(connection, api.project) == {"kept", "secret", "staged"}
 
@@ -125,7 +122,7 @@ def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_ur
                     for one in range(chance.choice((1, 20)))
                 ]
                 with connection.transaction():
-                    bulk_store.insert_many(connection, project, made)
+                    bulk_store.copy_in_parts(connection, project, made)
 
     barrier = Barrier(6)
     with ThreadPoolExecutor(6) as threads:

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from flask import Flask
 
+from app.database.connection import Connection
 from app.identity import clients
 from tests.support.api import Api
 from tests.support.fixtures import TokenFor
@@ -47,10 +48,13 @@ def test_expand_adds_the_api_client_to_its_reference(known: Api, client: clients
     assert listed(known, "lastModifiedBy", "createdBy", "createdBy") == both
 
 
-def test_expand_leaves_the_reference_to_an_unknown_api_client_as_it_is(
-    api: Api, known: Api, client: clients.NewClient
+def test_expand_leaves_the_reference_to_a_removed_api_client_as_it_is(
+    app: Flask, api: Api, known: Api, client: clients.NewClient, token_for: TokenFor, connection: Connection
 ) -> None:
-    created = api.create()
+    removed = clients.create_client(connection, "Removed", ())
+    token = token_for(f"manage_test:{api.project}", client_id=removed.client_id)
+    created = Api(app, api.project, token).create()
+    clients.remove_client(connection, removed.client_id)
     assert listed(api, "createdBy", "lastModifiedBy") == created
     updated = known.update(created, {"action": "changeSomeProperty", "someProperty": "x"})
     expanded = listed(api, "createdBy", "lastModifiedBy")

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from app.errors import ApiError
-from app.resource import model
 from app.resource.actions import ChangeSomeProperty, DoSomeThing, Publish, RevertStagedChanges, UpdateAction
 from app.resource.model import (
     ById,
@@ -126,17 +125,15 @@ def test_what_is_created_if_there_is_no_resource(
         assert refusal_of(decide, None, asked) == refusal
 
 
-def test_a_resource_has_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert model.RESOURCE_BYTES_AT_MOST == 16 * 1024 * 1024
-    size = len(CONTENT.object_type.text) + len("text")
-    monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size + 2)
-    assert decide(STORED, write(ChangeSomeProperty("text..", staged=False))).version == 4
-    for staged in (False, True):
-        too_large = write(ChangeSomeProperty("textä.", staged=staged))
-        assert refusal_of(decide, STORED, too_large) == (400, "InvalidInput")
-    monkeypatch.setattr("app.resource.model.RESOURCE_BYTES_AT_MOST", size - 1)
-    created = Write(WRITER, None, lambda resource: resource, NONE, NEW)
-    assert refusal_of(decide, None, created) == (400, "InvalidInput")
+@pytest.mark.parametrize("staged", [False, True])
+def test_an_object_type_has_a_largest_size(staged: bool) -> None:
+    def write_of(letters: str) -> Write:
+        made = Content(ObjectType(f'{{"arrayOfStringExample":["{letters}"]}}'))
+        return Write(WRITER, None, lambda stored: stored.with_content(lambda _: made, staged_only=staged), NONE)
+
+    letters = "ä" * 32_753 + "x"  # 65,507 bytes, and 29 around them
+    assert decide(STORED, write_of(letters)).version == 4
+    assert refusal_of(decide, STORED, write_of(letters + "x")) == (400, "InvalidField")
 
 
 # ObjectTypes

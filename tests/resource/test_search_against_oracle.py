@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from app.query.fields import Projection
 from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
-from app.resource.searching.searches import search
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
 from tests.support.generated import examples
 from tests.support.oracle import (
     ID_TEXTS,
@@ -231,7 +232,8 @@ def number(value: Any) -> Any:
 
 
 def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
-    page = search(connection, "oracle", query).read(connection)
+    texts = expand(connection, "oracle", query.texts, query.fuzzy_level) if query.texts else None
+    page = page_of_search("oracle", query, texts).read(connection)
     assert page is not None
     return json.loads(page, parse_float=Decimal, parse_int=Decimal)
 

@@ -34,7 +34,7 @@ def connection(database_url: str) -> Iterator[Any]:
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_text_is_sorted_by_its_beginning_and_an_absent_one_is_above_all(connection: Any, descending: bool) -> None:
     sort = (SortTerm(SORTABLE["someProperty"], descending=descending),)
-    page = json.loads(reads.page("p", None, Paging(limit=20_000, sort=sort)).read_large(connection))
+    page = json.loads(reads.page("p", None, Paging(limit=20_000, sort=sort)).read(connection))
     rows = connection.execute("SELECT id::text, some_property FROM resource WHERE project_key = 'p'").fetchall()
     assert len(rows) == 20_000
     rows.sort(key=lambda row: (row[1] is None, (row[1] or "")[:BEGINNING_LENGTH], row[0]), reverse=descending)

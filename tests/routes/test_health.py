@@ -13,8 +13,6 @@ import psutil
 import psycopg
 import pytest
 from flask import Flask
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from psycopg.errors import DiskFull, ReadOnlySqlTransaction
 from werkzeug.test import TestResponse
 
@@ -22,8 +20,6 @@ from app.config import Settings
 from app.database import admission, failures, migrate
 from app.database.migrate import migration_files
 from app.database.readiness import ANSWERED_WITHIN_S
-from app.identity import signing_keys
-from app.identity.signing_keys import KeyEncryption
 from app.telemetry.metrics import metrics
 from tests.support.api import codes
 from tests.support.applications import open_app
@@ -126,7 +122,7 @@ def test_readiness_does_not_wait_behind_requests_for_tokens(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They use the database for no project."""
-    monkeypatch.setattr(admission, "QUEUE_LENGTH", 1)
+    monkeypatch.setattr(admission, "WAITING_AT_MOST", 1)
     with open_app(replace(settings, connections=2)) as app:
         database = app.extensions["database"]
 
@@ -151,7 +147,7 @@ def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
 
 
 def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings) -> None:
-    with open_app(settings, database_url="host=/nowhere dbname=x", pool_timeout_ms=100) as app:
+    with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         answer, seconds = ready(app)
         assert_not_ready(answer, "The database is not available.")
         assert seconds < SOON_S
@@ -205,53 +201,13 @@ def test_readiness_is_503_while_the_account_lacks_a_right(cluster: Cluster, proj
     migrate.upgrade(url)
     with open_app(settings, database_url=url) as app, psycopg.connect(url, autocommit=True) as owner:
         assert ready(app)[0].status_code == 200
-        owner.execute("REVOKE ALL ON signing_key FROM sample_resource")
+        owner.execute("REVOKE ALL ON migration FROM sample_resource")
         answer, _ = ready(app)
         assert_not_ready(answer, "The database refuses what the service needs: InsufficientPrivilege.")
-        assert "signing_key" not in answer.text
+        assert "migration" not in answer.text
         assert shown("database") == "0.0"
-        owner.execute("GRANT ALL ON signing_key TO sample_resource")
+        owner.execute("GRANT ALL ON migration TO sample_resource")
         wait_until(lambda: ready(app)[0].status_code == 200)
-
-
-def test_readiness_is_503_while_no_token_can_be_verified(cluster: Cluster, project: str, settings: Settings) -> None:
-    """Others have taken the connection on which keys and revocations are read, and the pool has its own."""
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    role = sql.Identifier(f"limited-{project}")
-    with psycopg.connect(cluster.conninfo_of(project, superuser=True), autocommit=True) as superuser:
-        superuser.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 1").format(role))
-        superuser.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {}").format(role))
-        limited = make_conninfo(url, user=f"limited-{project}")
-        try:
-            with open_app(settings, database_url=limited, connections=1) as app:
-                answer, _ = ready(app)
-                assert_not_ready(answer, "The database is not available.")
-                assert [shown(check) for check in ("database", "tokens")] == ["1.0", "0.0"]
-                superuser.execute(sql.SQL("ALTER ROLE {} CONNECTION LIMIT 2").format(role))
-                wait_until(lambda: ready(app)[0].status_code == 200)
-                assert shown("tokens") == "1.0"
-        finally:
-            superuser.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(role))
-
-
-def test_readiness_is_503_if_the_signing_key_cannot_be_decrypted(
-    cluster: Cluster, project: str, settings: Settings
-) -> None:
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with open_app(settings, database_url=url) as app:
-        assert ready(app)[0].status_code == 200, "without a key there is no client either"
-        with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection, KeyEncryption((bytes(32),)))
-        answer, _ = ready(app)
-        assert_not_ready(answer, "No token can be signed: the signing key in the database cannot be decrypted.")
-        assert "KEY_ENCRYPTION_KEY" not in answer.text
-        assert shown("signing_key") == "0.0"
-        with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.rotate_signing_key(connection, others_at_once=True)
-        assert ready(app)[0].status_code == 200
-        assert shown("signing_key") == "1.0"
 
 
 def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Path) -> None:

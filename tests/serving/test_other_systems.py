@@ -68,7 +68,7 @@ def test_gunicorn_and_its_metrics_do_without_a_folder_in_memory(tmp_path: Path) 
     )
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    environment = {"PATH": os.defpath, "METRICS_BIND": "127.0.0.1:1", "TEMP": str(temporary)}
+    environment = {"PATH": os.defpath, "METRICS_TOKEN": "a-token-of-16-characters", "TEMP": str(temporary)}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )

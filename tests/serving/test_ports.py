@@ -13,7 +13,7 @@ from tests.support.ports import free_port
 
 
 def wait_for_port(host: str, port: int) -> None:
-    GunicornProcess(Settings(bind=host, port=port), "no application", Path("no file")).wait_for_ports()
+    GunicornProcess(Settings(bind=host, port=port), "no application", Path("no file")).wait_for_port()
 
 
 def test_an_address_of_another_machine_is_an_error_at_once() -> None:

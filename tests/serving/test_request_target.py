@@ -1,6 +1,9 @@
-"""Request targets as gunicorn passes them to the application: what a client of WSGI alone cannot send."""
+"""Requests as gunicorn passes them to the application, or refuses them: what a client of WSGI alone cannot send."""
 
+import contextlib
 import http.client
+import json
+import socket
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -39,3 +42,135 @@ def test_targets(port: int, target: str, status: int) -> None:
         answer = connection.getresponse()
         answer.read()
     assert answer.status == status
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
+        (b"get / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /\xc3\xa4 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+        (b"GET http://x/health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: user@x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live HTTP/1.1\r\nHost: [:::]\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
+        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
+        (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
+    ],
+    ids=[
+        "line",
+        "version",
+        "lower-case-method",
+        "blank-in-target",
+        "byte-beyond-ascii-in-target",
+        "no-host",
+        "no-host-but-in-target",
+        "two-hosts",
+        "two-hosts-1.0",
+        "path-in-host",
+        "list-of-hosts",
+        "user-in-host",
+        "brackets-in-host",
+        "name",
+        "coding",
+        "lengths",
+        "long-line",
+        "header",
+        "long-header",
+        "many-headers",
+    ],
+)
+def test_requests_that_cannot_be_parsed_are_refused_in_json(
+    port: int, request_bytes: bytes, status: int, code: str
+) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        # The connection may end while the client is still sending; the error has to arrive all the same.
+        with contextlib.suppress(OSError):
+            connection.sendall(request_bytes)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert answer.headers["X-Correlation-ID"]
+    assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
+    assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /health/live HTTP/1.0\r\n\r\n",
+        *(
+            b"GET /health/live HTTP/1.1\r\nConnection: close\r\nHost:%b\r\n\r\n" % host
+            for host in (
+                b"",
+                b" x",
+                b" x:",
+                b" my_host:80",
+                b" 127.0.0.1:8000",
+                b" [::1]:8000",
+                b" b%C3%BCcher.example",
+            )
+        ),
+    ],
+)
+def test_a_host_of_any_form_is_served_and_http_1_0_needs_none(port: int, request_bytes: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(request_bytes)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("request_line", "words"),
+    [
+        (b"get / HTTP/1.1", "Methods are written in capital letters."),
+        (b"GET /a b HTTP/1.1", "The request target contains a blank. Percent-encode it: %20."),
+        (b"GET /\xc3\xa4 HTTP/1.1", "a byte that is no printable ASCII character. Percent-encode it."),
+        (b"GET / HTTP/3.0", "The version is neither HTTP/1.0 nor HTTP/1.1."),
+    ],
+)
+def test_a_person_understands_what_is_wrong(port: int, request_line: bytes, words: str) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=15) as connection:
+        connection.sendall(request_line + b"\r\nHost: x\r\n\r\n")
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert json.loads(answer.read())["message"].endswith(words)
+
+
+@pytest.mark.parametrize(
+    "lines", [b"Connection: close\r\n", b"Connection: TE, close\r\n", b"Connection: TE\r\nConnection: Close\r\n"]
+)
+def test_close_among_other_options_closes(port: int, lines: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=15) as connection:
+        connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n" + lines + b"\r\n")
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert b"Connection: close\r\n" in received
+    assert received.endswith(b'{"status":"live"}')
+
+
+@pytest.mark.parametrize("closes", [False, True])
+@pytest.mark.parametrize("length", [100_000, 4_000_000])
+def test_the_answer_to_a_body_that_is_not_read_arrives(port: int, length: int, closes: bool) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        headers = {"Content-Type": "application/json"} | ({"Connection": "close"} if closes else {})
+        connection.request("POST", "/demo/resource", b" " * length, headers)
+        answer = connection.getresponse()
+        assert answer.status == 401
+        answer.read()
+        if not closes:
+            connection.request("GET", "/health/live")
+            assert connection.getresponse().status == 200

@@ -1,16 +1,12 @@
 """gunicorn started without ``serve``, as the lean image starts it: what is wrong with the settings is one line."""
 
-import base64
 import os
 import subprocess
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from app.database import migrate
-from app.identity import signing_keys
-from app.identity.signing_keys import KeyEncryption
 from app.serving import gunicorn_process
 from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import GUNICORN, StartGunicorn
@@ -46,7 +42,6 @@ def refused(command: list[str], **environment: str) -> str:
         ({}, "DATABASE_URL: is not set; only 'sample-resource serve' starts a PostgreSQL of its own"),
         ({"PORT": "many"}, "PORT='many': a whole number is expected"),
         ({"DATABASE_URL": "postgresql://u:hidden@h/d?made=up"}, "DATABASE_URL: is no connection string of libpq, as"),
-        ({"DATABASE_URL": "dbname=x", "DATABASE_READ_URL": "hidden"}, "DATABASE_READ_URL: is no connection string"),
         ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE='/nowhere': the file cannot be read: No such file"),
     ],
 )
@@ -56,47 +51,6 @@ def test_a_wrong_setting_ends_the_start_with_one_line(
     (printed,) = refused(command, **environment).splitlines()
     assert printed.startswith(f"error: {line}")
     assert "hidden" not in printed
-
-
-def encryption_key(number: int) -> tuple[str, KeyEncryption]:
-    """A value of ``KEY_ENCRYPTION_KEY``, and what encrypts with it."""
-    return base64.b64encode(bytes([number]) * 32).decode(), KeyEncryption((bytes([number]) * 32,))
-
-
-@pytest.fixture
-def encrypted_database(cluster: Cluster, project: str) -> str:
-    """The URL of a database whose signing key is encrypted with ``encryption_key(1)``."""
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        signing_keys.ensure_signing_key(connection, encryption_key(1)[1])
-    return url
-
-
-@pytest.mark.parametrize(
-    ("environment", "reason"),
-    [
-        ({}, "KEY_ENCRYPTION_KEY is not set."),
-        (
-            {"KEY_ENCRYPTION_KEY": encryption_key(2)[0]},
-            "KEY_ENCRYPTION_KEY is another key than the one that it was encrypted with.",
-        ),
-    ],
-    ids=["missing", "wrong"],
-)
-def test_a_signing_key_that_cannot_be_decrypted_ends_the_start(
-    encrypted_database: str, environment: dict[str, str], reason: str
-) -> None:
-    (printed,) = refused(AS_THE_IMAGE, DATABASE_URL=encrypted_database, **environment).splitlines()
-    assert printed == (f"error: KEY_ENCRYPTION_KEY: The signing key in the database is encrypted, and {reason}")
-
-
-def test_the_right_encryption_key_starts_the_service(
-    encrypted_database: str, start_gunicorn: StartGunicorn, tmp_path: Path
-) -> None:
-    (tmp_path / "key").write_text(f"{encryption_key(1)[0]}\n")
-    server = start_gunicorn("wsgi:app", DATABASE_URL=encrypted_database, KEY_ENCRYPTION_KEY_FILE=str(tmp_path / "key"))
-    assert server.get("/health/ready") == 200
 
 
 def test_serve_takes_the_url_of_the_database_from_a_file(cluster: Cluster, project: str, tmp_path: Path) -> None:
@@ -112,9 +66,9 @@ def test_files_with_secrets_are_relative_to_the_folder_of_serve(
     """gunicorn runs in another folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATABASE_URL_FILE", "url")
-    monkeypatch.setenv("KEY_ENCRYPTION_KEY_FILE", "key")
+    monkeypatch.setenv("METRICS_TOKEN_FILE", "token")
     environment = gunicorn_process._environment("dbname=x")
-    assert environment["KEY_ENCRYPTION_KEY_FILE"] == str(tmp_path / "key")
+    assert environment["METRICS_TOKEN_FILE"] == str(tmp_path / "token")
     assert environment["DATABASE_URL"] == "dbname=x"
     assert "DATABASE_URL_FILE" not in environment
 
@@ -133,4 +87,4 @@ def test_the_service_starts_before_its_database_is_migrated(
     server = start_gunicorn("wsgi:app", DATABASE_URL=url)
     assert server.get("/health/ready") == 503
     migrate.upgrade(url)
-    wait_until(lambda: server.get("/health/ready") == 200)  # a failed look at the keys is repeated after a moment
+    wait_until(lambda: server.get("/health/ready") == 200)

@@ -89,7 +89,7 @@ def test_a_master_whose_place_another_has_taken_fails_no_readiness(
 
 @pytest.mark.parametrize(
     ("environment", "seconds"),
-    [({}, 10), ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20500"}, 23)],
+    [({}, 14), ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20500"}, 43)],
     ids=["default", "long-statements"],
 )
 def test_requests_in_flight_have_as_long_as_they_may_wait_and_work(environment: dict[str, str], seconds: int) -> None:

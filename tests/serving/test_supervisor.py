@@ -2,7 +2,6 @@
 
 import contextlib
 import http.client
-import json
 import os
 import signal
 import socket
@@ -277,16 +276,6 @@ def test_a_port_in_use_is_an_error(start: Callable[..., Service], folder: Path) 
         pass
 
 
-def test_a_private_port_in_use_is_named_by_its_setting(start: Callable[..., Service]) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        service = start(METRICS_BIND=address)
-        assert service.process.wait() == 1
-    assert "Stop what uses it, or set METRICS_BIND to another address." in service.errors.read_text()
-
-
 def test_a_second_start_names_the_first(start: Callable[..., Service]) -> None:
     first = start()
     second = start()
@@ -340,88 +329,6 @@ def shared(new_cluster: Path) -> Generator[Service]:
         service = Service(folder)
         yield service
         service.stop()
-
-
-@pytest.mark.parametrize(
-    ("request_bytes", "status", "code"),
-    [
-        (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
-        (b"GET http://x/health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: user@x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
-        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
-        (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
-    ],
-    ids=[
-        "line",
-        "version",
-        "no-host",
-        "no-host-but-in-target",
-        "two-hosts",
-        "two-hosts-1.0",
-        "path-in-host",
-        "list-of-hosts",
-        "user-in-host",
-        "name",
-        "coding",
-        "lengths",
-        "long-line",
-        "header",
-        "long-header",
-        "many-headers",
-    ],
-)
-def test_requests_that_cannot_be_parsed_are_refused_in_json(
-    shared: Service, request_bytes: bytes, status: int, code: str
-) -> None:
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
-        # The connection may end while the client is still sending; the error has to arrive all the same.
-        with contextlib.suppress(OSError):
-            connection.sendall(request_bytes)
-        answer = http.client.HTTPResponse(connection)
-        answer.begin()
-        body = json.loads(answer.read())
-    assert answer.status == status
-    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
-    assert answer.headers["X-Correlation-ID"]
-    assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
-    assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
-
-
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"GET /health/live HTTP/1.0\r\n\r\n",
-        *(
-            b"GET /health/live HTTP/1.1\r\nConnection: close\r\nHost:%b\r\n\r\n" % host
-            for host in (
-                b"",
-                b" x",
-                b" x:",
-                b" my_host:80",
-                b" 127.0.0.1:8000",
-                b" [::1]:8000",
-                b" b%C3%BCcher.example",
-            )
-        ),
-    ],
-)
-def test_a_host_of_any_form_is_served_and_http_1_0_needs_none(shared: Service, request_bytes: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
-        connection.sendall(request_bytes)
-        answer = http.client.HTTPResponse(connection)
-        answer.begin()
-        assert answer.status == 200
 
 
 def test_an_internal_error_shows_no_details() -> None:

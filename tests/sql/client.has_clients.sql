@@ -1,1 +1,1 @@
-SELECT EXISTS (SELECT FROM api_client)
+SELECT EXISTS (SELECT FROM api_client WHERE id <> %(command_line)s)

@@ -1,8 +1,4 @@
 WITH found AS MATERIALIZED (
-    SELECT
-    FROM resource r
-    WHERE r.project_key = %(project_key)s AND r.version >= %(where_0)s::bigint
-    ORDER BY r.version ASC, r.id ASC
-    LIMIT 1
+    SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.version >= %(where_0)s::numeric
 )
 SELECT EXISTS (SELECT FROM found)

@@ -5,56 +5,50 @@ WITH
         WHERE r.project_key = %(project_key)s AND r.object @? (SELECT %(where_0)s::jsonpath)
         LIMIT 10000 + 1
     ),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found)
-SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (SELECT found FROM counted) t (found)
-            )
-        || ',"results":[',
-    CASE WHEN count(p.json) = count(*) THEN coalesce(string_agg(p.json, ','), '') END,
-    CASE WHEN count(p.json) = count(*) THEN ']}' END
-FROM (
-    SELECT CASE
-        WHEN octet_length(r.object_type) <= 4194304 / greatest(%(limit)s, 1)
-        THEN '{"id":"' || r.id
-            || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-            || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '"' || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END
-    END AS json
-    FROM (
+    counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
+    page AS MATERIALIZED (
         SELECT r.*
         FROM (
-            (
-                SELECT r.*
-                FROM found r
-                WHERE (SELECT found FROM counted) <= 10000
-                ORDER BY r.id ASC
-                LIMIT (SELECT %(limit)s::bigint)
-                OFFSET (SELECT %(offset)s::bigint)
-            )
-            UNION ALL
-            (
-                SELECT r.id
-                FROM resource r
-                WHERE (SELECT found FROM counted) > 10000
-                    AND r.project_key = %(project_key)s
-                    AND CASE WHEN r.object @? (SELECT %(where_0)s::jsonpath) THEN true ELSE false END
-                ORDER BY r.id ASC
-                LIMIT (SELECT %(limit)s::bigint)
-                OFFSET (SELECT %(offset)s::bigint)
-            )
-        ) w
-            CROSS JOIN LATERAL (
-                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1
-            ) r
-    ) r
-    ORDER BY r.id ASC
-) p
+            SELECT r.*
+            FROM (
+                (
+                    SELECT r.*
+                    FROM found r
+                    WHERE (SELECT found FROM counted) <= 10000
+                    ORDER BY r.id ASC
+                    LIMIT (SELECT %(limit)s::bigint)
+                    OFFSET (SELECT %(offset)s::bigint)
+                )
+                UNION ALL
+                (
+                    SELECT r.id
+                    FROM resource r
+                    WHERE (SELECT found FROM counted) > 10000
+                        AND r.project_key = %(project_key)s
+                        AND CASE WHEN r.object @? (SELECT %(where_0)s::jsonpath) THEN true ELSE false END
+                    ORDER BY r.id ASC
+                    LIMIT (SELECT %(limit)s::bigint)
+                    OFFSET (SELECT %(offset)s::bigint)
+                )
+            ) w
+                CROSS JOIN LATERAL (
+                    SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1
+                ) r
+        ) r
+        ORDER BY r.id ASC
+    )
+SELECT
+    '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '"' || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END,
+    ''
+FROM page r
+UNION ALL
+SELECT
+    (
+        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT found FROM counted) t (found)
+    ),
+    ''

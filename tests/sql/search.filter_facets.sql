@@ -5,9 +5,7 @@ WITH
             FROM (
                 SELECT r.key AS value
                 FROM resource r
-                WHERE r.project_key = %(project_key)s
-                    AND r.version >= %(facet_filter_1_0)s::bigint
-                    AND r.version <= %(facet_filter_1_0)s::bigint
+                WHERE r.project_key = %(project_key)s AND r.version = %(facet_filter_1_0)s::numeric
             ) v
             GROUP BY v.value
         )
@@ -107,58 +105,40 @@ WITH
                     LIMIT 200
                 ) t
             ) listed
+    ),
+    page AS MATERIALIZED (
+        SELECT r.*
+        FROM (
+            SELECT r.*
+            FROM resource r
+            WHERE r.project_key = %(project_key)s
+            ORDER BY r.id ASC
+            LIMIT (SELECT %(limit)s::bigint)
+            OFFSET (SELECT %(offset)s::bigint)
+        ) r
+        ORDER BY r.id ASC
     )
 SELECT
-    '{"limit":' || %(limit)s
-        || ',"offset":' || %(offset)s
-        || ',"count":'
-            || count(*)
-            || (
-                SELECT ',"total":'
-                    || least(t.found, 10000)
-                    || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-                FROM (
-                    SELECT coalesce(
-                        (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
-                        (
-                            SELECT count(*)
-                            FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r
-                        )
-                    )
-                ) t (found)
+    '{"id":"' || r.id
+        || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
+        || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        || '","hasStagedChanges":'
+            || (r.staged_object_type IS NOT NULL)
+            || coalesce(',"someProperty":' || to_json(r.some_property), '')
+            || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END,
+    ''
+FROM page r
+UNION ALL
+SELECT
+    (
+        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+        FROM (
+            SELECT coalesce(
+                (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
+                (SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r)
             )
-        || ',"results":[',
-    CASE WHEN count(p.json) = count(*) THEN coalesce(string_agg(p.json, ','), '') END,
-    CASE
-        WHEN count(p.json) = count(*)
-        THEN '],"facets":{'
-            || %(facet_0)s
-            || (SELECT f.json FROM facet_0 f)
-            || %(facet_1)s
-            || (SELECT f.json FROM facet_1 f)
-            || '}}'
-    END
-FROM (
-    SELECT CASE
-        WHEN (
-            octet_length(r.object_type) + coalesce(6 * octet_length(r.some_property), 0)
-        ) <= 4194304 / greatest(%(limit)s, 1)
-        THEN '{"id":"' || r.id
-            || '","version":' || r.version || coalesce(',"key":"' || r.key || '"', '')
-            || ',"createdAt":"' || to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '","lastModifiedAt":"' || to_char(r.last_modified_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-            || '","hasStagedChanges":'
-                || (r.staged_object_type IS NOT NULL)
-                || coalesce(',"someProperty":' || to_json(r.some_property), '')
-                || CASE r.object_type WHEN '{}' THEN '}' ELSE ',' || substr(r.object_type, 2) END
-    END AS json
-    FROM (
-        SELECT r.*
-        FROM resource r
-        WHERE r.project_key = %(project_key)s
-        ORDER BY r.id ASC
-        LIMIT (SELECT %(limit)s::bigint)
-        OFFSET (SELECT %(offset)s::bigint)
-    ) r
-    ORDER BY r.id ASC
-) p
+        ) t (found)
+    ),
+    ',"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || %(facet_1)s || (SELECT f.json FROM facet_1 f)
+        || '}'

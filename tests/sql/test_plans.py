@@ -47,7 +47,6 @@ PLANNED_ANEW = {
     "exists.where_key_in.1": "how many keys are asked for decides what it costs",
     "search.filter.1": "likewise",
     "exists.where_some_property_in.1": "likewise, of values",
-    "exists.where_version_equals.1": "how many resources have the version decides",
     "search.filter_facets.1": "likewise",
     "exists.where_two_ranges.1": "how many resources are in the range decides",
     "exists.where_array_matches_ignore_case.1": "if the table is large: the value is folded once for all rows",
@@ -60,7 +59,7 @@ _OF_TEXTS = "most resources may have a word"
 
 SLOW_WITH_FEW = {
     "list.sorted": "all resources of one time would be sorted for a page, if many had one",
-    "search.filter_of_number": "most resources may be in the range, and the first of them late in the order of ids",
+    "list_sorted.where_by_version_without_total": "all resources with the item would be sorted, if many had it",
     "exists.where_two_ranges": "most resources may be in each range",
     "exists.where_id_equals_no_uuid": "no index serves a comparison with this text, which no id has",
     "search.text": _OF_TEXTS,

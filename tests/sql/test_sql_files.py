@@ -6,7 +6,7 @@ from tests.support.statements import APP, lines_not_reached
 from tests.support.walk import Walked
 
 ADMINISTRATION = {
-    "bulk/consistency.py",  # looks at all projects
+    "bulk/all_projects.py",
     "database/distribute.py",  # needs Citus
     "database/migrate.py",
     "serving/embedded.py",

@@ -1,5 +1,9 @@
-SELECT kid, private_jwk
-FROM signing_key
-WHERE signs_from <= now() AND (retired_at IS NULL OR retired_at > now())
-ORDER BY signs_from DESC
-LIMIT 1
+INSERT INTO access_token (digest, client_id, scopes, issued_at, expires_at, kept_until)
+VALUES (
+    %(digest)s,
+    %(client_id)s,
+    %(scopes)s,
+    to_timestamp(%(issued_at)s),
+    to_timestamp(%(expires_at)s),
+    to_timestamp(%(kept_until)s)
+)

@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 from flask import Flask
 
 from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.extension import installed_package
-from app.identity import signing_keys
 from tests.support.cluster import Cluster
 
 
@@ -29,9 +27,7 @@ def open_app(settings: Settings, **changes: Any) -> Generator[Flask]:
 
 
 def own_database(cluster: Cluster) -> str:
-    """Make a new database in a cluster, migrated and with a signing key, and return its URL."""
+    """Make a new database in a cluster, migrated, and return its URL."""
     url = cluster.create_database(f"own_{uuid4().hex}")
     migrate.upgrade(url, installed_package().migrations)
-    with psycopg.connect(url, autocommit=True) as connection:
-        signing_keys.ensure_signing_key(connection)
     return url

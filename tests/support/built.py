@@ -1,4 +1,4 @@
-"""Builds archives and the guide, which takes seconds, once for all test processes."""
+"""Builds archives, which takes seconds, once for all test processes."""
 
 import fcntl
 import os
@@ -12,16 +12,12 @@ import pytest
 from tests.support.server import NOT_MEASURED, ROOT
 
 Built = Callable[[str], Path]
-"""A function that builds the guide or a distribution, and returns its folder, which tests must not change."""
+"""A function that builds a distribution, and returns its folder, which tests must not change."""
 
 
 def build(what: str, folder: Path, umask: int = 0o022) -> Path:
-    """Build the guide or a distribution from the work tree into a new folder, and return the folder.
-
-    :param what: ``guide``, or the name of a distribution of ``ops/make/dist.py``.
-    """
-    program = ("guide.py",) if what == "guide" else ("dist.py", "--of", what, "--outdir")
-    command = [sys.executable, str(ROOT / "ops/make" / program[0]), *program[1:], str(folder)]
+    """Build a distribution of ``ops/make/dist.py`` from the work tree into a new folder, and return the folder."""
+    command = [sys.executable, str(ROOT / "ops/make/dist.py"), "--of", what, "--outdir", str(folder)]
     environment = os.environ | NOT_MEASURED
     subprocess.run(command, cwd=folder.parent, env=environment, umask=umask, check=True, capture_output=True)
     return folder

@@ -22,7 +22,6 @@ from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from app.extension import installed_package
-from app.identity import issued_tokens, signing_keys
 from app.telemetry.shared_folder import MEMORY
 from tests.support.api import Api
 from tests.support.built import built as built
@@ -30,6 +29,7 @@ from tests.support.cluster import Cluster
 from tests.support.contract import Contract
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import start_gunicorn as start_gunicorn
+from tests.support.oauth import issue
 from tests.support.secrecy import secrecy as secrecy
 from tests.support.walk import Walked, walk
 
@@ -107,7 +107,6 @@ def database_url(cluster: Cluster) -> str:
             connection.execute("SELECT pg_advisory_lock(7)")
             for _ in distribute.distribute(connection, 8, extension.distributed_tables, extension.local_tables):
                 pass
-        signing_keys.ensure_signing_key(connection)
     return url
 
 
@@ -115,18 +114,12 @@ def database_url(cluster: Cluster) -> str:
 def settings(database_url: str) -> Settings:
     """The settings of the application under test.
 
-    The application connects through the pooler at ``TEST_POOLER_URL``, if that is set.
-
     Its time limits are long, so that a slow machine makes no request fail. Tests of a limit set their own.
     """
-    pooler = os.environ.get("TEST_POOLER_URL")
     return Settings(
-        database_url=pooler or database_url,
-        database_pooler="transaction" if pooler else None,
+        database_url=database_url,
         connections=16,
-        pool_timeout_ms=20_000,
         statement_timeout_ms=60_000,
-        lock_timeout_ms=60_000,
         queue_timeout_ms=60_000,
     )
 
@@ -169,11 +162,11 @@ def contract_check(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def token_for(database_url: str) -> Iterator[TokenFor]:
-    """A function that issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``."""
+    """A function that issues access tokens: ``token_for("manage_test:p", lifetime_s=60)``. It makes the client too."""
     with psycopg.connect(database_url, autocommit=True) as connection:
 
         def make(*scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
-            return issued_tokens.issue_token(connection, Settings().issuer, client_id, scopes, lifetime_s)
+            return issue(connection, *scopes, client_id=client_id, lifetime_s=lifetime_s)
 
         yield make
 

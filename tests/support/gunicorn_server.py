@@ -34,7 +34,7 @@ class Gunicorn:
     """
 
     def __init__(self, application: str, log: Path | None = None, **environment: str) -> None:
-        self.port = free_port()
+        self.port = int(environment.get("PORT") or free_port())
         settings = {"PORT": str(self.port), "WORKERS": "1", "CONNECTIONS": "2", **PATIENT, **environment}
         self.process = start_server(
             [*GUNICORN, application],

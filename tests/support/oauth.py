@@ -1,7 +1,6 @@
 """Helpers for tests of the OAuth endpoints: clients, their requests, and a check of error answers."""
 
 import base64
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.database.connection import Connection
 from app.http.bodies import FORM
-from app.identity import clients
+from app.identity import clients, tokens
 from app.identity.clients import NewClient
 from tests.support.api import codes
 
@@ -18,6 +17,12 @@ from tests.support.api import codes
 def basic(client_id: str, secret: str) -> dict[str, str]:
     """An ``Authorization`` header for HTTP Basic."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{secret}".encode()).decode()}
+
+
+def issue(connection: Connection, *scopes: str, client_id: str = "test-client", lifetime_s: int = 3600) -> str:
+    """Issue a token to a client, which is created if there is none with the id."""
+    clients.ensure_client(connection, client_id)
+    return tokens.issue_token(connection, client_id, scopes, lifetime_s)
 
 
 class OAuthClient:
@@ -73,9 +78,3 @@ def refused(answer: TestResponse, status: int, code: str) -> str:
     if status == 401:
         assert answer.headers["WWW-Authenticate"].startswith("Basic realm=")
     return body["message"]
-
-
-def part(token: str, position: int) -> dict[str, Any]:
-    """The header (part 0) or the claims (part 1) of a token, without a check of its signature."""
-    text = token.split(".")[position]
-    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from app.config import Settings
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -21,17 +19,13 @@ NOT_MEASURED = {"COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""}
 """The environment of programs without measured coverage. Measuring takes a third of their time."""
 
 
-PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "LOCK_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
+PATIENT = {"STATEMENT_TIMEOUT_MS": "60000", "QUEUE_TIMEOUT_MS": "60000"}
 """Settings with such long time limits that no request fails on a slow machine. Tests of these limits set their own."""
 
 
 def measured() -> dict[str, str]:
     """The environment of programs whose coverage is measured, if the coverage of the tests is."""
     return {name: os.environ[name] for name in NOT_MEASURED if name in os.environ}
-
-
-NAMED = {"TOKEN_ISSUER": Settings().issuer}
-"""The name of the service in tokens, so that tests can issue them without knowing its port."""
 
 
 class NotReady(Exception):
@@ -49,13 +43,13 @@ def start_server(
 ) -> subprocess.Popen[bytes]:
     """Start a program in the repository's folder, and return when it answers with 200 on 127.0.0.1.
 
-    :param environment: the whole environment of the program in addition to :data:`NAMED`. It has to contain the port.
+    :param environment: the whole environment of the program. It has to contain the port.
     :param log: a file to append the output to; None discards the output.
     :raises NotReady: if the program ends or does not answer in time; it is stopped then.
     """
     with contextlib.ExitStack() as stack:
         output = subprocess.DEVNULL if log is None else stack.enter_context(log.open("ab"))
-        process = subprocess.Popen(command, cwd=ROOT, env=NAMED | dict(environment), stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=ROOT, env=dict(environment), stdout=output, stderr=output)
     try:
         wait_until_ready(port, ready_path, process, within_s)
     except NotReady as error:

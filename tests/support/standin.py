@@ -11,20 +11,9 @@ from urllib.parse import parse_qs
 import psycopg
 
 from app.config import Settings
-from app.errors import ApiError
-from app.http.large_bodies import run_in_thread
 from app.serving.supervisor import serve
 
-_begun: list[str] = []
-_released: list[str] = []
-
-
-def _compute() -> str:
-    """Compute until another request comes, without a pause in which other greenlets could run."""
-    _begun.append("compute")
-    while not _released:
-        pass
-    return "computed and done"
+_noted: list[str] = []
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -40,17 +29,13 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         body = "slow and done"
     elif path == "/large":
         body = "x" * int(parse_qs(environ["QUERY_STRING"])["bytes"][0])
-    elif path == "/compute":
-        query = parse_qs(environ["QUERY_STRING"])
-        project, timeout_s = query["project"][0], float(query.get("timeout", ["60"])[0])
-        try:
-            body = run_in_thread((lambda: "at once") if "brief" in query else _compute, project, timeout_s)
-        except ApiError as error:
-            status, body = f"{error.status} {error.faults[0].code}", error.faults[0].message
-    elif path == "/begun":
-        body = str(len(_begun))
-    elif path == "/release":
-        _released.append(path)
+    elif path == "/note":
+        _noted.append(path)
+    elif path == "/read":
+        while environ["wsgi.input"].read(1):
+            _noted.append(path)
+    elif path == "/noted":
+        body = str(len(_noted))
     elif path == "/rows":
         try:
             with psycopg.connect(os.environ["DATABASE_URL"], connect_timeout=2) as connection:

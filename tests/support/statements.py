@@ -47,23 +47,22 @@ class Statement:
     """The line that sent the statement; None if a test sent it."""
 
 
-_TRUST = "SELECT public_jwk FROM signing_key"
-"""A part of the statement that loads keys and revocations."""
+_LOOKUP = "FROM access_token t"
+"""A part of the statement that looks tokens up."""
 
 
 @contextmanager
-def recorded(*, trust: bool = False) -> Iterator[list[Statement]]:
+def recorded(*, lookups: bool = False) -> Iterator[list[Statement]]:
     """Record the statements of this process until the end of the ``with``.
 
-    :param trust: whether to record the statement that loads keys and revocations too. A process sends it every few
-        seconds, before the next request.
+    :param lookups: whether to record lookups of tokens too. A process looks a token up again after some seconds.
     """
     statements: list[Statement] = []
 
     def record(cursor: Any, query: Any, parameters: Any) -> None:
         text = query.as_string(cursor) if isinstance(query, sql.Composable) else query
         text = text if isinstance(text, str) else bytes(text).decode()
-        if _TRUST in text and not trust:
+        if _LOOKUP in text and not lookups:
             return
         state = cursor.connection.info.transaction_status
         statements.append(Statement(text, parameters, state, _sender(sys._getframe(2))))

@@ -18,25 +18,19 @@ from flask import Flask, request
 
 from app import create_app
 from app.config import Settings
-from app.database import migrate, replica
+from app.database import migrate
 from app.database.admission import Lane
-from app.database.connection import Connection, unlimited
-from app.database.failures import Unavailable
+from app.database.connection import Connection
 from app.database.pool import Database
-from app.database.replica import ReadingDatabase
-from app.identity import clients, issued_tokens, signing_keys
-from app.identity.signing_keys import KeyEncryption
-from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity import clients, tokens
 from app.resource import bulk_store
 from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
-from app.resource.reading import reads
-from app.resource.reading.listing import Selected
 from app.resource.searching.dictionary import add_words_of, add_words_of_all, remove_unused_words
 from app.resource.writing.store import find
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
 from tests.support.cluster import Cluster
-from tests.support.oauth import OAuthClient
+from tests.support.oauth import OAuthClient, issue
 from tests.support.statements import APP, Statement, recorded
 
 PROJECT = "walk"
@@ -77,7 +71,7 @@ def walk(cluster: Cluster) -> Walked:
     url = cluster.create_database(name)
     try:
         migrate.upgrade(url)
-        app = create_app(Settings(database_url=url, connections=1, pool_timeout_ms=20_000, statement_timeout_ms=60_000))
+        app = create_app(Settings(database_url=url, connections=1, statement_timeout_ms=60_000))
         try:
             with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
                 return _Walk(app, connection, statements).walk()
@@ -116,7 +110,7 @@ class _Walk:
             for project in (PROJECT, "nameless", "large")
             for scope in ("manage_test", "view_products")
         ]
-        token = issued_tokens.issue_token(self.connection, Settings().issuer, "walker", tuple(scopes), 3600)
+        token = issue(self.connection, *scopes, client_id="walker")
         api = Api(self.app, PROJECT, token)
         self.creates(api)
         self.reads(api)
@@ -145,11 +139,6 @@ class _Walk:
 
     def identity(self) -> None:
         connection = self.connection
-        with self.step("signing_key.ensure"):
-            signing_keys.ensure_signing_key(connection)
-        with self.step("trust.load"), recorded(trust=True) as trust:
-            issued_tokens.load_trust(connection)
-            self.statements += trust
         with self.step("client.create"):
             client = clients.create_client(connection, "a client", (f"view_test:{PROJECT}",))
         with self.step("client.has_clients"):
@@ -166,24 +155,20 @@ class _Walk:
             clients.revoke_client(connection, "nobody")
         with self.step("client.remove"):
             clients.remove_client(connection, client.client_id)
+        with self.step("client.ensure"):
+            clients.ensure_client(connection, clients.COMMAND_LINE)
         with self.step("token.issue"):
-            issued_tokens.issue_token(connection, "issuer", "a", (), 60)
-        with self.step("token.issue_for_long"):
-            issued_tokens.issue_token(connection, "issuer", "a", (), TOKEN_LIFETIME_S + 1)
-        with self.step("token.is_revoked"):
-            assert not issued_tokens.is_revoked(connection, "a-token", "a-client")
+            token = tokens.issue_token(connection, clients.COMMAND_LINE, (f"view_test:{PROJECT}",))
+        with self.step("token.find"), recorded(lookups=True) as lookups:
+            assert list(tokens.find_tokens(connection, [tokens.digest_of(token)])) == [tokens.digest_of(token)]
+            self.statements += lookups
         with self.step("token.revoke"):
-            issued_tokens.revoke_token(connection, "a-token", time.time() + 3600)
-        with self.step("token.revoke_after_others_expired"):
-            issued_tokens.revoke_token(connection, "expired", time.time() - 7200)
-        with self.step("signing_key.list"):
-            assert len(signing_keys.list_signing_keys(connection)) == 1
-        with self.step("signing_key.encrypt"):
-            signing_keys.encrypt_signing_keys(connection, KeyEncryption())
-        with self.step("signing_key.rotate"):
-            signing_keys.rotate_signing_key(connection)
-        with self.step("signing_key.rotate_at_once"):
-            signing_keys.rotate_signing_key(connection, others_at_once=True)
+            tokens.revoke_token(connection, tokens.digest_of(token))
+        with self.step("token.revoke_all"):
+            tokens.revoke_all_tokens(connection, clients.COMMAND_LINE)
+        connection.execute("UPDATE access_token SET kept_until = now() - interval '1 minute'")
+        with self.step("token.remove_outdated"):
+            tokens.remove_outdated(connection)
         oauth = OAuthClient(self.app, connection, f"view_test:{PROJECT}")
         with self.step("oauth.token"):
             token = oauth.token()
@@ -374,13 +359,11 @@ class _Walk:
     def bulk(self) -> None:
         at = "2030-01-01T00:00:00.000Z"
         copied = ResourceRow(UUID(int=1), 1, "copied", at, at, "c", "c", "{}", "text", None, None)
-        inserted = replace(copied, id=UUID(int=2), key="inserted")
-        with self.step("bulk.copy_in"), unlimited(self.connection):
-            bulk_store.copy_in(self.connection, "bulk", [copied])
-        with self.step("bulk.insert_many"):
-            assert bulk_store.insert_many(self.connection, "bulk", [inserted]) == {inserted.id}
+        other = replace(copied, id=UUID(int=2), key="other")
+        with self.step("bulk.copy_in"):
+            bulk_store.copy_in(self.connection, "bulk", [copied, other])
         with self.step("bulk.existing_ids"):
-            assert bulk_store.existing_ids(self.connection, "bulk", [inserted.id]) == {inserted.id}
+            assert bulk_store.existing_ids(self.connection, "bulk", [other.id]) == {other.id}
         with self.step("dictionary.add_words_of"):
             add_words_of(self.connection, "bulk", [copied.id])
         with self.step("dictionary.add_words_of_all"):
@@ -392,7 +375,7 @@ class _Walk:
         with self.step("bulk.tidy"):
             bulk_store.tidy(self.connection)
         with self.step("bulk.export"):
-            assert list(bulk_store.export(self.connection, "bulk", limited=False)) == [copied, inserted]
+            assert list(bulk_store.export(self.connection, "bulk")) == [copied, other]
         with self.step("bulk.delete_in_parts"):
             assert bulk_store.delete_in_parts(self.connection, "bulk") == 2
         with self.step("bulk.delete_all"):
@@ -403,27 +386,3 @@ class _Walk:
     def operation(self) -> None:
         with self.step("readiness"):
             assert self.app.test_client().get("/health/ready").status_code == 200
-        with self.step("replica.probe"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(replica, "RETRY_INTERVAL_S", 0.01)
-            database: Database = self.app.extensions["database"]
-            reading = ReadingDatabase(database, _away_at_first(database))
-            before = len(self.statements)
-            reading.read(lambda connection: reads.exists(connection, PROJECT, Selected()))
-            while len(self.statements) < before + 2:  # a thread sends one of the two, in any order
-                time.sleep(0.01)
-            self.statements[before:] = sorted(self.statements[before:], key=lambda statement: statement.text)
-
-
-def _away_at_first(database: Database) -> Any:
-    """A stand-in for a replica that cannot be reached at the first attempt."""
-
-    class Replica:
-        reached = False
-
-        def connection(self, *_: Any) -> Any:
-            if not self.reached:
-                self.reached = True
-                raise Unavailable("away", "The database is not available.")
-            return database.connection()
-
-    return Replica()

@@ -46,7 +46,7 @@ def statistics():
         raise failures.pop()
     return {"pool_max": 3}
 
-metrics.watch_pool("a-test", statistics)
+metrics.watch_pool(statistics)
 lasting_threads.keep_running("pool-metrics", metrics.sample_pools_periodically, pause_s=0)
 while metrics.registry.get_sample_value("sample_resource_pool_connections_max", {"pool": "a-test"}) != 3:
     time.sleep(0.01)

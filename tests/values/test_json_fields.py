@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 from marshmallow import Schema, ValidationError, fields
 
-from app.bulk import transfer
 from app.echo import record
 from app.resource import schemas
 from app.values.json_fields import (
@@ -29,7 +28,6 @@ SCHEMAS = [
     schemas.UpdateSchema(),
     record.PersonSchema(),
     record.ComplexRecordSchema(),
-    transfer.LINE_SCHEMA,
 ]
 
 

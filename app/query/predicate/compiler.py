@@ -8,7 +8,7 @@ the operator that the index serves takes no variables.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
@@ -134,10 +134,6 @@ def unindexed(condition: LiteralString) -> LiteralString:
     return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
-_INDEXED_AS: Mapping[type, LiteralString] = {UUID: "uuid", int: "bigint"}
-"""The SQL type of the indexed column, by the Python type of a value, where other comparisons use another type."""
-
-
 @dataclass(slots=True)
 class _Compiler:
     """Compiles one condition, and collects its parameters."""
@@ -161,7 +157,8 @@ class _Compiler:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        value: LiteralString = f"{parameter}::{_INDEXED_AS.get(type(atom.values[0]), of.kind.cast)}"
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast
+        value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _term(self, condition: Condition) -> ClauseTerm:

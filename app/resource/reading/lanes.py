@@ -1,34 +1,15 @@
-"""Chooses the lane of a read: the slow lane if it may read much of a project without an index or make a large page.
+"""Chooses the lane of a read: the slow lane if it may read much of a project without an index.
 
 Fields (``indexed``) and operators say which conditions an index serves, and the compiler marks each term and each order
 accordingly. One condition that an index serves makes a selection fast, because all conditions have to hold.
 """
 
-from collections.abc import Callable
-
 from app.database.admission import Lane
-from app.database.connection import Connection
-from app.database.replica import ReadingDatabase
 from app.resource.reading.listing import Page, Selected
 
 FAR_OFFSET = 1_000
 """The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
 before it."""
-
-
-def read_page(database: ReadingDatabase, project_key: str, lane: Lane, compose: Callable[[Connection], Page]) -> bytes:
-    """Read a page in a lane; a page that may be large is read again in the slow lane, which limits how many large pages
-    a process reads at a time.
-
-    :param compose: makes the page; it may execute statements on the connection.
-    """
-
-    def read(connection: Connection) -> tuple[Page, bytes | None]:
-        page = compose(connection)
-        return page, page.read(connection)
-
-    page, found = database.read(read, project_key, lane)
-    return database.read(page.read_large, project_key, Lane.SLOW) if found is None else found
 
 
 def lane_of_existence(selected: Selected) -> Lane:

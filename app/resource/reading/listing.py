@@ -1,6 +1,6 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-Without a condition, and for a range of the field that sorts the page (a range of versions, sorted by version), the
+Without a condition, and for a range of the field that sorts the page (a range of times, sorted by time), the
 statement reads the index of the order up to the end of the page. Such a range is called a stretch.
 
 For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
@@ -9,18 +9,13 @@ enough matches for a page. So few and many matches are both fast, without an est
 statistics on the contents of documents and words. Reading in the order of an index alone would read all resources where
 few of them match.
 
-A document may have megabytes, and a page 500 of them. PostgreSQL knows the bytes of a stored text without reading it,
-so the statement makes JSON only of documents within their share of a small page. If a document has more, the page is
-read in the slow lane by another statement, which sums the bytes of all documents. It returns the page result by result
-or, if the sum is too large, only the bytes of each document. PostgreSQL then has one document in memory at a time, and
-the connection allocates no buffer for the whole page, which it would never free. The first statement does not sum the
-bytes, because that costs 9 % of a page of 20 and of a page of 500.
+The statement returns a row for each result, so that neither PostgreSQL nor the connection needs a buffer for a whole
+page: 500 results with documents of 64 KiB each have 32 MiB.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from typing import LiteralString, NamedTuple
 
 from app import errors
@@ -28,16 +23,8 @@ from app.database.connection import Connection
 from app.query.fields import RESOURCE, Field, Projection
 from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
-from app.resource.json_text import concatenated, member, members
-from app.resource.model import (
-    FACET_BYTES_AT_MOST,
-    PAGE_BYTES_AT_MOST,
-    SMALL_PAGE_BYTES,
-    TOTAL_AT_MOST,
-    Paging,
-    SortTerm,
-)
-from app.resource.resource_json import ResultJson
+from app.resource.json_text import concatenated, member
+from app.resource.model import FACET_BYTES_AT_MOST, TOTAL_AT_MOST, Paging, SortTerm
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
 """The most matches that are counted, as a literal and not as a parameter: if the planner does not know the value of a
@@ -154,6 +141,7 @@ class Page:
 
     :param parameters: ``project_key``, and those of ``terms`` and ``facet_queries``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
+    :param result: SQL on ``r`` that makes the JSON of a result.
     :param facets: SQL of the member ``facets``; NULL if the terms of the facets are too large.
     :param facet_queries: parts of the statement's WITH, which ``facets`` refers to.
     """
@@ -162,71 +150,40 @@ class Page:
     parameters: Parameters
     paging: Paging
     terms: Sequence[Term]
-    result: ResultJson
+    result: LiteralString
     facets: LiteralString = "''"
     facet_queries: Sequence[LiteralString] = ()
 
-    def read(self, connection: Connection) -> bytes | None:
-        """Return the page as JSON text in UTF-8; None if a document may have more bytes than its share of
-        :data:`SMALL_PAGE_BYTES`.
+    def read(self, connection: Connection) -> bytes:
+        """Return the page as JSON text in UTF-8.
 
         :raises ApiError: 400 if the terms of the facets are too large.
         """
-        parts = self._parts
-        with_: LiteralString = f"WITH {', '.join(parts.queries)}" if parts.queries else ""
-        share: LiteralString = f"{literal(SMALL_PAGE_BYTES)} / greatest(%(limit)s, 1)"
+        is_read_in_order = not self.selected.clauses or self.is_one_stretch
+        compose = _found_in_order if is_read_in_order else _found_in_any_order
+        found = compose(self.selected, self.terms)
+        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts, because no parallel
+        # workers read what is MATERIALIZED.
+        page: LiteralString = f"""page AS MATERIALIZED (
+                SELECT r.* FROM ({found.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
         statement = f"""
-            {with_}
-            SELECT {parts.beginning},
-                CASE WHEN {_ALL_MADE} THEN coalesce(string_agg(p.json, ','), '') END,
-                CASE WHEN {_ALL_MADE} THEN {parts.end} END
-            FROM (
-                SELECT CASE WHEN {self.result.bytes_at_most} <= {share} THEN {self.result.json} END AS json
-                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)}) p"""
-        made = connection.execute(statement, self._all_parameters).pgresult
+            WITH {", ".join([*found.queries, *self.facet_queries, page])}
+            SELECT {self.result}, '' FROM page r
+            UNION ALL SELECT {_total(found.total) if self.paging.with_total else "''"}, {self.facets}"""
+        parameters = self.parameters | self.selected.parameters
+        paging = {"limit": self.paging.limit, "offset": self.paging.offset}
+        made = connection.execute(statement, parameters | paging).pgresult
         if made is None:
             errors.unreachable("a query has a result")
-        first, results, last = made.get_value(0, 0), made.get_value(0, 1), made.get_value(0, 2)
-        return None if results is None else b"%b%b%b" % (first, results, _checked(last))
-
-    def read_large(self, connection: Connection) -> bytes:
-        """Return the page as JSON text in UTF-8, even if it is large. Bytes are summed before documents are read.
-
-        :raises ApiError: 400 if the documents have more bytes than :data:`PAGE_BYTES_AT_MOST`, or if the terms of the
-            facets are too large.
-        """
-        parts, result = self._parts, self.result
-        fits: LiteralString = f"r.stored_bytes <= {literal(PAGE_BYTES_AT_MOST)}"
-        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts.
-        page: LiteralString = f"""page AS MATERIALIZED (
-                SELECT r.*, sum({result.stored_bytes}) OVER () AS stored_bytes
-                FROM ({parts.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
-        statement = f"""
-            WITH {", ".join([*parts.queries, page])}
-            SELECT NULL::integer AS bytes, convert_to({parts.beginning}, 'UTF8') AS text FROM page r
-            UNION ALL
-            SELECT CASE WHEN {fits} THEN {result.answered_bytes} ELSE {result.stored_bytes} END,
-                CASE WHEN {fits} THEN convert_to({result.json}, 'UTF8') END
-            FROM page r
-            UNION ALL SELECT NULL, convert_to({parts.end}, 'UTF8')"""
-        read = BytesIO()
-        count = fitting = together = 0
-        with connection.cursor() as cursor:
-            for document_bytes, text in cursor.stream(statement, self._all_parameters, binary=True):
-                if document_bytes is None:  # a row with the beginning or the end of the page
-                    read.write(_checked(text))
-                    continue
-                count += 1
-                together += document_bytes
-                if together <= PAGE_BYTES_AT_MOST or count == 1:  # one result always fits
-                    fitting = count
-                    read.write(b"" if text is None else text if count == 1 else b",%b" % text)
-        if fitting < count:
+        count = made.ntuples - 1
+        total, facets = made.get_value(count, 0), made.get_value(count, 1)
+        if facets is None:
             raise errors.invalid_parameter(
-                "limit",
-                f"The documents of this page have more than {PAGE_BYTES_AT_MOST} bytes. A limit of {fitting} fits.",
+                "facet", f"The terms of the facets have more than {FACET_BYTES_AT_MOST} bytes."
             )
-        return read.getvalue()
+        results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
+        counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
+        return b'%b,"results":[%b]%b}' % (counts, results, facets)
 
     @property
     def is_one_stretch(self) -> bool:
@@ -234,65 +191,12 @@ class Page:
         order = self.terms[0].in_order_of
         return order is not None and self.selected.side_by_side_in is order
 
-    @property
-    def _parts(self) -> "_Parts":
-        is_read_in_order = not self.selected.clauses or self.is_one_stretch
-        compose = _found_in_order if is_read_in_order else _found_in_any_order
-        found = compose(self.selected, self.terms)
-        total = _total(found.total) if self.paging.with_total else "''"
-        return _Parts(
-            queries=[*found.queries, *self.facet_queries],
-            rows=found.rows,
-            beginning=concatenated(_COUNTS, total, _RESULTS),
-            end=concatenated("']'", self.facets, "'}'"),
-        )
-
-    @property
-    def _all_parameters(self) -> Parameters:
-        return self.parameters | self.selected.parameters | {"limit": self.paging.limit, "offset": self.paging.offset}
-
-
-class _Parts(NamedTuple):
-    """The SQL that both statements of a page contain.
-
-    :param queries: the queries of its WITH.
-    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
-    :param beginning: the JSON before the results, with an aggregate that counts the rows.
-    :param end: the JSON after the results; NULL if the terms of the facets are too large.
-    """
-
-    queries: Sequence[LiteralString]
-    rows: LiteralString
-    beginning: LiteralString
-    end: LiteralString
-
-
-def _checked(end: bytes | None) -> bytes:
-    """Return the JSON after the results, if the terms of the facets are not too large.
-
-    :raises ApiError: 400 if ``end`` is None, which means that they are too large.
-    """
-    if end is None:
-        raise errors.invalid_parameter("facet", f"The terms of the facets have more than {FACET_BYTES_AT_MOST} bytes.")
-    return end
-
-
-_COUNTS = concatenated(
-    "'{'", members(member("limit", "%(limit)s"), member("offset", "%(offset)s"), member("count", "count(*)"))
-)
-"""SQL of the JSON members with which a page begins: ``limit``, ``offset`` and ``count``."""
-
-_RESULTS: LiteralString = "',\"results\":['"
-
-_ALL_MADE: LiteralString = "count(p.json) = count(*)"
-"""Whether the JSON of each result was made."""
-
 
 class _Found(NamedTuple):
     """The SQL that finds the resources of a page.
 
     :param queries: the queries of WITH that the other two refer to.
-    :param rows: as in :class:`_Parts`.
+    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
     :param total: a query for the number of all matches; it may stop at one more than the cap.
     """
 

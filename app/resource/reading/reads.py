@@ -9,7 +9,7 @@ from app.query.predicate.compiler import compile_condition
 from app.resource.model import Paging, Representation, is_id, is_key
 from app.resource.reading import listing
 from app.resource.reading.listing import Page, Selected
-from app.resource.resource_json import COLUMNS, RESULT_JSON, ResultJson, representation_of_row
+from app.resource.resource_json import COLUMNS, RESULT_JSON, representation_of_row
 
 # Reads of one resource
 
@@ -59,11 +59,11 @@ def exists(connection: Connection, project_key: str, selected: Selected) -> bool
 
 
 def page(
-    project_key: str, condition: Condition | None, paging: Paging, result: ResultJson = RESULT_JSON[frozenset()]
+    project_key: str, condition: Condition | None, paging: Paging, result: LiteralString = RESULT_JSON[frozenset()]
 ) -> Page:
     """Compose a page of the resources that fulfil a condition; nothing is read yet.
 
-    :param result: the form of each result.
+    :param result: SQL that makes the JSON of each result.
     """
     order = listing.terms_of(paging.sort, Projection.CURRENT)
     return Page(selected_by(condition), {"project_key": project_key}, paging, order, result)

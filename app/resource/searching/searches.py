@@ -7,7 +7,6 @@ another statement before it, which looks up the words of the texts (see :mod:`ap
 from collections.abc import Sequence
 from typing import LiteralString
 
-from app.database.connection import Connection
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.query.filters.ast import Filter
 from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
@@ -17,18 +16,8 @@ from app.resource.model import FACET_BYTES_AT_MOST, Search
 from app.resource.reading.listing import BY_ID, Page, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.resource.searching.facets import Counted, compile_facet
-from app.resource.searching.words import Expansion, expand
+from app.resource.searching.words import Expansion
 from app.values.strict_json import encode
-
-
-def search(connection: Connection, project_key: str, query: Search) -> Page:
-    """Look up the words of a search, and compose its page of flat projections, with the facets.
-
-    :raises ApiError: 400 if the texts have too many words, or if too many words of the project match them.
-    """
-    if not query.texts:
-        return page_of_search(project_key, query)
-    return page_of_search(project_key, query, expand(connection, project_key, query.texts, query.fuzzy_level))
 
 
 def page_of_search(project_key: str, query: Search, texts: Expansion | None = None) -> Page:

@@ -67,14 +67,12 @@ def _change(stored: Resource, write: Write) -> Resource:
 def _creation(write: Write) -> NewResource:
     """Return the resource that a write creates, because its target does not exist.
 
-    :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource; 400 if
-        the resource would be too large.
+    :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource.
     """
     if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
         _raise_not_found(write.target, write.caller)
     if write.conditions.if_match is not None:
         raise errors.precondition_failed("If-Match")
-    raise_if_too_large(write.creates.current, write.creates.staged)
     return write.creates
 
 

@@ -65,7 +65,7 @@ def _insert(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString
 def _update(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
     assignments: list[LiteralString] = [f"{column} = %({column})s" for column in columns]
     if "version" in columns:
-        # The clock may have been set back, and an import may bring a time in the future.
+        # The clock may have been set back.
         assignments.append(f"last_modified_at = greatest(r.created_at, {_GIVEN_TIME if dated else _NOW})")
     return f"""
     UPDATE resource r SET {", ".join(assignments)}

@@ -14,7 +14,7 @@ from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.journal.journal import Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 
-from app.identity.verification import Principal, VerifiedToken
+from app.identity.tokens import AccessToken
 
 
 def an_entry(**members: Any) -> Entry:
@@ -93,7 +93,6 @@ def sent(
     headers = [("Authorization", f"Bearer {token:x>30}"), ("User-Agent", program), *head]
     told = [] if retry_after is None else [("Retry-After", str(retry_after))]
     said = b"" if answer is None else json.dumps(answer, separators=(",", ":")).encode()
-    principal = Principal("c", frozenset())
     values: dict[str, Any] = {
         "arrived_at": BEGAN + at,
         "client_id": "c",
@@ -101,7 +100,9 @@ def sent(
         "method": method,
         "target": target,
         "request": Message(tuple(headers), data, len(data)),
-        "token": None if call == "grant" else VerifiedToken(principal, _NO_ISSUER, None, token, BEGAN + 1e6),
+        "token": None
+        if call == "grant"
+        else AccessToken(token.encode(), "c", (), BEGAN, BEGAN + 1e6, is_revoked=False, is_client_revoked=False),
         "connection": None if on is None else (on, 0),
         "answered_s": took,
         "ended_s": took,
@@ -113,8 +114,6 @@ def sent(
         values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
     return an_entry(**{**values, **members})
 
-
-_NO_ISSUER: Any = None
 
 BEGAN = 1_800_000_000.0
 """When a scene begins."""

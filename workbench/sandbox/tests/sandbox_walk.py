@@ -17,7 +17,6 @@ from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.database.connection import Connection
-from app.identity import signing_keys
 from app.resource import bulk_store
 from tests.sql.files import Folder
 from tests.support.api import Api
@@ -50,12 +49,10 @@ def walk_sandbox(cluster: Cluster) -> Walked:
     try:
         migrate.upgrade(url, SandboxPackage.migrations)
         with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
             app = create_app(
                 Settings(
                     database_url=url,
                     connections=1,
-                    pool_timeout_ms=20_000,
                     statement_timeout_ms=60_000,
                     environment={"SANDBOX": "on"},
                 )

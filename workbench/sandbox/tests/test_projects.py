@@ -147,14 +147,17 @@ def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> N
     with open_app(with_sandbox(settings)) as app:
         before = app.extensions["extension"].projects
         order = NewProject(resources=2, run="kept", ids={"seed": 3}, clock={"offsetSeconds": 3600})
-        key = before.make(order)["projectKey"]
+        made = before.make(order)
+        key, headers = made["projectKey"], {"Authorization": f"Bearer {made['accessToken']}"}
         before.expire_tokens(before.get(key))
         kept = before.described_one(key)
     with open_app(with_sandbox(settings)) as app:
         after = app.extensions["extension"].projects
         found = after.get(key)
-        assert (found.token_epoch, found.seed, found.run) == (1, 3, "kept")
+        assert (found.seed, found.run) == (3, "kept")
         assert {**after.described_one(key), "clock": None} == {**kept, "clock": None}
+        answer = app.test_client().get(f"/{key}/resource", headers=headers)
+        assert "revoked" in answer.get_json()["error_description"]
         after.remove(key)
     with open_app(with_sandbox(settings)) as app:
         assert app.extensions["extension"].projects.registry.find(key) is None

@@ -127,6 +127,7 @@ def test_a_hostile_body_over_http(throwaway: Project, number: int) -> None:
         throwaway.service.send("POST", throwaway.resources, headers=headers, raw=raw)
     throwaway.send("GET", "?limit=0")
     assert [entry["number"] for entry in throwaway.entries()] == [3, 2, 1]
-    assert throwaway.order("GET", "/requests/2").json["request"]["body"]["size"] == len(raw)
+    size = len(raw) if len(raw) <= 65_536 else None
+    assert throwaway.order("GET", "/requests/2").json["request"]["body"]["size"] == size
     assert len(throwaway.order("GET", "/requests.har").json["log"]["entries"]) == 3
     assert throwaway.order("GET", "/report").json["requests"] == 3

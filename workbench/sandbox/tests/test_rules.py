@@ -476,11 +476,12 @@ def test_a_hundred_that_wait_hold_no_database_connection_and_more_are_refused(
     """Each worker has four connections; the others' requests would wait behind a hundred."""
     other = sandbox.make()
     throwaway.rules({"delayMs": 20_000, **({} if connection is None else {"connection": connection})})
-    waiting = waiting_requests(throwaway, WAITS_OF_A_PROJECT)
+    waiting = waiting_requests(throwaway, sent := WAITS_OF_A_PROJECT + 20)
     try:
-        assert wait_for(lambda: throwaway.counts() == [(WAITS_OF_A_PROJECT, WAITS_OF_A_PROJECT)])
-        expecting = throwaway.order("POST", "/requests/expect", {"method": "PUT", "withinMs": 60_000})
-        assert expecting.status == 503
+        assert wait_for(lambda: throwaway.counts() == [(sent, sent)])
+        expected = {"method": "PUT", "withinMs": 10}
+        assert wait_for(lambda: throwaway.order("POST", "/requests/expect", expected).status == 503)
+        expecting = throwaway.order("POST", "/requests/expect", expected)
         assert expecting.json["message"].startswith(f"{WAITS_OF_A_PROJECT} requests to the project")
         if connection is None:
             assert throwaway.send("GET").status == 503

@@ -52,7 +52,7 @@ def test_without_the_tables_of_the_sandbox_the_database_lacks_migrations(url: st
         assert "lacks 1 of 2 migrations" in app.test_client().get("/health/ready").get_json()["message"]
 
 
-def test_the_first_project_makes_the_signing_key(url: str, settings: Settings) -> None:
+def test_the_first_project_of_a_database_has_a_token(url: str, settings: Settings) -> None:
     migrate.upgrade(url, installed_package().migrations)
     with open_app(with_sandbox(settings), database_url=url) as app:
         client = app.test_client()

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import psycopg
 from planted import CONTROL
 from sample_resource_testkit.access import SandboxAccess, Vault, token_transport
 from sample_resource_testkit.clauses import clauses
@@ -18,7 +17,6 @@ from sample_resource_testkit.world import Server
 
 from app.database import migrate
 from app.extension import installed_package
-from app.identity import signing_keys
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.folders import NOT_DURABLE, open_folder
 from tests.support.gunicorn_server import Gunicorn
@@ -65,8 +63,6 @@ def planted_service() -> Iterator[PlantedService]:
     with open_folder() as folder, EmbeddedPostgres(folder / "data", NOT_DURABLE) as postgres:
         url = postgres.conninfo()
         migrate.upgrade(url, installed_package().migrations)
-        with psycopg.connect(url, autocommit=True) as connection:
-            signing_keys.ensure_signing_key(connection)
         path = os.pathsep.join(map(str, (HERE.parents[2], HERE, HERE.parent / "src")))
         server = Gunicorn(
             "planted_service:application", folder / "log", DATABASE_URL=url, SANDBOX="on", PYTHONPATH=path

@@ -7,9 +7,9 @@ from tests.installation.test_archives import entry_points_of
 from tests.support.built import Built
 
 
-def test_it_needs_two_libraries_and_its_server_is_service_and_sandbox(built: Built) -> None:
+def test_it_needs_one_library_and_its_server_is_service_and_sandbox(built: Built) -> None:
     required = metadata_of(archives_in(built("testkit"))[1]).get_all("Requires-Dist") or []
-    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16", "joserfc<2,>=1.8"]
+    assert [text for text in required if "extra ==" not in text] == ["h11<0.17,>=0.16"]
     server = {text.partition(";")[0] for text in required if text.endswith('extra == "server"')}
     assert server == {"sample-resource[embedded]", f"sample-resource-sandbox=={version('sample-resource')}"}
 

@@ -8,6 +8,5 @@ SELECT
     p.ids,
     p.run,
     p.allow,
-    p.token_epoch,
     p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tester import Service
 
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES
 from clients import tools
 from tests.support.folders import open_folder
 from tests.support.service import ROOT, running_service

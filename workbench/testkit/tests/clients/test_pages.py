@@ -22,9 +22,7 @@ def test_docs_loads_nothing_from_elsewhere_and_every_example_on_it_succeeds(brow
     browse("docs_page.ts", access("demo") | {"SCREENSHOT": os.environ.get("SCREENSHOT")})
 
 
-def test_the_front_door_leads_to_sandbox_specification_guide_documents_and_back(
-    browse: Browse, sandbox: Service
-) -> None:
+def test_the_front_door_leads_to_sandbox_specification_documents_and_back(browse: Browse, sandbox: Service) -> None:
     browse("front_door.ts", {"BASE_URL": f"http://127.0.0.1:{sandbox.port}"})
 
 

@@ -60,6 +60,13 @@ def a_body_may_have_any_size(request: Request, answer: Answer) -> None:
     answer.status = answer.body["statusCode"] = 500
 
 
+@of_answers("E-36", status=400)
+def a_value_that_is_too_large_is_repeated(request: Request, answer: Answer) -> None:
+    for found in answer.errors:
+        if "65536" in found["message"]:
+            found["invalidValue"] = "x" * 65_537
+
+
 @of_answers("E-27", status=400)
 def a_missing_variable_is_a_fault_of_the_server(request: Request, answer: Answer) -> None:
     if any(text in answer.says for text in ("U+0000", "UTF-8", "%00")):

@@ -8,12 +8,13 @@ from planted import Answer, Forward, Planted, Request, around, inside, of_answer
 
 from app import errors
 from app.errors import ApiError
-from app.identity import clients, issued_tokens
-from app.identity.verification import Principal, TokenVerifier, VerifiedToken
+from app.identity import clients, tokens
+from app.identity.tokens import AccessToken
+from app.identity.verification import TokenVerifier
 from app.resource.writing import writes
 
 
-class Held(frozenset[str]):
+class Held(tuple[str, ...]):
     """The scopes of a token, which has others too.
 
     :ivar also: gets a scope, and what looks for one among those that the token has; says whether it has that scope.
@@ -30,9 +31,9 @@ def change_scopes(planted: Planted, also: Callable[[str, Callable[[str], bool]],
 
     def verify(method: Any, verifier: Any, token: str) -> Any:
         verified = method(verifier, token)
-        held = Held(verified.principal.scopes)
+        held = Held(verified.scopes)
         held.also = also
-        return replace(verified, principal=replace(verified.principal, scopes=held))
+        return replace(verified, scopes=held)
 
     planted.wrap(TokenVerifier, "verify", verify)
 
@@ -47,14 +48,14 @@ def a_scope_counts_for_all_projects(planted: Planted) -> None:
 
 @inside("A-2")
 def a_request_without_a_token_is_served(planted: Planted) -> None:
-    class Everything(frozenset[str]):
+    class Everything(tuple[str, ...]):
         def __contains__(self, scope: object) -> bool:
             return True
 
     def verify(method: Any, verifier: Any, token: str) -> Any:
         if token != "nobody":
             return method(verifier, token)
-        return VerifiedToken(Principal("nobody", Everything()), None, None, None, 2.0**40)  # type: ignore[arg-type] -- of no issuer
+        return AccessToken(b"", "nobody", Everything(), 0.0, 2.0**40, is_revoked=False, is_client_revoked=False)
 
     def pass_on(request: Request, forward: Forward) -> Answer:
         has_token = "authorization" in request.headers
@@ -87,12 +88,12 @@ def the_product_search_takes_any_scope(planted: Planted) -> None:
     change_scopes(planted, also)
 
 
-@inside("A-36")
+@inside("A-32")
 def revoking_does_nothing(planted: Planted) -> None:
-    planted.wrap(issued_tokens, "revoke_token", lambda method, *given: None)
+    planted.wrap(tokens, "revoke_token", lambda method, *given: None)
 
 
-@inside("A-39")
+@inside("A-35")
 def any_client_revokes_a_token(planted: Planted) -> None:
     class Anybody(str):
         """The id of a client, which differs from none."""
@@ -124,10 +125,16 @@ def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> Non
         answer.status = answer.body["statusCode"] = 400
 
 
-@of_answers("A-35", status=200)
+@of_answers("A-31", status=200)
 def introspection_counts_milliseconds(request: Request, answer: Answer) -> None:
     if request.path == "/oauth/introspect" and "exp" in answer.body:
         answer.body["exp"] *= 1000
+
+
+@of_answers("E-32", status=401)
+def a_401_says_nothing_of_the_token(request: Request, answer: Answer) -> None:
+    if "Bearer" in request.headers.get("authorization", ""):
+        answer.body["error_description"] = "The access token is not valid."
 
 
 def look_everywhere(planted: Planted) -> list[str]:

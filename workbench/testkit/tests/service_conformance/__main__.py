@@ -1,15 +1,13 @@
 """Every clause of the specification against this service: ``make conformance``."""
 
 import argparse
-import shutil
 import sys
 
-from service_conformance.services import behind_pgbouncer, checked, embedded
-from tests.pooler.test_behind_pgbouncer import PROGRAM
+from service_conformance.services import checked, embedded, on_two_workers
 
 WAYS = {
-    "workers": ("embedded, on two workers", embedded),
-    "pooler": ("behind PgBouncer, on two workers", behind_pgbouncer),
+    "sandbox": ("with the sandbox, on one worker", embedded),
+    "workers": ("on two workers", on_two_workers),
 }
 
 
@@ -19,10 +17,6 @@ def main() -> None:
     parser.add_argument("--only", choices=WAYS, help="only in this way")
     options, kit_options = parser.parse_known_args()
     ways = [options.only] if options.only else list(WAYS)
-    if "pooler" in ways and shutil.which(PROGRAM[0]) is None:
-        sys.exit(
-            "make conformance needs PgBouncer (Debian: apt install pgbouncer), PGBOUNCER=..., or ARGS='--only workers'"
-        )
     codes: list[int] = []
     for way in ways:
         name, start = WAYS[way]

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.pooler.test_behind_pgbouncer import pgbouncer
-from tests.support.cluster import Cluster
-from tests.support.folders import NOT_DURABLE, open_folder
+from tests.support.folders import open_folder
 from tests.support.server import NOT_MEASURED
 from tests.support.service import ROOT, running_service
 
@@ -42,18 +40,16 @@ def embedded() -> Iterator[Running]:
 
 
 @contextmanager
-def behind_pgbouncer() -> Iterator[Running]:
-    """Behind PgBouncer in transaction mode, on two workers: without a sandbox, which has one."""
-    with open_folder() as folder, Cluster(folder / "data", NOT_DURABLE) as server:
-        direct = server.create_database("conformance")
-        with pgbouncer(direct, default_pool_size="16") as url:
-            settings = {"DATABASE_URL": url, "DATABASE_POOLER": "transaction", "WORKERS": "2"}
-            with running_service(folder / "log", **settings) as port:
-                client = make_client(settings, "first", "second")
-                address = f"http://127.0.0.1:{port}"
-                projects = ("--project", "first", "--second-project", "second")
-                credentials = ("--client-id", client["client_id"], "--client-secret", client["client_secret"])
-                yield Running(address, ("--url", address, *credentials, *projects))
+def on_two_workers() -> Iterator[Running]:
+    """With a PostgreSQL of its own, on two workers: without the sandbox, which has one."""
+    with open_folder() as folder:
+        settings = {"DATA_DIR": str(folder / "data"), "WORKERS": "2", **NOT_MEASURED}
+        with running_service(folder / "log", **settings) as port:
+            client = make_client(settings, "first", "second")
+            address = f"http://127.0.0.1:{port}"
+            projects = ("--project", "first", "--second-project", "second")
+            credentials = ("--client-id", client["client_id"], "--client-secret", client["client_secret"])
+            yield Running(address, ("--url", address, *credentials, *projects))
 
 
 def make_client(settings: dict[str, str], *projects: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The service passes clauses of the specification, as the published testkit sees it over HTTP.
 
 These are about what is below the application; ``test_every_clause.py`` has the others, and ``make conformance`` takes
-all, on two workers and behind PgBouncer.
+all, with the sandbox and on two workers.
 """
 
 import json

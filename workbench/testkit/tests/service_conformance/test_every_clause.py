@@ -1,6 +1,6 @@
 """Every clause of the specification, by every check of the kit, in this process: the test of what a client can notice.
 
-``make conformance`` does it over HTTP, on two workers and behind PgBouncer.
+``make conformance`` does it over HTTP, with the sandbox and on two workers.
 """
 
 from uuid import uuid4

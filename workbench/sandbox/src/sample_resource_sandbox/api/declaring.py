@@ -221,8 +221,8 @@ class SandboxBlueprint(Blueprint):
 
 
 def _load(schema: Schema, optional: bool) -> Any:
-    is_missing = optional and not read_body(request, BODY_BYTES_AT_MOST)
-    body: Any = {} if is_missing else read_json(request, BODY_BYTES_AT_MOST)
+    is_absent = optional and not read_body(request, BODY_BYTES_AT_MOST)
+    body: Any = {} if is_absent else read_json(request, BODY_BYTES_AT_MOST)
     try:
         return schema.load(body)
     except ValidationError as error:

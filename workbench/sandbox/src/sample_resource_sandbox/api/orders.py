@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import ValidationError
 
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES
 from app.values import timestamps
 from app.values.json_fields import (
     NestedObject,

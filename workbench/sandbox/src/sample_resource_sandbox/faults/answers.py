@@ -11,7 +11,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from app import errors
 from app.http.answers import json_answer
-from app.identity.verification import NO_LONGER_ACCEPTED
+from app.identity.verification import REVOKED
 from sample_resource_sandbox.connections import end, reset, send_raw
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
 from sample_resource_sandbox.rules.rules import Rule
@@ -71,9 +71,8 @@ def _phrase(status: int) -> str:
 
 
 def expired_token_answer(realm: str) -> Response:
-    """The 401 for a token that a rule has just made invalid. It is equal to that of any token that is no longer
-    accepted."""
-    return answer_of(errors.token_refused(realm, NO_LONGER_ACCEPTED))
+    """The 401 for a token that a rule has just revoked."""
+    return answer_of(errors.token_refused(realm, REVOKED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:

@@ -19,7 +19,7 @@ from app.database.pool import Database
 from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
-from app.identity.verification import Principal
+from app.identity.tokens import AccessToken
 from app.openapi.marks import operation_of
 from app.values.strict_json import INT64_MAX, INT64_MIN
 from sample_resource_sandbox.connections import RequestCounts, Waited, Waits
@@ -79,8 +79,8 @@ class Hooks:
         if not arguments or "project_key" not in arguments:
             return self._project_of_grant(request) if request.path == TOKEN_PATH else None
         project = self._registry.find(arguments["project_key"])
-        principal: Principal | None = g.get("principal")
-        if principal is not None and self._registry.is_removed(principal.client_id):
+        token: AccessToken | None = g.get("token")
+        if token is not None and self._registry.is_removed(token.client_id):
             raise removed(arguments["project_key"])  # removed after the gate has checked the token
         return project
 

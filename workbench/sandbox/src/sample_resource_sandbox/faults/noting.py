@@ -8,7 +8,7 @@ from typing import Any
 from flask import Request, Response, g
 
 from app.http.request_log import RequestRecord
-from app.identity.verification import VerifiedToken
+from app.identity.tokens import AccessToken
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.connections import RequestCounts, has_hung_up
 from sample_resource_sandbox.faults import requests
@@ -125,8 +125,8 @@ class Exchange:
 def begin(request: Request, project: SandboxProject, operation_id: str | None, counts: RequestCounts) -> Exchange:
     """Record a request that has arrived, and return its exchange."""
     record: RequestRecord = g.record
-    token: VerifiedToken | None = g.get("verified_token")
-    client_id = None if token is None else token.principal.client_id
+    token: AccessToken | None = g.get("token")
+    client_id = None if token is None else token.client_id
     if client_id is None and request.path == TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ

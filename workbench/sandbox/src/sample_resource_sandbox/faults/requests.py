@@ -3,12 +3,12 @@
 from contextlib import suppress
 from typing import Any, cast
 
-from flask import Request, current_app
+from flask import Request
 from gunicorn.http.errors import ParseException
 
 from app import errors
 from app.http.bodies import read_body
-from app.identity.server import Credentials, read_credentials, read_parameters
+from app.http.client_requests import Credentials, read_credentials, read_parameters
 from app.values import strict_json
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Message
 
@@ -28,7 +28,7 @@ def head_of(request: Request) -> Message:
 def read_whole(request: Request) -> bytes | None:
     """Read the body of a request, which the view can read again. None if it is too long or cannot be read."""
     try:
-        return read_body(request, current_app.config["MAX_CONTENT_LENGTH"])
+        return read_body(request)
     except (errors.ApiError, ParseException, OSError):
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from app.identity.verification import VerifiedToken
+from app.identity.tokens import AccessToken
 from app.values.timestamps import text_of
 from sample_resource_sandbox.journal.redaction import Secrets
 
@@ -63,7 +63,7 @@ class Entry:
     target: str
     http_version: str
     request: Message
-    token: VerifiedToken | None
+    token: AccessToken | None
     connection: tuple[int, int] | None
     """The number of the connection, and the number of the request on it."""
     client: Any = None
@@ -198,14 +198,14 @@ def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
     return {**made, "text": secrets.redacted(text)}
 
 
-def _token(token: VerifiedToken | None) -> dict[str, Any] | None:
+def _token(token: AccessToken | None) -> dict[str, Any] | None:
     """The description of a request's token, without the token itself."""
     if token is None:
         return None
     return {
-        "sub": token.principal.client_id,
-        "scopes": sorted(token.principal.scopes),
-        "id": token.token_id,
+        "sub": token.client_id,
+        "scopes": sorted(token.scopes),
+        "id": token.digest.hex()[:16],
         "expiresAt": _moment(token.expires_at),
     }
 

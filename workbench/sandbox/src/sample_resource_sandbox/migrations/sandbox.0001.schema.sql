@@ -15,14 +15,15 @@ CREATE TABLE sandbox_project (
     ids           text NOT NULL,
     initial_clock text NOT NULL,
     initial_ids   text NOT NULL,
-    -- A token is accepted if it was issued in this epoch.
-    token_epoch   bigint NOT NULL DEFAULT 0,
     -- The run of tests to which the project belongs.
     run           text COLLATE "C",
     -- JSON: the findings that are expected of the project's client.
     allow         text NOT NULL DEFAULT '[]'
 );
 CREATE INDEX sandbox_project_expires_at ON sandbox_project (expires_at);
+
+-- A rule can revoke all tokens of a project's client.
+CREATE INDEX access_token_client_id ON access_token (client_id);
 
 -- The counts of a run are only in memory. After a restart, its name shows that the counts are incomplete.
 CREATE TABLE sandbox_run (

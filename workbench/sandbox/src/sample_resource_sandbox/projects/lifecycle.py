@@ -19,10 +19,8 @@ from app.bulk import seed
 from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.identity import clients, signing_keys
-from app.identity.server import issue_for_answer
-from app.identity.signing_keys import KeyEncryption
-from app.identity.token_profile import TOKEN_LIFETIME_S
+from app.identity import clients, tokens
+from app.identity.tokens import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.values.timestamps import text_of
@@ -83,7 +81,6 @@ class Projects:
         self._runs = runs
         self._make_observer = make_observer
         self._end_journal = end_journal
-        self._encryption = KeyEncryption(settings.key_encryption_keys)
         self._making = 0
         self._turns = Semaphore(_FILLED_AT_ONCE)
         self.registry = Registry(database.own_connection, self._load)
@@ -105,8 +102,8 @@ class Projects:
         return SandboxProject(
             key=row.project_key, client_id=row.client_id, secret_hash=bytes(row.secret_hash or b""),
             created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
-            clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), token_epoch=row.token_epoch,
-            run=row.run, lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
+            clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), run=row.run,
+            lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
             observer=observer,
         )  # fmt: skip
 
@@ -199,9 +196,8 @@ class Projects:
                 except UniqueViolation:  # a concurrent import writes into the project
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key)
-            clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids), 0)
-            signing_keys.ensure_signing_key(connection, self._encryption)  # as the command 'client create' does
-            token = self._token(connection, client.client_id, scopes, clock_and_ids)
+            clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids))
+            token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
         project.journal.secrets.add_token(token)
@@ -221,7 +217,7 @@ class Projects:
         clock_and_ids = ProjectClockAndIds.of(project)
         with self._database.connection(project.key) as connection:
             scopes = store.scopes(connection, project.client_id)
-            token = self._token(connection, project.client_id, scopes, clock_and_ids)
+            token = tokens.issue_token(connection, project.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project.journal.secrets.add_token(token)
         return {
             "clientId": project.client_id,
@@ -230,12 +226,6 @@ class Projects:
             "tokenUrl": token_url,
             "expiresIn": TOKEN_LIFETIME_S,
         }
-
-    def _token(
-        self, connection: Connection, client_id: str, scopes: tuple[str, ...], clock_and_ids: ProjectClockAndIds
-    ) -> str:
-        issuer, encryption = self._settings.issuer, self._encryption
-        return issue_for_answer(connection, issuer, client_id, scopes, encryption, clock_and_ids)
 
     def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
         """The initial resources of a new project. They are read or generated before the project gets a connection."""
@@ -387,11 +377,9 @@ class Projects:
         self.get(project_key).rules = counted(rules)
 
     def expire_tokens(self, project: SandboxProject) -> None:
-        """Make all tokens invalid that have been issued to the project's client so far."""
-        with project.changing:
-            with self._database.connection(project.key) as connection:
-                store.set_token_epoch(connection, project.key, project.token_epoch + 1)
-            project.token_epoch += 1
+        """Revoke all tokens that have been issued to the project's client so far."""
+        with self._database.connection(project.key) as connection:
+            tokens.revoke_all_tokens(connection, project.client_id)
 
     # Looking
 

@@ -26,14 +26,12 @@ class SandboxProject:
     clock: ProjectClock
     seed: int | None
     """The seed of the ids; None for random ids."""
-    token_epoch: int = 0
-    """The present epoch. Tokens of earlier epochs are refused."""
     run: str | None = None
     """The run of tests to which it belongs."""
     rules: tuple[CountedRule, ...] = ()
     lock: ProjectLock
     changing: Lock = field(default_factory=Lock)
-    """The lock for changes of its clock, ids or epoch, so that memory and database agree."""
+    """The lock for changes of its clock or ids, so that memory and database agree."""
     observer: Observer
 
     @property

@@ -5,7 +5,7 @@ import string
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.identity.token_profile import SCOPE_NAMES
+from app.identity.scopes import SCOPE_NAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from app.database.connection import Connection
 from sample_resource_sandbox.projects.model import SandboxProject
 
 _REMOVED_KEPT_S = 60.0
-"""The seconds for which the clients of removed projects are remembered, until every process refuses their tokens."""
+"""The seconds for which the clients of removed projects are remembered, longer than a process remembers tokens."""
 
 
 class Registry:

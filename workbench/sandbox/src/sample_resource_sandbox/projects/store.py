@@ -10,7 +10,7 @@ from sample_resource_sandbox.projects.clock import ProjectClock
 
 _ALL: LiteralString = """
 SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.run, p.allow,
-    p.token_epoch, p.is_removed
+    p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
 
 _INSERT: LiteralString = """
@@ -35,8 +35,6 @@ _SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE 
 
 _SET_IDS: LiteralString = "UPDATE sandbox_project SET ids = %(ids)s WHERE project_key = %(project_key)s"
 
-_SET_EPOCH: LiteralString = """
-UPDATE sandbox_project SET token_epoch = %(token_epoch)s WHERE project_key = %(project_key)s"""
 
 _MARK_REMOVED: LiteralString = "UPDATE sandbox_project SET is_removed = true WHERE project_key = %(project_key)s"
 
@@ -68,7 +66,6 @@ class Row:
     ids: str
     run: str | None
     allow: str
-    token_epoch: int = 0
     is_removed: bool = False
 
 
@@ -135,11 +132,6 @@ def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> 
 def set_ids(connection: Connection, project_key: str, order: dict[str, Any]) -> None:
     """Store the source of a project's ids."""
     connection.execute(_SET_IDS, {"project_key": project_key, "ids": json.dumps(order)})
-
-
-def set_token_epoch(connection: Connection, project_key: str, token_epoch: int) -> None:
-    """Store the epoch of a project. Tokens of earlier epochs are refused."""
-    connection.execute(_SET_EPOCH, {"project_key": project_key, "token_epoch": token_epoch})
 
 
 def mark_removed(connection: Connection, project_key: str) -> None:

@@ -43,7 +43,7 @@ def a_405_has_its_code(world: World, name: str) -> None:
     refused(answer, 405, "MethodNotAllowed")
 
 
-LIMIT = 2 << 20
+LIMIT = 64 << 10
 
 
 def padded(body: str, size: int) -> bytes:
@@ -53,7 +53,7 @@ def padded(body: str, size: int) -> bytes:
 
 def _chunked(body: bytes) -> dict[str, Any]:
     """The options of a request whose body is sent in chunks."""
-    size = 1 << 20
+    size = 16 << 10
     pieces = [body[start : start + size] for start in range(0, len(body), size)]
     content = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
     return {"body": content, "headers": {**AS_JSON, "Transfer-Encoding": "chunked"}}
@@ -65,7 +65,7 @@ def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
     body = padded(f'{{"key": "{key}", "version": 1, "objectTypeProperty": {{}}}}', OVERSIZED)
     answer = world.send(method, "", body=body, headers=AS_JSON)
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 4 MiB")
+        world.skip("needs a server that takes no bodies of 1 MiB")
     answer.expect_status(413)
     world.get(f"/key={key}").expect_status(404)
 
@@ -74,7 +74,7 @@ def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
 def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
     answer = world.post(path, body=padded("{}", OVERSIZED), headers=AS_JSON)
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 4 MiB")
+        world.skip("needs a server that takes no bodies of 1 MiB")
     answer.expect_status(413)
 
 
@@ -82,7 +82,7 @@ def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
 def a_body_in_chunks_that_is_too_large_is_refused(world: World) -> None:
     answer = world.post("", **_chunked(padded('{"objectTypeProperty": {}}', OVERSIZED)))
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 4 MiB")
+        world.skip("needs a server that takes no bodies of 1 MiB")
     answer.expect_status(413)
 
 
@@ -90,31 +90,54 @@ def a_body_in_chunks_that_is_too_large_is_refused(world: World) -> None:
 def a_413_has_its_code(world: World) -> None:
     answer = world.post("", body=padded('{"objectTypeProperty": {}}', OVERSIZED), headers=AS_JSON)
     if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 4 MiB")
+        world.skip("needs a server that takes no bodies of 1 MiB")
     refused(answer, 413, "ContentTooLarge")
 
 
-@check("E-23", cases={"2 MiB": (0, 201), "a byte less": (-1, 201), "a byte more": (1, 413)})
-def a_body_may_have_2_mib(world: World, more: int, status: int) -> None:
+@check("E-23", cases={"64 KiB": (0, 201), "a byte less": (-1, 201), "a byte more": (1, 413)})
+def a_body_may_have_64_kib(world: World, more: int, status: int) -> None:
     body = padded('{"objectTypeProperty": {}}', LIMIT + more)
     world.post("", body=body, headers=AS_JSON).expect_status(status)
 
 
-@check("E-23", cases={"2 MiB": (0, 200), "a byte more": (1, 413)})
-def a_record_may_have_2_mib(world: World, more: int, status: int) -> None:
+@check("E-23", cases={"64 KiB": (0, 200), "a byte more": (1, 413)})
+def a_record_may_have_64_kib(world: World, more: int, status: int) -> None:
     world.post(LINKS, body=padded("{}", LIMIT + more), headers=AS_JSON).expect_status(status)
 
 
+def _has_one_text(size: int) -> dict[str, Any]:
+    """The body of a write, with an ObjectType of so many bytes."""
+    return fields(arrayOfStringExample=["x" * (size - len('{"arrayOfStringExample":[""]}'))])
+
+
+INTEGERS = [10**17] * 1_000
+OF_INTEGERS = len(',"arrayOfIntExample":[]') + 19 * len(INTEGERS) - 1
+"""The bytes that the integers add to an ObjectType that has fields."""
+
+
+def _refused_as_too_large(answer: Answer, size: int) -> None:
+    refused(answer, 400, "InvalidField", field="objectTypeProperty")
+    (fault,) = answer.at("errors")
+    told = {int(number) for number in re.findall(r"\b\d+\b", str(fault["message"]).replace(",", ""))}
+    answer.expect({size, LIMIT} <= told, f"a message with {size} and {LIMIT}", fault["message"])
+    answer.expect("invalidValue" not in fault, "an entry without invalidValue", sorted(fault))
+
+
 @check("E-36")
-def a_page_has_at_most_32_mib(world: World) -> None:
-    own = world.empty_project()
-    for _ in range(17):
-        own.post("", fields(arrayOfStringExample=["x" * 2_090_000])).expect_status(201)
-    answer = refused(own.get("?limit=17"), 400, "InvalidInput")
-    told = str(answer.at("message"))
-    fitting = [number for number in map(int, re.findall(r"\b\d+\b", told)) if number < 17]
-    answer.expect("limit" in told and len(fitting) == 1, "a message with limit, and a number below 17", told)
-    own.get(f"?limit={fitting[0]}").expect_json("count", fitting[0])
+def an_object_type_has_at_most_64_kib_as_it_is_stored(world: World) -> None:
+    size = len('{"arrayOfIntExample":[]}') + 19 * 4_000 - 1
+    body = f'{{"objectTypeProperty":{{"arrayOfIntExample":[{",".join(["1e17"] * 4_000)}]}}}}'
+    _refused_as_too_large(world.post("", body=body, headers=AS_JSON), size)
+
+
+@check("E-36", cases={"exactly": (0, 200), "a byte more": (1, 400)})
+def fields_that_a_post_adds_count_too(world: World, more: int, status: int) -> None:
+    key = world.key()
+    world.post("", {"key": key, **_has_one_text(LIMIT - OF_INTEGERS + more)}).expect_status(201)
+    answer = world.post("", {"key": key, **fields(arrayOfIntExample=INTEGERS)}).expect_status(status)
+    if status == 400:
+        _refused_as_too_large(answer, LIMIT + more)
+        world.get(f"/key={key}").expect_json("version", 1)
 
 
 @check("E-24", cases=["", SORTED, f"/{UNKNOWN_ID}", "/key=a"])

@@ -15,7 +15,7 @@ Ask = Callable[[World], Answer]
 
 AS_JSON = {"Content-Type": JSON}
 
-OVERSIZED = 4 << 20
+OVERSIZED = 1 << 20
 """The bytes of a body that is larger than the platform accepts."""
 
 

@@ -305,7 +305,7 @@ def a_repeated_parameter_is_refused(world: World, form: str) -> None:
     refused_by_oauth(world.oauth(body=text, headers=AS_FORM), 400, "invalid_request")
 
 
-@check("A-41", needs=["A-22"], cases=["grant_type", "scope"])
+@check("A-37", needs=["A-22"], cases=["grant_type", "scope"])
 def a_parameter_in_the_query_and_in_the_form_is_refused(world: World, name: str) -> None:
     form = {"grant_type": "client_credentials", "scope": scope(world, "view_test")}
     refused_by_oauth(world.oauth(form, query={name: form[name]}), 400, "invalid_request")

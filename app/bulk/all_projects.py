@@ -1,0 +1,42 @@
+"""What operators do with all projects at once: list them, and remove words that no resource has."""
+
+import time
+from collections.abc import Generator
+from typing import LiteralString
+
+from app.database.connection import Connection
+from app.resource.searching import dictionary
+
+_KEPT_COUNTS: LiteralString = """
+    SELECT c.project_key, sum(c.resources)::bigint FROM resource_count c
+    GROUP BY c.project_key HAVING sum(c.resources) > 0 ORDER BY c.project_key"""
+
+_PROJECTS_WITH_WORDS: LiteralString = "SELECT w.project_key FROM word w GROUP BY w.project_key ORDER BY w.project_key"
+
+
+def projects(connection: Connection) -> list[tuple[str, int]]:
+    """The keys of the projects that have resources, in order, each with the number of resources that triggers have
+    counted."""
+    return connection.execute(_KEPT_COUNTS).fetchall()
+
+
+def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
+    """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
+
+    Then wait until the writes of requests that began before the removal have ended, and add again the words that they
+    need. ``seed`` has no time limit, so it may not run meanwhile.
+
+    :param connection: in autocommit mode.
+    :param wait_s: seconds within which the write of a request ends.
+    """
+    projects = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
+    removed_from: list[str] = []
+    for project_key in projects:
+        removed = dictionary.remove_unused_words(connection, project_key)
+        if removed:
+            removed_from.append(project_key)
+        yield project_key, removed
+    if removed_from:
+        time.sleep(wait_s)
+    for project_key in removed_from:
+        dictionary.add_words_of_all(connection, project_key)

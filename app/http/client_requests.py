@@ -1,0 +1,120 @@
+"""Reads the requests of API clients to the OAuth endpoints: their parameters and credentials.
+
+A client authenticates with HTTP Basic or with form fields, not with both (RFC 6749, section 2.3). Parameters are form
+fields. ``grant_type``, ``scope`` and ``token_type_hint`` may be in the query string instead, as the platform allows. A
+parameter in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens are refused in the query
+string, because URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty parameters
+count as absent (RFC 6749, section 3.2).
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote_plus
+
+from flask import Request
+
+from app import errors
+from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
+
+BODY_BYTES_AT_MOST = 32 * 1024
+"""The most bytes of a body: enough for all fields of a form, percent-encoded."""
+
+_PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
+_NOT_IN_A_URL = ("token", "client_id", "client_secret")
+_CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
+"""The form of a client's id. It is shorter than any secret, so that a secret sent as the id is refused before it is
+logged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The id and the secret that a client sends."""
+
+    client_id: str
+    secret: str
+
+
+def read_parameters(request: Request) -> dict[str, str]:
+    """Return the known parameters of an OAuth request that are not empty.
+
+    Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
+
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
+        query string or across both, or if a secret or token is in the query string; 413 for a body over
+        :data:`BODY_BYTES_AT_MOST`.
+    """
+    in_query = _known_parameters(request.query_string)
+    for name in _NOT_IN_A_URL:
+        if name in in_query:
+            raise invalid_request(f"The parameter {name} must be a form field, not a part of the address.")
+    in_form = _known_parameters(_body(request))
+    for name in sorted(in_query.keys() & in_form.keys()):
+        raise invalid_request(f"The parameter {name} is given more than once.")
+    return {**in_query, **in_form}
+
+
+def _body(request: Request) -> bytes:
+    body = read_body(request, BODY_BYTES_AT_MOST)
+    if body and request.mimetype not in (FORM, ""):
+        raise invalid_request(f"The request body must have Content-Type {FORM}.")
+    return body
+
+
+def _known_parameters(encoded: bytes) -> dict[str, str]:
+    """The known parameters in a query string or form, without empty ones."""
+    try:
+        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
+    except UnicodeDecodeError:
+        raise invalid_request("The parameters are not UTF-8.") from None
+    except ValueError:
+        raise invalid_request(f"There are more than {FIELDS_AT_MOST} parameters.") from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in _PARAMETERS:
+            continue
+        if name in found:
+            raise invalid_request(f"The parameter {name} is given more than once.")
+        found[name] = value
+    return {name: value for name, value in found.items() if value}
+
+
+def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credentials:
+    """Return the credentials of a client from the Authorization header or from the form.
+
+    RFC 6749, section 2.3.1 requires user and password of HTTP Basic to be form-encoded.
+
+    :raises ApiError: 401 ``invalid_client`` if there are no credentials, or if no client can have this id; 400
+        ``invalid_request`` if header and form contradict or repeat one another.
+    """
+    client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
+    if "Authorization" in request.headers:
+        user, password = _basic_credentials(request.headers["Authorization"])
+        if secret is not None:
+            raise invalid_request("The client authenticates both in the header and in the form.")
+        secret = password
+        if client_id not in (None, user):
+            raise invalid_request("The parameter client_id names another client than the header.")
+        client_id = user
+    if client_id is None or secret is None or _CLIENT_ID.fullmatch(client_id) is None:
+        raise errors.invalid_client()
+    return Credentials(client_id, secret)
+
+
+def _basic_credentials(authorization: str) -> tuple[str, str]:
+    """Decode user and password of HTTP Basic (RFC 7617). werkzeug fails on a header that is not ASCII, and takes a
+    missing colon for an empty password."""
+    scheme, _, encoded = authorization.partition(" ")
+    try:
+        user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        raise errors.invalid_client() from None
+    if scheme.lower() != "basic" or not colon:
+        raise errors.invalid_client()
+    return unquote_plus(user), unquote_plus(password)
+
+
+def invalid_request(message: str) -> errors.ApiError:
+    """The error 400 for a request that is malformed (RFC 6749, section 5.2)."""
+    return errors.oauth_error("invalid_request", message)

@@ -1,0 +1,121 @@
+"""The access tokens: each is a row of the table ``access_token``, which has the token's SHA-256 and not the token.
+
+A token is 32 random bytes in base64url, so nobody can guess one, and a hash without salt is enough.
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import LiteralString
+
+from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
+from app.database.connection import Connection
+
+TOKEN_LIFETIME_S = 172_800
+"""The lifetime of a token: two days, as on the platform."""
+
+TOKEN_LENGTH = 43
+"""The number of characters of a token."""
+
+TOKEN = re.compile(f"[A-Za-z0-9_-]{{{TOKEN_LENGTH}}}", re.ASCII)
+"""The form of a token."""
+
+REMOVED_AT_ONCE = 200
+"""The most outdated rows that are removed at once, which takes a few milliseconds."""
+
+_INSERT: LiteralString = """
+INSERT INTO access_token (digest, client_id, scopes, issued_at, expires_at, kept_until)
+VALUES (
+    %(digest)s, %(client_id)s, %(scopes)s, to_timestamp(%(issued_at)s), to_timestamp(%(expires_at)s),
+    to_timestamp(%(kept_until)s))"""
+
+_FIND: LiteralString = """
+SELECT
+    t.digest, t.client_id, t.scopes, extract(epoch FROM t.issued_at)::float8, extract(epoch FROM t.expires_at)::float8,
+    t.revoked_at IS NOT NULL, c.id IS NULL OR c.revoked_at IS NOT NULL
+FROM access_token t LEFT JOIN api_client c ON c.id = t.client_id
+WHERE t.digest = ANY(%(digests)s)"""
+
+_REVOKE: LiteralString = "UPDATE access_token SET revoked_at = now() WHERE digest = %(digest)s AND revoked_at IS NULL"
+
+_REVOKE_ALL: LiteralString = """
+UPDATE access_token SET revoked_at = now() WHERE client_id = %(client_id)s AND revoked_at IS NULL"""
+
+# Two statements, because Citus would carry out a DELETE with LIMIT on each machine, and each might choose other rows.
+_SELECT_OUTDATED: LiteralString = """
+SELECT digest FROM access_token WHERE kept_until < now() ORDER BY kept_until LIMIT %(at_most)s"""
+
+_DELETE: LiteralString = "DELETE FROM access_token WHERE digest = ANY(%(digests)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """The row of a token, with the state of its client."""
+
+    digest: bytes
+    client_id: str
+    scopes: tuple[str, ...]
+    issued_at: float
+    """The time of issue by the clock of the client, in seconds since 1970."""
+    expires_at: float
+    """The time of expiry by the clock of the client, in seconds since 1970."""
+    is_revoked: bool
+    is_client_revoked: bool
+    """Whether the client is revoked or removed."""
+
+
+def digest_of(token: str) -> bytes:
+    """The SHA-256 of a token."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def issue_token(
+    connection: Connection,
+    client_id: str,
+    scopes: tuple[str, ...],
+    lifetime_s: int = TOKEN_LIFETIME_S,
+    clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
+) -> str:
+    """Make a token of a client, store its row, and return the token.
+
+    :param lifetime_s: seconds until the token expires.
+    :param clock_and_ids: the client's clock.
+    """
+    token = secrets.token_urlsafe(32)
+    issued_at = int(clock_and_ids.time())
+    expires_at = issued_at + lifetime_s
+    row = {
+        "digest": digest_of(token),
+        "client_id": client_id,
+        "scopes": list(scopes),
+        "issued_at": issued_at,
+        "expires_at": expires_at,
+        "kept_until": clock_and_ids.kept_until(expires_at),
+    }
+    connection.execute(_INSERT, row)
+    return token
+
+
+def remove_outdated(connection: Connection) -> None:
+    """Remove rows of tokens that expired a day ago, the oldest first, and at most :data:`REMOVED_AT_ONCE`."""
+    outdated = connection.execute(_SELECT_OUTDATED, {"at_most": REMOVED_AT_ONCE}).fetchall()
+    if outdated:
+        connection.execute(_DELETE, {"digests": [digest for (digest,) in outdated]})
+
+
+def find_tokens(connection: Connection, digests: Collection[bytes]) -> dict[bytes, AccessToken]:
+    """The stored tokens with these digests, by one statement."""
+    rows = connection.execute(_FIND, {"digests": list(digests)}).fetchall()
+    return {row[0]: AccessToken(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows}
+
+
+def revoke_token(connection: Connection, digest: bytes) -> None:
+    """Revoke a token. If it is already revoked, the time of its revocation stays."""
+    connection.execute(_REVOKE, {"digest": digest})
+
+
+def revoke_all_tokens(connection: Connection, client_id: str) -> None:
+    """Revoke all tokens that have been issued to a client so far."""
+    connection.execute(_REVOKE_ALL, {"client_id": client_id})

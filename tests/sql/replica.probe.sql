@@ -1,4 +1,0 @@
-SELECT
-FROM resource
-WHERE project_key = ''
-LIMIT 0

@@ -1,3 +1,0 @@
-SELECT kid, private_jwk
-FROM signing_key
-FOR UPDATE

@@ -1,3 +1,0 @@
-SELECT
-FROM signing_key
-WHERE retired_at IS NULL

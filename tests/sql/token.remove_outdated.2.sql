@@ -1,0 +1,2 @@
+DELETE FROM access_token
+WHERE digest = ANY(%(digests)s)

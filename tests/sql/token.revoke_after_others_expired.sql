@@ -1,2 +1,0 @@
-DELETE FROM revoked_token
-WHERE id = ANY(%(ids)s)
