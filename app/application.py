@@ -14,6 +14,7 @@ from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.extension import package_of, settled
 from app.http import request_log
+from app.http.answers import complete_headers
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
 from app.http.hosts import host_check
@@ -79,6 +80,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
+        complete_headers,
         request_log.finish,  # counts and logs every answer, even of a hook or an error
         *cors_hooks(app, settings),  # lets pages of allowed origins read any answer, errors too
     )

@@ -7,6 +7,7 @@ of 400, 401, 403 and 409 are those of the platform, because its clients map code
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NoReturn, cast
 
 
@@ -102,12 +103,9 @@ class ApiError(Exception):
         return body
 
     def body(self) -> bytes:
-        """The body as JSON in ASCII.
-
-        Characters beyond ASCII are escaped, because a refused value may contain lone surrogates, which UTF-8 cannot
-        encode.
-        """
-        return json.dumps(self.payload(), separators=(",", ":"), allow_nan=False).encode("ascii")
+        """The body as JSON in UTF-8. Lone surrogates of a refused value, which UTF-8 does not have, are escaped."""
+        text = json.dumps(self.payload(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode("utf-8", "backslashreplace")
 
 
 _OAUTH_CODES = frozenset(
@@ -133,16 +131,13 @@ def parameter_fault(name: str, reason: str) -> Fault:
 
 def facet_path_not_found(path: str, hint: str = "") -> Fault:
     """The fault of a facet on a path that resources do not have."""
-    return Fault("SearchFacetPathNotFound", f"Facet path {path} not found.{hint}")
+    return Fault("SearchFacetPathNotFound", f"Malformed parameter: facet: Facet path {path} not found.{hint}")
 
 
 def shape_fault(detail: str) -> Fault:
     """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``."""
-    return Fault(
-        "InvalidJsonInput",
-        "Request body does not contain valid JSON.",
-        {"detailedErrorMessage": detail},
-    )
+    message = f"Request body does not contain valid JSON. {detail}"
+    return Fault("InvalidJsonInput", message, {"detailedErrorMessage": detail})
 
 
 def value_fault(path: str, value: Any, reason: str) -> Fault:
@@ -164,8 +159,8 @@ def size_fault(path: str, size: int, at_most: int) -> Fault:
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON in ASCII for a message, cut to at most 200 characters."""
-    return shortened(json.dumps(_presentable(value), ensure_ascii=True))
+    """A value as JSON for a message, cut to at most 200 characters."""
+    return shortened(json.dumps(_presentable(value), ensure_ascii=False))
 
 
 def shortened(text: str) -> str:
@@ -179,7 +174,7 @@ _LONGEST_ECHO = 1000
 
 def _presentable(value: Any) -> Any:
     """A refused value in a form that JSON can represent, cut to :data:`_LONGEST_ECHO`."""
-    if isinstance(value, float) and not (-1.8e308 < value < 1.8e308):
+    if isinstance(value, float) and not isfinite(value):
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]
@@ -225,9 +220,13 @@ def not_found_by_key(key: str) -> ApiError:
     return ApiError([Fault("ResourceNotFound", f"The Resource with key '{key[:_LONGEST_ECHO]}' was not found.")])
 
 
-def not_found_in_project(project_key: str) -> ApiError:
-    """The error 404 for a body without id and key, if the project has no resource without a key."""
-    return ApiError([Fault("ResourceNotFound", f"The project '{project_key}' has no Resource without a key.")])
+def no_own_resource(project_key: str) -> ApiError:
+    """The error 404 for a body without id and key, if its client has no resource without a key."""
+    message = (
+        f"The project '{project_key}' has no Resource without a key that this API client has created. "
+        "A body without id and key means the youngest of these."
+    )
+    return ApiError([Fault("ResourceNotFound", message)])
 
 
 def unknown_url(path: str) -> ApiError:
@@ -257,9 +256,22 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
     )
 
 
-def precondition_failed(header: str) -> ApiError:
-    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1)."""
-    return ApiError([Fault("PreconditionFailed", f"The precondition {header} does not hold for the resource.")])
+def precondition_failed(header: str, version: int | None, *, has_other_tags: bool = False) -> ApiError:
+    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1).
+
+    :param version: the version of the resource, which also becomes the ``ETag``; None if there is no resource.
+    :param has_other_tags: whether the header has tags that no version has, such as weak ones.
+    """
+    message = f"The precondition {header} does not hold: "
+    if version is None:
+        return ApiError([Fault("PreconditionFailed", f"{message}there is no such Resource.")])
+    message += f'the Resource has version {version}, its entity tag is "{version}".'
+    if has_other_tags:
+        message += (
+            " A tag that is weak, or that a proxy has changed when it compressed the answer, never matches "
+            f'(W/"{version}", "{version}-gzip").'
+        )
+    return ApiError([Fault("PreconditionFailed", message)], {"ETag": f'"{version}"'})
 
 
 def target_too_long() -> ApiError:
@@ -283,9 +295,11 @@ def unsupported_content_encoding() -> ApiError:
     return ApiError([fault], {"Accept-Encoding": "identity"})
 
 
-def unsupported_media_type(expected: str) -> ApiError:
-    """The error 415 for a body of another media type, with the media type that the endpoint accepts."""
-    return ApiError([Fault("UnsupportedMediaType", f"The request body must have Content-Type {expected}, in UTF-8.")])
+def unsupported_media_type(expected: str, method: str = "POST") -> ApiError:
+    """The error 415 for a body of another media type, with the media type that the endpoint accepts; for PATCH with
+    ``Accept-Patch`` (RFC 5789, section 2.2)."""
+    message = f"The request body must have Content-Type {expected}, in UTF-8."
+    return ApiError([Fault("UnsupportedMediaType", message)], {"Accept-Patch": expected} if method == "PATCH" else {})
 
 
 def token_missing(realm: str, message: str) -> ApiError:

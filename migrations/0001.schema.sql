@@ -142,7 +142,7 @@ CREATE TABLE resource (
     some_property              text COLLATE "C",
     staged_object_type         text COLLATE "C",
     staged_some_property       text COLLATE "C",
-    -- PUT without id and key creates a resource if the project has none without a key. Of those that race to do so only
+    -- PUT without id and key creates a resource if its client has none without a key. Of those that race to do so only
     -- one may, so each marks what it creates, and an index refuses a second mark. Nothing else reads it.
     created_as_only            boolean NOT NULL DEFAULT false,
     object                     jsonb NOT NULL GENERATED ALWAYS AS (distinct_items(object_type::jsonb)) STORED,
@@ -155,7 +155,8 @@ CREATE TABLE resource (
     CONSTRAINT resource_staged_some_property CHECK (staged_object_type IS NOT NULL OR staged_some_property IS NULL)
 );
 
-CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key) WHERE created_as_only AND key IS NULL;
+CREATE UNIQUE INDEX resource_created_as_only ON resource (project_key, created_by)
+    WHERE created_as_only AND key IS NULL;
 
 -- With statistics of project_key the planner expects a single row in a project that is younger than the statistics, and
 -- reads all of the project by any index. Without statistics it expects many rows in every project.
@@ -176,6 +177,8 @@ CREATE INDEX resource_staged_words ON resource USING gin (project_key, staged_wo
 CREATE INDEX resource_created_at ON resource (project_key, created_at, id);
 CREATE INDEX resource_last_modified_at ON resource (project_key, last_modified_at, id);
 CREATE INDEX resource_key ON resource (project_key, key, id);
+-- PUT and PATCH without id and key mean the youngest of these.
+CREATE INDEX resource_own ON resource (project_key, created_by, id) WHERE key IS NULL;
 -- An entry of a B-tree has at most 2704 bytes, and someProperty has no limit.
 CREATE INDEX resource_some_property_beginning ON resource (project_key, "left"(some_property, 400), id);
 

@@ -1,6 +1,6 @@
 """Makes responses of JSON and of HTML."""
 
-from flask import Response
+from flask import Request, Response
 
 from app.values.strict_json import CONTENT_TYPE
 
@@ -19,4 +19,23 @@ def html_answer(text: str, policy: str) -> Response:
     answer.headers["Content-Security-Policy"] = policy
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers["Referrer-Policy"] = "no-referrer"
+    return answer
+
+
+def complete_headers(request: Request, answer: Response) -> Response:
+    """Set the headers that depend on the method, as a hook after the view.
+
+    An answer to OPTIONS has no body, so it has no type; ``Accept-Patch`` says what PATCH takes (RFC 5789, section 3.1).
+    An answer to HEAD has no ``Content-Length``, because not every view knows the length of the answer to GET (RFC 9110,
+    section 8.6).
+    """
+    if request.method == "OPTIONS" and answer.allow:
+        methods = sorted(answer.allow)
+        answer.headers["Allow"] = ", ".join(methods)
+        del answer.headers["Content-Type"]
+        if "PATCH" in methods:
+            answer.headers["Accept-Patch"] = "application/json"
+    elif request.method == "HEAD":
+        answer.automatically_set_content_length = False
+        del answer.headers["Content-Length"]
     return answer

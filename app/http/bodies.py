@@ -54,7 +54,7 @@ def read_json(request: Request, limit: int = BODY_BYTES_AT_MOST) -> Any:
     if not data:
         raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
     if not _has_type(request.content_type or "", JSON):
-        raise errors.unsupported_media_type(JSON)
+        raise errors.unsupported_media_type(JSON, request.method)
     try:
         return strict_json.decode(data)
     except strict_json.InvalidJson as error:

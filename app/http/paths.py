@@ -30,13 +30,15 @@ class RawPath:
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
     class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. An empty first segment
-    becomes ``%2F``, which no route matches. If the target is a whole URL, its host replaces the Host header.
+    becomes ``%2F``, which no route matches. If the target is a whole URL, its host replaces the Host header. The header
+    Upgrade is ignored (RFC 9110, section 7.8).
     """
 
     def __init__(self, application: Any) -> None:
         self._application = application
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if "://" in target and not target.startswith("/") and "HTTP_HOST" in environ:
             # For a target in absolute form its host counts, and not the Host header, which HTTP/1.1 demands all the

@@ -65,7 +65,7 @@ ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
         errors.not_found_by_id("018cc251-f400-7000-8000-000000000001"),
         errors.method_not_allowed("PUT", ("GET", "HEAD")),
         errors.concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),
-        errors.precondition_failed("If-Match"),
+        errors.precondition_failed("If-Match", 3),
         errors.content_too_large(2_097_152),
         errors.unsupported_media_type("application/json"),
         errors.headers_too_large(),

@@ -118,11 +118,11 @@ _BEGINNING = Column(
 )
 
 _DETERS_FULL_SCAN: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_stems(r.created_by) IS NULL END"
-"""A condition that is always true, because each version is above 0. It makes a scan look expensive to the planner,
-which adds the COST of ``word_stems`` to every row of the scan.
+"""A condition that is true of every row, since versions begin at 1, and that the planner counts as expensive.
 
-A condition on the staged projection needs two searches of GIN indexes. Without this term the planner prefers a scan of
-the whole project, because it estimates each project at 0.5 % of the table.
+A condition on the staged projection needs two searches of GIN indexes. The planner estimates each project at 0.5 % of
+the table, and therefore prefers to scan the whole project. This term raises its estimate of a scan: it adds the COST of
+``word_stems`` for every row that is scanned, though PostgreSQL never calls the function.
 """
 
 

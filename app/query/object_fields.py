@@ -1,13 +1,12 @@
 """The table of the fields of ObjectType (interface 2.3), one row each.
 
 Everything that names a field follows from this table: body schemas, the statements of facets, the parameters of lists,
-the languages of ``where`` and of filters, the OpenAPI document and its example, and the resources of ``seed``. To add a
-field, add a row.
+the languages of ``where`` and of filters, and the OpenAPI document and its example. To add a field, add a row, and one
+to the random values of ``seed`` (:mod:`app.bulk.seed`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Any, LiteralString
 
 from app.query import kinds
@@ -46,28 +45,6 @@ class Member:
     type: ItemType
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """The source of random values of one field.
-
-    Each field has its own source, so that the values of the other fields stay when a field is added.
-
-    :param word: draws a word; common words are more frequent.
-    """
-
-    random: Random
-    word: Callable[[Random], str]
-
-    def integers(self, below: int, at_most: int) -> list[int]:
-        """Draw 1 to ``at_most`` integers, each from 0 to less than ``below``."""
-        return [self.random.randrange(below) for _ in range(self.random.randrange(1, at_most + 1))]
-
-    def number(self, value: float, digits: int) -> int | float:
-        """A rounded number: an int if it is whole, as the service stores it."""
-        rounded = round(value, digits)
-        return int(rounded) if rounded.is_integer() else rounded
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayField:
     """A field of ObjectType. Every field is an array and optional.
@@ -78,12 +55,10 @@ class ArrayField:
     :param parameters: the parameters of the list (interface 4.1) that select the resources in which the field has an
         item.
     :param example: its items in the example of the OpenAPI document.
-    :param made: draws its items for a random resource.
     """
 
     name: LiteralString
     example: list[Any]
-    made: Callable[[Chance], list[Any]]
     type: ItemType | None = None
     members: tuple[Member, ...] = ()
     unique: bool = False
@@ -100,7 +75,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
         type=INT64,
         parameters=("integerParameter",),
         example=[1, 2, 1, 3, 2, 3, 1],
-        made=lambda chance: chance.integers(1000, 7),
     ),
     ArrayField(
         "arrayOfUniqueIntExample",
@@ -108,35 +82,30 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
         unique=True,
         parameters=("integerParameter",),
         example=[1, 3, 5, 7],
-        made=lambda chance: sorted(set(chance.integers(10_000, 7))),
     ),
     ArrayField(
         "arrayOfTwonumbersExample",
         type=NUMBER,
         length=2,
         example=[3, 5],
-        made=lambda chance: [chance.random.randrange(-90, 90), chance.random.randrange(-180, 180)],
     ),
     ArrayField(
         "arrayOfFloatExample",
         type=DOUBLE,
         parameters=("floatParameter",),
         example=[0.82],
-        made=lambda chance: [chance.number(chance.random.gauss(50, 20), 2)],
     ),
     ArrayField(
         "arrayOfNumberNoDefaultsExample",
         type=NUMBER,
         parameters=("withMarkdownDescription",),
         example=[10, 9, 8, 7, 6],
-        made=lambda chance: [chance.random.randrange(1_000_000), chance.number(chance.random.random(), 3)],
     ),
     ArrayField(
         SEARCHED,
         type=TEXT,
         parameters=("stringParameter", "arrayOfString", "arrayOfStringWithDescription"),
         example=["dog", "cat", "bird"],
-        made=lambda chance: [chance.word(chance.random) for _ in range(chance.random.randrange(1, 5))],
     ),
     ArrayField(
         "arrayOfObjectType",
@@ -147,10 +116,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
         example=[
             {"integerExample": 777, "integerExampleInt32": 1},
             {"integerExample": 30000, "integerExampleInt32": 22},
-        ],
-        made=lambda chance: [
-            {"integerExample": chance.random.randrange(100_000), "integerExampleInt32": chance.random.randrange(100)}
-            for _ in range(chance.random.randrange(3))
         ],
     ),
 )

@@ -65,7 +65,7 @@ class Resource:
 class NewResource:
     """A resource to be created, before the database gives it an id and times.
 
-    :param created_as_only: whether it is created because the project has no resource without a key. Of several
+    :param created_as_only: whether it is created because its client has no resource without a key. Of several
         concurrent writes that do so, only one succeeds.
     """
 
@@ -94,10 +94,12 @@ version are left out."""
 class Preconditions:
     """If-Match, If-None-Match and the version of the body or the query. A write happens only if all three hold.
 
+    :param has_other_tags: whether If-Match lists tags that no version has, such as weak ones.
     :param expected: the version that the client expects: any number, even one that no resource can have.
     """
 
     if_match: EntityTags | None = None
+    has_other_tags: bool = False
     if_none_match: EntityTags | None = None
     expected: int | float | None = None
 
@@ -146,11 +148,16 @@ class ByKey:
 
 
 @dataclass(frozen=True, slots=True)
-class YoungestWithoutKey:
-    """The youngest of the resources without a key. It has the greatest id of them."""
+class OwnYoungest:
+    """The youngest of the resources without a key that an API client has created. It has the greatest id of them.
+
+    :param created_by: the id of the client.
+    """
+
+    created_by: str
 
 
-Target = ById | ByKey | YoungestWithoutKey
+Target = ById | ByKey | OwnYoungest
 """The resource that a write applies to."""
 
 

@@ -25,21 +25,23 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     """
     if if_match is None and if_none_match is None:
         return _NONE
-    return Preconditions(
-        if_match=None if if_match is None else _entity_tags("If-Match", if_match, weak_counts=False),
-        if_none_match=None if if_none_match is None else _entity_tags("If-None-Match", if_none_match, weak_counts=True),
-    )
+    matched, has_other_tags = _entity_tags("If-Match", if_match, weak_counts=False)
+    none_matched, _ = _entity_tags("If-None-Match", if_none_match, weak_counts=True)
+    return Preconditions(matched, has_other_tags, none_matched)
 
 
-def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
-    """Parse a list of entity tags, or ``*``, to the versions that it names. Tags that no version has are left out.
+def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[EntityTags | None, bool]:
+    """Parse a list of entity tags, or ``*``, to the versions that it names. Return also whether it has other tags.
 
     :param weak_counts: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
         section 8.8.3.2).
     """
+    if text is None:
+        return None, False
     if text.strip() == "*":
-        return "*"
+        return "*", False
     versions: set[int] = set()
+    has_others = False
     position = 0
     while position < len(text):
         match = _ENTITY_TAG.match(text, position)
@@ -48,10 +50,12 @@ def _entity_tags(header: str, text: str, *, weak_counts: bool) -> EntityTags:
         weak, tag = match.groups()
         if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (weak_counts or not weak):
             versions.add(int(tag))
+        else:
+            has_others = True
         position = match.end()
     if position == 0:
         raise errors.invalid_parameter(header, "The value is empty.")
-    return frozenset(versions)
+    return frozenset(versions), has_others
 
 
 def matches(tags: EntityTags, version: int) -> bool:
@@ -65,8 +69,8 @@ def raise_if_refused(preconditions: Preconditions, resource_id: str, version: in
     :raises ApiError: for the first that does not hold: If-Match (412), If-None-Match (412), expected version (409).
     """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
-        raise errors.precondition_failed("If-Match")
+        raise errors.precondition_failed("If-Match", version, has_other_tags=preconditions.has_other_tags)
     if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
-        raise errors.precondition_failed("If-None-Match")
+        raise errors.precondition_failed("If-None-Match", version)
     if preconditions.expected is not None and preconditions.expected != version:
         raise errors.concurrent_modification(resource_id, preconditions.expected, version)

@@ -94,6 +94,7 @@ class ResourceDraft:
     id: str | None = None
     key: str | None = None
     version: int | float | None = None
+    some_property: str | None = None
 
 
 EXPECTED_VERSION = {
@@ -115,10 +116,12 @@ class ResourceDraftSchema(StrictSchema):
     last_modified_at = ReadOnly(data_key="lastModifiedAt")
     created_by = ReadOnly(data_key="createdBy")
     last_modified_by = ReadOnly(data_key="lastModifiedBy")
-    some_property = ReadOnly(data_key="someProperty")
+    some_property = Text(data_key="someProperty")
 
     def make(self, data: dict[str, Any]) -> ResourceDraft:
-        return ResourceDraft(data["object_type"], data.get("id"), data.get("key"), data.get("version"))
+        return ResourceDraft(
+            data["object_type"], data.get("id"), data.get("key"), data.get("version"), data.get("some_property")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,14 @@
 """The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from flask import Response, request
 
 from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
+from app.http.bodies import read_body
 from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
@@ -24,7 +26,7 @@ from app.resource.preconditions import parse
 from app.resource.reading import reads
 from app.resource.reading.lanes import lane_of_existence, lane_of_page
 from app.resource.reading.listing import Page
-from app.resource.resource_json import FLAT_JSON, RESULT_JSON
+from app.resource.resource_json import FLAT_JSON, RESULT_JSON, representation_of
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
 from app.routes.resource_answers import read_answer, resource_answer, written_answer
@@ -40,8 +42,9 @@ CONDITIONS = ("If-Match", "If-None-Match")
 LINKS = ("read", "update", "delete")
 READ = Answer(200, "Resource", "the resource", ("ETag",), links=LINKS)
 NOT_MODIFIED = Answer(304, None, "the client has this version", ("ETag",))
-CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location"), links=LINKS)
+CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location", "Content-Location"), links=LINKS)
 WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",), links=LINKS)
+WRITTEN_IN_COLLECTION = replace(WRITTEN, headers=("ETag", "Content-Location"))
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
 
 
@@ -64,6 +67,17 @@ def preconditions() -> Preconditions:
     """
     headers = request.headers  # each access to Flask's proxy costs more than reading a header
     return parse(headers.get("If-Match"), headers.get("If-None-Match"))
+
+
+def no_body() -> None:
+    """Refuse a body: a client that sends the expected version in the body of a DELETE would delete unconditionally.
+
+    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object.
+    """
+    if b"".join(read_body(request).split()) not in (b"", b"{}"):
+        raise errors.invalid_input(
+            "Malformed request body: DELETE takes none. The expected version is the query parameter 'version'."
+        )
 
 
 def _caller(project_key: str) -> Caller:
@@ -101,14 +115,10 @@ class Collection(Endpoint):
         selected = reads.selected_by(query.condition)
         with database().connection(project_key, lane_of_existence(selected)) as connection:
             found = reads.exists(connection, project_key, selected)
-        answer = json_answer("", 200 if found else 404)
-        # 0 is not the length of the answer to GET (RFC 9110, section 8.6).
-        answer.automatically_set_content_length = False
-        del answer.headers["Content-Length"]
-        return answer
+        return json_answer("", 200 if found else 404)
 
     @for_writers
-    @_describes_write("createOrUpdateResource", WRITTEN, CREATED)
+    @_describes_write("createOrUpdateResource", WRITTEN_IN_COLLECTION, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
@@ -116,31 +126,32 @@ class Collection(Endpoint):
         """Create or update a resource (4.6).
 
         Updates the resource with the body's `id`, else with its `key`. Without both, or with an unknown `key`, it
-        creates a resource; an unknown `id` is 404. The sent fields of `objectTypeProperty` replace the stored fields;
-        fields that are absent or `null` stay. A create does not compare `version`. With `If-Match` nothing is created
-        (412).
+        creates a resource; an unknown `id` is 404. The sent fields of `objectTypeProperty`, and `someProperty`, replace
+        the stored fields; fields that are absent or `null` stay. A create does not compare `version`. With `If-Match`
+        nothing is created (412).
         """
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @for_writers
-    @_describes_write("createOrOverwriteResource", WRITTEN, CREATED)
+    @_describes_write("createOrOverwriteResource", WRITTEN_IN_COLLECTION, CREATED)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        Overwrites the resource with the body's `id`, else with its `key`, else the project's youngest resource without
-        a key (the one with the greatest `id`). The whole `objectTypeProperty` is replaced. If there is no such
-        resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after a DELETE
-        the same PUT creates the resource anew. With `If-Match` nothing is created (412).
+        Overwrites the resource with the body's `id`, else with its `key`, else the youngest resource without a key that
+        this API client has created (the one with the greatest `id`). The whole `objectTypeProperty` is replaced;
+        `someProperty` is too if the body has it. If there is no such resource, it creates one; only an unknown `id` is
+        404. A create does not compare `version`, so after a DELETE the same PUT creates the resource anew. With
+        `If-Match` nothing is created (412).
         """
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
         return written_answer(written, project_key)
 
     @for_writers
-    @_describes_write("overwriteResource", WRITTEN)
+    @_describes_write("overwriteResource", WRITTEN_IN_COLLECTION)
     @blueprint.arguments(ResourceDraftSchema())
     @blueprint.arguments(StagedSchema(), location="query")
     @blueprint.loads("headers", preconditions)
@@ -235,7 +246,7 @@ class Item(Endpoint):
         actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
-        return written_answer(written, project_key)
+        return resource_answer(representation_of(written.resource))
 
     @for_writers
     @operation(
@@ -244,15 +255,16 @@ class Item(Endpoint):
         headers=CONDITIONS,
         error_codes=("ResourceNotFound", *CONFLICTS),
     )
+    @blueprint.loads("json", no_body)
     @blueprint.arguments(VersionSchema(), location="query")
     @blueprint.loads("headers", preconditions)
     def delete(
-        self, expected: int | float | None, conditions: Preconditions, project_key: str, resource_id: str
+        self, _: None, expected: int | float | None, conditions: Preconditions, project_key: str, resource_id: str
     ) -> Response:
         """Delete a resource (4.11).
 
-        Answers the resource as it was before. With `version` or `If-Match` a resource that has changed since is not
-        deleted.
+        Answers the resource as it was before. With the query parameter `version`, or `If-Match`, a resource that has
+        changed since is not deleted. A body is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return resource_answer(deleted)

@@ -22,19 +22,23 @@ def read_answer(resource: Representation, conditions: Preconditions) -> Response
     :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
     if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
-        raise errors.precondition_failed("If-Match")
+        raise errors.precondition_failed("If-Match", resource.version, has_other_tags=conditions.has_other_tags)
     if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
         return Response(status=304, headers={"ETag": _entity_tag(resource)})
     return resource_answer(resource)
 
 
 def written_answer(written: Written, project_key: str) -> Response:
-    """The answer to a write: 200, or 201 with ``Location`` if the resource is new."""
+    """The answer to a write on the collection: 200, or 201 with ``Location`` if the resource is new.
+
+    ``Content-Location`` says which resource the body meant (RFC 9110, section 8.7).
+    """
     resource = representation_of(written.resource)
-    if not written.is_new:
-        return resource_answer(resource)
-    answer = resource_answer(resource, 201)
-    answer.headers["Location"] = f"{request.script_root}/{project_key}/resource/{resource.id}"
+    answer = resource_answer(resource, 201 if written.is_new else 200)
+    address = f"{request.script_root}/{project_key}/resource/{resource.id}"
+    answer.headers["Content-Location"] = address
+    if written.is_new:
+        answer.headers["Location"] = address
     return answer
 
 

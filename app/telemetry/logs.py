@@ -4,15 +4,19 @@ All lines go through Python's logging, as do the lines of psycopg's pool and of 
 alternative: 20 to 29 µs of processor time for a line if it also formats the lines of libraries, instead of 14 µs.
 """
 
-import json
 import logging
 import sys
 from datetime import UTC, datetime
+
+import msgspec
 
 from app.config import Settings
 
 REQUESTS = logging.getLogger("app.request")
 """The logger of request lines."""
+
+
+_encode = msgspec.json.Encoder().encode
 
 
 class JsonLines(logging.Formatter):
@@ -27,7 +31,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line)
+        return _encode(line).decode()
 
 
 class TextLines(logging.Formatter):

@@ -5,6 +5,7 @@ from click.testing import CliRunner, Result
 
 from app.bulk import seed
 from app.cli import main
+from app.query.object_fields import OBJECT_FIELDS
 from tests.support.api import Api
 
 
@@ -19,6 +20,12 @@ def test_seeded_resources_are_the_same_each_time() -> None:
     assert list(seed.resources("p", 50, 8)) != first
     assert [resource.id for resource in first] == sorted(resource.id for resource in first)
     assert {resource.id.version for resource in first} == {7}
+
+
+def test_each_field_has_random_items() -> None:
+    assert list(seed.ITEMS) == [row.name for row in OBJECT_FIELDS], (
+        "a new field needs a row of ITEMS in app/bulk/seed.py"
+    )
 
 
 def test_seeded_resources_are_those_of_the_generator(database_url: str, api: Api) -> None:

@@ -42,7 +42,7 @@ def test_an_integer_of_any_number_of_digits_is_read(api: Api) -> None:
         "objectTypeProperty -> arrayOfFloatExample -> 0",
     ]
     assert codes(send_text(api, f'{{"version": {long}, "actions": []}}', path=f"/{UNKNOWN_ID}")) == ["InvalidField"]
-    assert send_text(api, f'{{"objectTypeProperty": {{}}, "someProperty": {long}}}').status_code == 201
+    assert send_text(api, f'{{"objectTypeProperty": {{}}, "createdAt": {long}}}').status_code == 201
 
 
 @pytest.mark.parametrize(

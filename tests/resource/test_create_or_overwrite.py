@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.database.connection import Connection
-from app.resource.model import Resource, Target, YoungestWithoutKey
+from app.resource.model import OwnYoungest, Resource, Target
 from app.resource.writing import store
 from tests.support.api import EXAMPLE, Api, send_concurrently
 from tests.support.fixtures import on_cluster
@@ -56,7 +56,7 @@ def test_a_write_without_a_name_is_overtaken_by_what_it_has_waited_for(
     """It has waited for the lock of the youngest, so it looks anew which one that is: here there was always one."""
     for number, overtake in enumerate(("DELETE FROM resource", "UPDATE resource SET key = 'a-key', version = 2")):
         made = api.create({})
-        target, parameters = YoungestWithoutKey(), {"project_key": api.project, "id": made["id"]}
+        target, parameters = OwnYoungest(made["createdBy"]["id"]), {"project_key": api.project, "id": made["id"]}
         with ThreadPoolExecutor(1) as thread, psycopg.connect(database_url) as other:
             statement = f"{overtake} WHERE project_key = %(project_key)s AND id = %(id)s"
             other.execute(statement.encode(), parameters)

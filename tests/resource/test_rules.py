@@ -15,10 +15,10 @@ from app.resource.model import (
     Caller,
     Content,
     NewResource,
+    OwnYoungest,
     Preconditions,
     Resource,
     Target,
-    YoungestWithoutKey,
 )
 from app.resource.object_type import ObjectType
 from app.resource.writing.rules import Write, decide
@@ -102,9 +102,9 @@ def test_preconditions_are_those_of_the_resource_that_was_read(
     [
         (None, NEW, NONE, None),
         (ByKey("a-key"), NEW, NONE, None),
-        (YoungestWithoutKey(), NEW, NONE, None),
-        (YoungestWithoutKey(), None, NONE, (404, "ResourceNotFound")),
-        (YoungestWithoutKey(), NEW, Preconditions(if_match="*"), (412, "PreconditionFailed")),
+        (OwnYoungest("a-client"), NEW, NONE, None),
+        (OwnYoungest("a-client"), None, NONE, (404, "ResourceNotFound")),
+        (OwnYoungest("a-client"), NEW, Preconditions(if_match="*"), (412, "PreconditionFailed")),
         (ByKey("a-key"), None, NONE, (404, "ResourceNotFound")),
         (ById("x"), NEW, Preconditions(if_match="*"), (404, "ResourceNotFound")),
         (ByKey("a-key"), NEW, Preconditions(if_match="*"), (412, "PreconditionFailed")),

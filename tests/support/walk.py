@@ -24,7 +24,7 @@ from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, tokens
 from app.resource import bulk_store
-from app.resource.model import ById, ByKey, ResourceRow, Target, YoungestWithoutKey
+from app.resource.model import ById, ByKey, OwnYoungest, ResourceRow, Target
 from app.resource.searching.dictionary import add_words_of, add_words_of_all, remove_unused_words
 from app.resource.writing.store import find
 from tests.support import variants
@@ -291,7 +291,7 @@ class _Walk:
 
     def overtaken(self) -> None:
         """Read a resource as the second attempt of an overtaken write does, by each way to name the resource."""
-        targets: tuple[Target, ...] = (ById(str(UUID(int=0))), ByKey("first"), YoungestWithoutKey())
+        targets: tuple[Target, ...] = (ById(str(UUID(int=0))), ByKey("first"), OwnYoungest("nobody"))
         for target in targets:
             with self.step(f"overtaken.{type(target).__name__}"), self.connection.transaction():
                 find(self.connection, PROJECT, target, locks=True)

@@ -66,8 +66,8 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("log_format", "stream", "expected"),
     [
-        ("auto", io.StringIO, '{"time": '),
-        ("json", Terminal, '{"time": '),
+        ("auto", io.StringIO, '{"time":'),
+        ("json", Terminal, '{"time":'),
         ("text", io.StringIO, "warning told"),
         ("auto", Terminal, "warning told"),
     ],

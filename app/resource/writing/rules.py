@@ -14,10 +14,10 @@ from app.resource.model import (
     ByKey,
     Caller,
     NewResource,
+    OwnYoungest,
     Preconditions,
     Resource,
     Target,
-    YoungestWithoutKey,
     raise_if_too_large,
 )
 from app.resource.preconditions import raise_if_refused
@@ -72,7 +72,7 @@ def _creation(write: Write) -> NewResource:
     if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
         _raise_not_found(write.target, write.caller)
     if write.conditions.if_match is not None:
-        raise errors.precondition_failed("If-Match")
+        raise errors.precondition_failed("If-Match", None)
     return write.creates
 
 
@@ -82,5 +82,5 @@ def _raise_not_found(target: Target | None, caller: Caller) -> NoReturn:
             raise errors.not_found_by_id(resource_id)
         case ByKey(key=key):
             raise errors.not_found_by_key(key)
-        case YoungestWithoutKey() | None:
-            raise errors.not_found_in_project(caller.project_key)
+        case OwnYoungest() | None:
+            raise errors.no_own_resource(caller.project_key)

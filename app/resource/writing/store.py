@@ -14,7 +14,7 @@ from psycopg.errors import DeadlockDetected, UniqueViolation
 
 from app import errors
 from app.database.connection import Connection
-from app.resource.model import ById, ByKey, Caller, Content, NewResource, Resource, Target, Written, YoungestWithoutKey
+from app.resource.model import ById, ByKey, Caller, Content, NewResource, OwnYoungest, Resource, Target, Written
 from app.resource.object_type import ObjectType
 
 # Statements
@@ -27,10 +27,9 @@ _FIND: LiteralString = """
 _FIND_TARGET: dict[type[Target], LiteralString] = {
     ById: f"{_FIND}r.id = %(id)s",
     ByKey: f"{_FIND}r.key = %(key)s",
-    YoungestWithoutKey: f"{_FIND}r.key IS NULL ORDER BY r.key DESC, r.id DESC LIMIT 1",
+    OwnYoungest: f"{_FIND}r.created_by = %(created_by)s AND r.key IS NULL ORDER BY r.id DESC LIMIT 1",
 }
-"""The statement that finds a target; its parameters are the fields of the target. ``r.key DESC`` looks redundant after
-``r.key IS NULL``, but without it PostgreSQL does not use the index of keys for this order."""
+"""The statement that finds a target; its parameters are the fields of the target."""
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The SQL of the time of a write by the project's own clock.
@@ -119,17 +118,18 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     """Return the target of a write as it is committed; None if it does not exist.
 
     :param locks: whether to lock the row until the transaction ends, so that other writers wait.
-    :raises Overtaken: if the youngest resource without a key was deleted, or got a key, before it could be locked.
+    :raises Overtaken: if the youngest resource of a client without a key was deleted, or got a key, before it could be
+        locked.
     """
-    if locks and isinstance(target, YoungestWithoutKey):
-        return _lock_youngest_without_key(connection, project_key)
+    if locks and isinstance(target, OwnYoungest):
+        return _lock_own_youngest(connection, project_key, target)
     statement = _FIND_TARGET[type(target)]
     parameters = {"project_key": project_key, **asdict(target)}
     return _resource(connection.execute(f"{statement} FOR UPDATE" if locks else statement, parameters).fetchone())
 
 
-def _lock_youngest_without_key(connection: Connection, project_key: str) -> Resource | None:
-    """Find the youngest resource without a key, then lock it by a second statement.
+def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoungest) -> Resource | None:
+    """Find the youngest resource of a client without a key, then lock it by a second statement.
 
     One statement would not suffice. While it waits for the lock, another write may delete the resource or give it a
     key. READ COMMITTED does not search again for the youngest resource after the wait, so it would miss resources that
@@ -137,7 +137,7 @@ def _lock_youngest_without_key(connection: Connection, project_key: str) -> Reso
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """
-    youngest = find(connection, project_key, YoungestWithoutKey())
+    youngest = find(connection, project_key, target)
     if youngest is None:
         return None
     found = find(connection, project_key, ById(str(youngest.id)), locks=True)

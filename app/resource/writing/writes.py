@@ -8,7 +8,7 @@ resource when it reads it, so that each of many concurrent writers gets its turn
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeVar
 
 from app import errors
@@ -20,11 +20,11 @@ from app.resource.model import (
     Caller,
     Content,
     NewResource,
+    OwnYoungest,
     Preconditions,
     Representation,
     Resource,
     Written,
-    YoungestWithoutKey,
     canonical_id,
 )
 from app.resource.object_type import ObjectType
@@ -49,7 +49,7 @@ def create_or_update(
 
     :raises ApiError: 400, 404, 409 or 412; the other functions of this module also raise these.
     """
-    change = _content_change(lambda stored: stored.merged_with(draft.object_type), draft, staged=staged)
+    change = partial(_with_body, draft, staged=staged, merges=True)
     creates = _new(caller, draft, staged=staged)
     return _written(database, Write(caller, _named_by(draft), change, conditions.expecting(draft.version), creates))
 
@@ -59,13 +59,13 @@ def create_or_overwrite(
 ) -> Written:
     """PUT on the collection (interface 4.8): replace the whole ObjectType.
 
-    A body without id and key replaces that of the project's youngest resource without a key, or creates a resource if
-    there is none.
+    A body without id and key replaces that of the caller's own youngest resource without a key, or creates a resource
+    if there is none.
     """
-    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
+    change = partial(_with_body, draft, staged=staged, merges=False)
     named = _named_by(draft)
     creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
-    target = named or YoungestWithoutKey()
+    target = named or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
@@ -74,10 +74,10 @@ def overwrite(
 ) -> Written:
     """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource.
 
-    A body without id and key means the project's youngest resource without a key.
+    A body without id and key means the caller's own youngest resource without a key.
     """
-    change = _content_change(lambda _: draft.object_type, draft, staged=staged)
-    target = _named_by(draft) or YoungestWithoutKey()
+    change = partial(_with_body, draft, staged=staged, merges=False)
+    target = _named_by(draft) or OwnYoungest(caller.client_id)
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
 
@@ -121,25 +121,23 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
     return None if draft.key is None else ByKey(draft.key)
 
 
-def _content_change(
-    new_object: Callable[[ObjectType], ObjectType], draft: ResourceDraft, *, staged: bool
-) -> Callable[[Resource], Resource]:
-    """The change that a body makes to a resource: another ObjectType, and another key if the body has both id and key.
+def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
+    """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
-    :param new_object: returns the new ObjectType for the stored one of a projection.
+    :param staged: whether only the staged projection changes.
+    :param merges: whether the fields that the body does not have stay.
     """
 
-    def change(resource: Resource) -> Resource:
-        changed = resource.with_content(
-            lambda content: Content(new_object(content.object_type), content.some_property), staged_only=staged
-        )
-        return changed if draft.key is None else replace(changed, key=draft.key)
+    def changed(content: Content) -> Content:
+        object_type = content.object_type.merged_with(draft.object_type) if merges else draft.object_type
+        return Content(object_type, content.some_property if draft.some_property is None else draft.some_property)
 
-    return change
+    resource = stored.with_content(changed, staged_only=staged)
+    return resource if draft.key is None else replace(resource, key=draft.key)
 
 
 def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
-    content = Content(draft.object_type)
+    content = Content(draft.object_type, draft.some_property)
     return NewResource(
         key=draft.key,
         current=Content(ObjectType()) if staged else content,
