@@ -15,7 +15,7 @@ from app.setting_values import ANY_ORIGIN
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
 """The paths of the resource API and of the token endpoint. Extensions have no paths among them."""
 
-_EXPOSED = ("ETag", "Location", "Retry-After", "X-Correlation-ID")
+_EXPOSED = ("ETag", "Location", "Content-Location", "Retry-After", "X-Correlation-ID")
 
 
 Hook = Callable[[Request, Response], Response]

@@ -273,6 +273,8 @@ def a_fault_of_a_header_names_it(world: World, name: str) -> None:
     expect_malformed(world, world.get(f"/{world.make().id}", headers={name: "1"}), name)
 
 
+SENTENCE = "Request body does not contain valid JSON."
+
 STRUCTURE: dict[str, Ask] = {
     "no JSON": ERRORS["400 of no JSON"],
     "nothing": lambda world: world.post("", body="", headers=AS_JSON),
@@ -296,11 +298,31 @@ def a_fault_of_structure_is_invalidjsoninput(world: World, name: str) -> None:
     found = [entry for entry in errors_of(answer) if entry.get("code") == "InvalidJsonInput"]
     answer.expect(bool(found), "an entry with the code InvalidJsonInput")
     for entry in found:
-        message = entry.get("message")
-        wanted = "Request body does not contain valid JSON."
-        answer.expect(message == wanted, f"the message '{wanted}'", message)
+        message = str(entry.get("message"))
+        answer.expect(message.startswith(SENTENCE), f"a message that begins '{SENTENCE}'", message)
         detail = entry.get("detailedErrorMessage")
         answer.expect(isinstance(detail, str) and bool(detail), "a text detailedErrorMessage", detail)
+
+
+@check("E-37", needs=["E-6"], cases=list(STRUCTURE))
+def the_message_goes_on_with_the_detail(world: World, name: str) -> None:
+    answer = refusal(world, STRUCTURE[name](world))
+    found = [entry for entry in errors_of(answer) if entry.get("code") == "InvalidJsonInput"]
+    holds = bool(found) and all(e.get("message") == f"{SENTENCE} {e.get('detailedErrorMessage')}" for e in found)
+    answer.expect(holds, f"the message '{SENTENCE}' and then the detail", found)
+
+
+SHOWN: dict[str, Ask] = {
+    "a parameter": lambda world: world.get(query={"limit": "zwölf🐙"}),
+    "a field": lambda world: world.post("", {"zwölf🐙": 1, **ANY}),
+    "a value": lambda world: world.post("", {"key": "zwölf🐙", **ANY}),
+}
+
+
+@check("E-38", cases=list(SHOWN))
+def letters_are_shown_as_they_were_sent(world: World, name: str) -> None:
+    answer = refusal(world, SHOWN[name](world))
+    answer.expect("zwölf🐙".encode() in answer.body, "zwölf🐙 in UTF-8")
 
 
 def details_of(world: World, answer: Answer) -> list[str]:

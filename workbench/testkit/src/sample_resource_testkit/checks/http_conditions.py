@@ -275,6 +275,24 @@ def a_weak_tag_is_enough_for_304(world: World, path: Callable[[Made], str]) -> N
     world.get(path(made), headers={"If-None-Match": f"W/{tag(made.version)}"}).expect_status(304)
 
 
+@check("H-27", needs=["H-5"], cases=WRITES)
+def a_412_has_the_actual_version(world: World, write: Write) -> None:
+    made = twice(world)
+    answer = write(world, made, {"If-Match": '"99"'}).expect_status(412)
+    answer.expect_header("ETag", tag(made.version))
+    message = str(answer.at("message"))
+    answer.expect(str(made.version) in message and "99" not in message, "the actual version in the message", message)
+
+
+@check("H-27", needs=["H-11"], cases={"a weak one": 'W/"{}"', "one of a proxy": '"{}-gzip"'})
+def a_412_says_why_a_tag_never_matches(world: World, pattern: str) -> None:
+    made = twice(world)
+    headers = {"If-Match": pattern.format(made.version)}
+    answer = world.put("", {"id": made.id, **CHANGED}, headers=headers).expect_status(412)
+    message = str(answer.at("message"))
+    answer.expect("weak" in message and "never" in message, "'weak' and 'never' in the message", message)
+
+
 SEVERAL: dict[str, Lists] = {
     "first": lambda version: f'"{version}", "99"',
     "last": lambda version: f'"98", "99", "{version}"',

@@ -162,6 +162,18 @@ def a_double_is_kept(world: World, text: str) -> None:
     expect_kept(world, sent(world, written), fields)
 
 
+@check(
+    "2.3-6", cases={"9007199254740993.5": 2**53 + 2, "1e18": 10**18, "-4503599627370497.5": -(2**52 + 2), "0.5e1": 5}
+)
+def a_double_that_is_a_whole_number_is_that_integer(world: World, text: str, whole: int) -> None:
+    answer = sent(world, f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 0.1]}}').expect_success()
+    for name in (FLOATS, NUMBERS, PAIR):
+        found = answer.at("objectTypeProperty", name, 0)
+        answer.expect(isinstance(found, int) and found == whole, f"the integer {whole}", found)
+    again = world.put("", answer.json).expect_success()
+    again.expect_json("version", answer.at("version"))
+
+
 @check("2.3-6")
 def doubles_by_chance_are_kept(world: World) -> None:
     found = [struct.unpack("<d", world.random.randbytes(8))[0] for _ in range(200)]

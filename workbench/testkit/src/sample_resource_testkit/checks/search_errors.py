@@ -108,7 +108,11 @@ def a_syntax_error_of_a_facet_is_told_with_its_position(world: World) -> None:
 )
 def an_unknown_path_of_a_facet_is_not_found(world: World, expression: str) -> None:
     path = re.split(r"[: ]", expression)[0]
-    refused(search(world, ("facet", expression)), "SearchFacetPathNotFound", begins=f"Facet path {path} not found.")
+    refused(
+        search(world, ("facet", expression)),
+        "SearchFacetPathNotFound",
+        begins=f"Malformed parameter: facet: Facet path {path} not found.",
+    )
 
 
 OBJECT_PATHS = ("createdBy", "lastModifiedBy", "objectTypeProperty", OBJECTS, f"objectTypeProperty.{OBJECTS}")
@@ -257,3 +261,9 @@ def several_syntax_errors_are_each_of_their_parameter(world: World) -> None:
     for name in ("filter", "filter.query"):
         begins = f"Malformed parameter: {name}: Syntax error"
         answer.expect(any(text.startswith(begins) for text in messages_of(answer)), f"a message that begins {begins}")
+
+
+@check("S-58", needs=["S-15"], cases=("filter", "filter.query", "filter.facets", "facet"))
+def a_bound_that_no_double_holds_is_refused(world: World, name: str) -> None:
+    for bounds in ("(* to 1e500)", "(-1e400 to 5)"):
+        refused(search(world, (name, f"version:range{bounds}")))

@@ -62,6 +62,26 @@ def a_text_looks_in_the_chosen_projection(world: World, staged: bool) -> None:
         expect_ids(answer, [made] if holds else [], f"{word} in the {'staged' if staged else 'current'} projection")
 
 
+@check(
+    "S-4",
+    cases={
+        "a dotless i": ("tr", "ışık", "Işık"),
+        "a final sigma": ("el", "οδυσσευς", "ΟΔΥΣΣΕΥΣ"),
+        "a sigma within": ("el", "ΟΔΥΣΣΕΥΣ", "οδυσσευς"),
+    },
+)
+def letters_count_as_one_lower_case(world: World, language: str, sought: str, stored: str) -> None:
+    made = world.make({TEXTS: [stored]})
+    expect_texts(world, ((f"text.{language}", sought),), [made], made)
+
+
+@check("S-57", cases={"the word in NFD": ("café", "cafe\u0301"), "the text in NFD": ("cafe\u0301", "café")})
+def words_are_compared_in_normal_form_c(world: World, sought: str, stored: str) -> None:
+    made = world.make({TEXTS: [stored]})
+    expect_texts(world, (("text.fr", sought),), [made], made)
+    world.get(f"/{made.id}").expect_json("objectTypeProperty", TEXTS, [stored])
+
+
 ORDERS = {"".join(map(str, order)): order for order in permutations(range(3))}
 
 

@@ -395,6 +395,20 @@ def a_version_of_a_delete_with_a_fraction_is_a_conflict(world: World, pattern: s
     world.delete(f"/{made.id}?version={pattern.format(made.version)}").expect_status(409)
 
 
+@check("4.11-8", cases=['{"version": 1}', '{"version": 99}', "[]", "x", "null"])
+def a_delete_with_a_body_is_refused(world: World, body: str) -> None:
+    made = world.make()
+    for headers in ({}, {"Content-Type": "application/json"}):
+        answer = refused(world.delete(f"/{made.id}", body=body, headers=headers), 400, "InvalidInput")
+        answer.expect("version" in answer.text, "the query parameter version in the message")
+    world.get(f"/{made.id}").expect_status(200)
+
+
+@check("4.11-8", cases=["", "{}", " { }\r\n"])
+def an_empty_body_of_a_delete_is_none(world: World, body: str) -> None:
+    world.delete(f"/{world.make().id}", body=body).expect_status(200)
+
+
 @check("4.11-7", needs=["4.11-1"], cases=["POST", "PUT"])
 def the_key_of_a_deleted_resource_is_free(world: World, method: str) -> None:
     made = keyed(world)

@@ -32,7 +32,7 @@ OTHER_FIELDS: dict[str, dict[str, Any]] = {
     "all of them": {INTEGERS: [], TEXTS: ["after"], NUMBERS: [1], OBJECTS: [{}]},
 }
 
-ADDED = ("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy", "someProperty")
+ADDED = ("createdAt", "lastModifiedAt", "createdBy", "lastModifiedBy")
 
 
 def only_one(world: World) -> tuple[Caller, dict[str, Any]]:
@@ -203,6 +203,30 @@ def the_location_is_the_path_of_the_resource(world: World, method: str) -> None:
     if answer.status != 201:
         world.not_reachable(f"a creation is answered with {answer.status}")
     answer.expect_header("Location", re.compile(rf"/{world.project}/resource/{re.escape(str(answer.at('id')))}"))
+
+
+@check("4.6-13", cases=ON_THE_COLLECTION)
+def some_property_of_a_body_is_written(world: World, method: str) -> None:
+    made = world.update(world.make(BEFORE), change("before"))
+    answer = write(world, method, made, BEFORE, someProperty="after").expect_success()
+    answer.expect_json("someProperty", "after")
+    made = made_by(answer)
+    for sent in ({}, {"someProperty": None}):
+        write(world, method, made, BEFORE, **sent).expect_success().expect_json("someProperty", "after")
+    write(world, method, made, BEFORE, someProperty="staged", staged=True).expect_json("someProperty", "after")
+    made = world.update(made_by(world.get(f"/{made.id}")), "publish")
+    world.get(f"/{made.id}").expect_json("someProperty", "staged")
+
+
+@check("4.6-14", cases=ON_THE_COLLECTION)
+def content_location_tells_which_resource_was_meant(world: World, method: str) -> None:
+    made = keyed(world)
+    answers = [world.send(method, "", {"key": made.key, "objectTypeProperty": {INTEGERS: [1]}})]
+    if method in CREATING:
+        answers.append(world.send(method, "", {"key": world.key(), "objectTypeProperty": {}}))
+    for answer in answers:
+        address = f"/{world.project}/resource/{re.escape(str(answer.expect_success().at('id')))}"
+        answer.expect_header("Content-Location", re.compile(rf"(https?://[^/]+)?(/.*)?{address}"))
 
 
 @check("4.7-1", cases=OTHER_FIELDS)
@@ -441,6 +465,17 @@ def what_gets_a_key_is_meant_no_more_without_a_name(world: World, method: str) -
     second = own.put("", {"objectTypeProperty": {INTEGERS: [3]}}).expect_success()
     second.expect(second.at("id") != first.at("id"), "another resource", second.at("id"))
     own.get(f"/{first.at('id')}").expect_status(200).expect_json(before)
+
+
+@check("4.8-12", needs=["4.6-3"], cases=OVERWRITING)
+def a_write_without_a_name_leaves_what_another_client_has_made(world: World, method: str) -> None:
+    own, other = world.two_clients()
+    mine, theirs = without_keys(own, 1) + without_keys(other, 1)
+    answer = own.send(method, "", {"version": theirs["version"], "objectTypeProperty": {INTEGERS: [9]}})
+    answer.expect_success().expect_json("id", mine["id"])
+    own.delete(f"/{mine['id']}").expect_success()
+    own.send(method, "", {"version": theirs["version"], "objectTypeProperty": {INTEGERS: [9]}})
+    own.get(f"/{theirs['id']}").expect_status(200).expect_json(theirs)
 
 
 @check("4.8-6", needs=["4.8-1"], cases=["id", "key"])
