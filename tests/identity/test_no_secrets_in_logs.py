@@ -117,7 +117,7 @@ def test_the_process_writes_nothing_secret(
     finally:
         assert server.stop() == 0
     written = log.read_text()
-    assert '"message": "request"' in written
+    assert '"message":"request"' in written
     assert "refused what is no request" in written
     for text in (token, secret, encoded):
         assert text not in written

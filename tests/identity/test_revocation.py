@@ -114,7 +114,7 @@ def test_tokens_of_the_command_line_end_with_their_client(cluster: Cluster, sett
         assert result.exit_code == exit_code, result.output
         return result.output
 
-    app = create_app(replace(settings, database_url=url, database_pooler=None))
+    app = create_app(replace(settings, database_url=url))
     try:
         given = [run("token", "--scope", f"view_test:{project}").strip() for _ in range(2)]
         assert [Api(app, project, token).get().status_code for token in given] == [200, 200]
