@@ -103,12 +103,9 @@ class ApiError(Exception):
         return body
 
     def body(self) -> bytes:
-        """The body as JSON in ASCII.
-
-        Characters beyond ASCII are escaped, because a refused value may contain lone surrogates, which UTF-8 cannot
-        encode.
-        """
-        return json.dumps(self.payload(), separators=(",", ":"), allow_nan=False).encode("ascii")
+        """The body as JSON in UTF-8. Lone surrogates of a refused value, which UTF-8 does not have, are escaped."""
+        text = json.dumps(self.payload(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode("utf-8", "backslashreplace")
 
 
 _OAUTH_CODES = frozenset(
@@ -134,16 +131,13 @@ def parameter_fault(name: str, reason: str) -> Fault:
 
 def facet_path_not_found(path: str, hint: str = "") -> Fault:
     """The fault of a facet on a path that resources do not have."""
-    return Fault("SearchFacetPathNotFound", f"Facet path {path} not found.{hint}")
+    return Fault("SearchFacetPathNotFound", f"Malformed parameter: facet: Facet path {path} not found.{hint}")
 
 
 def shape_fault(detail: str) -> Fault:
     """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``."""
-    return Fault(
-        "InvalidJsonInput",
-        "Request body does not contain valid JSON.",
-        {"detailedErrorMessage": detail},
-    )
+    message = f"Request body does not contain valid JSON. {detail}"
+    return Fault("InvalidJsonInput", message, {"detailedErrorMessage": detail})
 
 
 def value_fault(path: str, value: Any, reason: str) -> Fault:
@@ -165,8 +159,8 @@ def size_fault(path: str, size: int, at_most: int) -> Fault:
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON in ASCII for a message, cut to at most 200 characters."""
-    return shortened(json.dumps(_presentable(value), ensure_ascii=True))
+    """A value as JSON for a message, cut to at most 200 characters."""
+    return shortened(json.dumps(_presentable(value), ensure_ascii=False))
 
 
 def shortened(text: str) -> str:

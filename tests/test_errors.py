@@ -38,7 +38,9 @@ def test_error_messages_are_those_of_the_platform() -> None:
         "field": "key",
         "invalidValue": "a b",
     }
-    assert only(ERROR_EXAMPLES["InvalidJsonInput"])["message"] == "Request body does not contain valid JSON."
+    assert str(only(ERROR_EXAMPLES["InvalidJsonInput"])["message"]).startswith(
+        "Request body does not contain valid JSON. objectTypeProperty -> "
+    )
     scopes = errors.insufficient_scope("p", ("manage_test", "view_test"), {"view_test:other", "manage_test:other"})
     assert only(scopes)["message"] == (
         "Insufficient scope. One of the following scopes is missing: manage_test, view_test."

@@ -1,5 +1,6 @@
 """The messages for unknown fields, and for values that a field cannot be compared with."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from app.query.fields import Field
@@ -10,12 +11,28 @@ from app.values.suggestions import did_you_mean
 
 def refused_literal(name: str, field: Field, literal: Literal) -> str:
     """The message for a literal whose type the field cannot be compared with."""
-    return f"The field '{name}' takes {field.takes}, not the {_TYPES[type(literal.value)]} {shown(literal.value)}."
+    refused = f"The field '{name}' takes {field.takes}, not the {_TYPES[type(literal.value)]} {shown(literal.value)}."
+    return refused + plus_hint(literal.value)
+
+
+_BLANK_FOR_PLUS = re.compile(r"[Tt][0-9:.]+ [0-9]{2}:[0-9]{2}", re.ASCII)
+
+
+def plus_hint(value: object) -> str:
+    """The hint for a time whose ``+`` has become a blank, as it does in a URL; empty for any other value."""
+    is_time = isinstance(value, str) and _BLANK_FOR_PLUS.search(value)
+    return " In a URL, + is written as %2B." if is_time else ""
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
-    """The message for an unknown field, with a similar name if there is one."""
-    return f"The field '{name[:100]}' does not exist.{did_you_mean(name, known)}"
+    """The message for an unknown field, with a similar name, or with all names if none is similar."""
+    return f"The field '{name[:100]}' does not exist.{similar_or_all(name, known)}"
+
+
+def similar_or_all(name: str, known: Iterable[str]) -> str:
+    """A hint for an unknown name: a similar known name, or all known names if none is similar."""
+    names = list(known)
+    return did_you_mean(name, names) or f" Known are: {', '.join(names)}."
 
 
 def shown(value: str | int | float) -> str:

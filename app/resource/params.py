@@ -65,7 +65,7 @@ def read_contained_object(text: str) -> str:
     """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
     Any JSON object is accepted. If it has an unknown field or an invalid value, no ObjectType contains it. A member
-    that is ``null`` counts as absent, as in a body.
+    or an item that is ``null`` counts as absent.
     """
     try:
         value = decode(text)
@@ -216,6 +216,7 @@ class FilteredListSchema(ConditionsSchema):
             "contentMediaType": "application/json",
             "contentSchema": {"type": "object"},
         },
+        form="one JSON object, such as objectParameter={}",
         meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it; a"
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',

@@ -22,7 +22,7 @@ from app.values import timestamps
 from app.values.strict_json import INT64_MAX, INT64_MIN, is_negative_zero, lone_surrogate, unstorable_character
 from app.values.suggestions import did_you_mean
 
-MISSING = "Missing required value"
+MISSING = "Missing required value."
 OBJECT_EXPECTED = "JSON object expected."
 STRING_EXPECTED = "JSON String expected."
 NUMBER_EXPECTED = "JSON Number expected."
@@ -149,8 +149,8 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     """The check for any JSON value whose texts are Unicode and whose numbers are finite.
 
     :param level: the number of arrays and objects around the value in the field.
-    :param stored: whether to convert the value to the form in which a document stores it, without members that are
-        ``null``, and to refuse texts that PostgreSQL cannot store.
+    :param stored: whether to convert the value to the form in which a document stores it, without members and items
+        that are ``null``, and to refuse texts that PostgreSQL cannot store.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -162,7 +162,8 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     if level == NESTED_AT_MOST:
         refuse_shape(f"JSON value with at most {NESTED_AT_MOST} levels expected.")
     if isinstance(value, list):
-        return check_items(value, lambda item: check_json(item, level + 1, stored=stored))
+        items: list[Any] = [item for item in value if item is not None] if stored else value
+        return check_items(items, lambda item: check_json(item, level + 1, stored=stored))
     kept: dict[str, Any] = {}
     refused: dict[str, Any] = {}
     for name, member in cast("dict[str, Any]", value).items():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, cast
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields
+from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
 
 from app import errors
@@ -112,6 +112,7 @@ class Parameter(fields.Field[Any]):
     :param schema: the JSON Schema of one value, for the OpenAPI document.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
+    :param form: how several values or members are sent, for clients that write ``name[...]``.
     """
 
     def __init__(
@@ -123,12 +124,14 @@ class Parameter(fields.Field[Any]):
         meaning: str = "",
         example: Any = None,
         data_key: str | None = None,
+        form: str = "",
     ) -> None:
         super().__init__(data_key=data_key)
         self.read = read
         self.repeatable = repeatable
         self.meaning = meaning
         self.example = example
+        self.form = form or ("repeated for several values" if repeatable else "")
         self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
@@ -171,11 +174,13 @@ class ParameterFamily(Parameter):
         """Whether the pattern matches the name of a parameter."""
         return self._pattern.fullmatch(name) is not None
 
-    def name_like(self, name: str) -> str:
-        """A name that matches the pattern and is similar to another name: ``var.ids`` for ``var_ids``."""
-        example = next(iter(self.example))
-        made = f"{example.partition('.')[0]}.{''.join(re.split('[^A-Za-z0-9]', name)[1:])}"
-        return made if self.has(made) else example
+    def name_like(self, name: str) -> str | None:
+        """A name that matches the pattern and is similar to another name: ``var.ids`` for ``var_ids``, ``varids`` and
+        ``var[ids][0]``; None if there is none."""
+        prefix = next(iter(self.example)).partition(".")[0]
+        first, *others = [part for part in re.split("[^A-Za-z0-9]+", name) if part] or [""]
+        rest = others[0] if others else first[len(prefix) :] if first.startswith(prefix) else ""
+        return next((made for made in (f"{prefix}.{rest}", f"{prefix}.{rest.lower()}") if self.has(made)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
         loaded: dict[str, tuple[str, ...]] = {}
@@ -193,8 +198,11 @@ class ParameterFamily(Parameter):
 class QuerySchema(Schema):
     """The schema of the parameters of an endpoint. Every parameter is optional. The class itself declares none.
 
-    Undeclared names are refused, or ignored if marshmallow's ``unknown`` is ``EXCLUDE``.
+    Undeclared names are refused, except those in ``IGNORED``.
     """
+
+    IGNORED: frozenset[str] = frozenset()
+    """Names that clients may send although they have no meaning."""
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
@@ -205,8 +213,16 @@ class QuerySchema(Schema):
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
         known, families = self._known
-        names = [families[each].name_like(name[:100]) if each in families else each for each in known]
-        return errors.parameter_fault(name[:100], f"Unknown parameter.{did_you_mean(name, names)}")
+        base = name[:100].partition("[")[0]
+        field = known.get(base)
+        if base != name and field is not None and base not in families:  # as some libraries write objects and arrays
+            takes = f" '{base}' is {field.form}." if field.form else did_you_mean(base, [base])
+        else:
+            made = {each: families[each].name_like(name[:100]) for each in families}
+            takes = did_you_mean(name, [made.get(each, each) or "" for each in known])
+            if "[" in name and any(each and f"'{each}'" in takes for each in made.values()):
+                takes += " It is repeated for several values."
+        return errors.parameter_fault(name[:100], f"Unknown parameter.{takes}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
@@ -226,7 +242,7 @@ class QuerySchema(Schema):
                 given[name] = texts
             else:
                 # Looking for the nearest name takes long.
-                if self.unknown != EXCLUDE and len(faults) < errors.FAULTS_AT_MOST:
+                if name not in self.IGNORED and len(faults) < errors.FAULTS_AT_MOST:
                     faults.append(self._undeclared(name))
                 continue
             characters[name] = sum(map(len, texts))

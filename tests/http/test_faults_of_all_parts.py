@@ -25,7 +25,7 @@ def test_an_undeclared_parameter_is_told_also_if_the_body_is_missing_or_wrong(ap
         (None, NO_BODY),
         (b"{", "Expecting property name"),
         (b"[]", NO_BODY),
-        (b"{}", f"{FIELD}: Missing required value"),
+        (b"{}", f"{FIELD}: Missing required value."),
     ):
         told = messages(api.request(method, "?bogus=1", data=body, content_type="application/json"))
         assert len(told) == 2

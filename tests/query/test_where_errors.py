@@ -68,10 +68,24 @@ def test_the_message_shows_the_line_with_the_error_and_its_number(api: Api) -> N
 
 def test_an_empty_predicate_is_refused(api: Api) -> None:
     assert refusals(api, "") == ["The value is empty."]
-    assert refusals(api, 'key = "x"', "", "x = 1") == [
+    assert refusals(api, 'key = "x"', "", "keys = 1") == [
         "The value is empty.",
-        "The field 'x' does not exist. (line 1, column 1)",
+        "The field 'keys' does not exist. Did you mean 'key'? (line 1, column 1)",
     ]
+
+
+def test_an_unknown_field_is_told_beside_a_missing_variable_and_near_fields_or_all(api: Api) -> None:
+    first, second = refusals(api, "unknown1 = :x")
+    assert first.startswith("The field 'unknown1' does not exist. Known are: id, key, version, createdAt, ")
+    assert second == "Missing parameter value for x. (line 1, column 12)"
+
+
+@pytest.mark.parametrize("time", ["2020-01-01T00:00:00 02:00", "2020-01-01T00:00:00.000 00:00"])
+def test_a_time_with_a_blank_where_a_plus_stood_is_told_of_it(api: Api, time: str) -> None:
+    (literal,) = refusals(api, f'createdAt > "{time}"')
+    assert "In a URL, + is written as %2B." in literal
+    answer = api.get(SORTED, query_string={"where": "createdAt > :x", "var.x": time})
+    assert "In a URL, + is written as %2B." in answer.get_json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -114,13 +128,13 @@ def test_a_literal_of_another_type_is_refused(api: Api, where: str, message: str
 
 
 def test_all_faults_are_in_one_answer(api: Api) -> None:
-    assert refusals(api, 'x = 1 and version = "a" or key = :k', "key =", "nothing is defined") == [
-        "The field 'x' does not exist. (line 1, column 1)",
-        "The field 'version' takes a number, not the text \"a\". (line 1, column 21)",
-        "Missing parameter value for k (line 1, column 34)",
+    assert refusals(api, 'keys = 1 and version = "a" or key = :k', "key =", "versio is defined") == [
+        "The field 'keys' does not exist. Did you mean 'key'? (line 1, column 1)",
+        "The field 'version' takes a number, not the text \"a\". (line 1, column 24)",
+        "Missing parameter value for k. (line 1, column 37)",
         f"Syntax error while parsing 'where'. Unexpected end of input, expected {VALUE} (line 1, column 6):\n"
         "key =\n     ^",
-        "The field 'nothing' does not exist. (line 1, column 1)",
+        "The field 'versio' does not exist. Did you mean 'version'? (line 1, column 1)",
     ]
 
 

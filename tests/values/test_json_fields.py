@@ -80,7 +80,7 @@ def test_null_is_as_if_absent_for_every_optional_field_and_refused_for_every_req
     optional = [field.data_key or name for name, field in schema.fields.items() if not field.required]
     nulls: dict[str, Any] = dict.fromkeys(optional)
     if required:
-        assert messages(schema, nulls) == {name: ["Missing required value"] for name in required}
+        assert messages(schema, nulls) == {name: ["Missing required value."] for name in required}
         refused = messages(schema, nulls | dict.fromkeys(required))
         assert refused == {name: [field.error_messages["null"]] for name, field in required.items()}
     else:

@@ -27,10 +27,10 @@ from app.query.filters.ast import (
 from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
-from app.query.messages import refused_literal, unknown_field
+from app.query.messages import refused_literal, shown, similar_or_all, unknown_field
 from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Name
 from app.query.predicate.operators import OPERATORS, Operator
-from app.values.suggestions import did_you_mean
+from app.values.strict_json import HugeNumber
 
 FACETS_AT_MOST = 50
 """The most facets of a request, because each facet reads the resources again."""
@@ -163,7 +163,7 @@ class _Resolver:
         self.faults.count(0 if parsed.expression is None else len(parsed.expression.items))
         target = _PATHS.get(path.text)
         if target is None:
-            hint = did_you_mean(path.text, _candidates(path.text))
+            hint = similar_or_all(path.text, _candidates(path.text))
             self.faults.add(errors.facet_path_not_found(path.text[:100], hint))
             return None
         if target.field.members:
@@ -201,9 +201,15 @@ class _Resolver:
         return tuple(found)
 
     def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
-        low = None if item.low is None else self._value(target, path, item.low)
-        high = None if item.high is None else self._value(target, path, item.high)
+        low = None if item.low is None else self._bound(target, path, item.low)
+        high = None if item.high is None else self._bound(target, path, item.high)
         return Bounds(low, high)
+
+    def _bound(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
+        if isinstance(literal.value, HugeNumber):
+            self._fault(f"The bound {shown(literal.value)} is a number that no double can hold.", literal.position)
+            return None
+        return self._value(target, path, literal)
 
     def _value(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
         value = target.field.kind.value_of(literal.value)

@@ -10,7 +10,7 @@ from typing import assert_never
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
-from app.query.messages import refused_literal, shown, unknown_field
+from app.query.messages import plus_hint, refused_literal, shown, unknown_field
 from app.query.predicate.ast import (
     AllOf,
     And,
@@ -93,6 +93,9 @@ class _Resolver:
         self.faults.count(max(1, sum(counts)))
         row = self._field(atom.name, known)
         if row is None:
+            for operand in atom.operands:
+                if isinstance(operand, Variable) and not self.variables.get(operand.name):
+                    self._fault_of_missing(operand)
             return _NOTHING
         negation = NEGATIONS.get(atom.operator)
         operator = negation or OPERATORS[atom.operator]
@@ -135,7 +138,7 @@ class _Resolver:
         name, texts = variable.name, self.variables.get(variable.name, ())
         found: list[Value] = []
         if not texts:
-            self._fault(f"Missing parameter value for {name}", variable.position)
+            self._fault_of_missing(variable)
         elif len(texts) > 1 and operator.arity is not Arity.LIST:
             reason = f"The variable '{name}' has {len(texts)} values, and '{operator.token}' takes one."
             self._fault(reason, variable.position)
@@ -144,10 +147,14 @@ class _Resolver:
                 value = row.kind.read(text)
                 if value is None:
                     takes, what = row.takes.replace(" in double quotes", ""), f"the value of the variable '{name}'"
-                    self._fault(f"The field '{row.name}' takes {takes}, not {shown(text)}, {what}.", variable.position)
+                    refused = f"The field '{row.name}' takes {takes}, not {shown(text)}, {what}.{plus_hint(text)}"
+                    self._fault(refused, variable.position)
                 else:
                     found.append(value)
         return found
+
+    def _fault_of_missing(self, variable: Variable) -> None:
+        self._fault(f"Missing parameter value for {variable.name}.", variable.position)
 
     def _fault(self, reason: str, position: int) -> None:
         self.faults.add(f"{reason} {place(self.text, position)}")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import floor
 from typing import Any
 
-from marshmallow import EXCLUDE, ValidationError
+from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import Projection
@@ -157,8 +157,22 @@ class SearchSchema(PagingSchema):
 class SearchFormSchema(SearchSchema):
     """The parameters of the product projection search (interface 4.14).
 
-    The interface declares no parameter of this endpoint, so unknown parameters are ignored.
+    The interface declares no parameter of this endpoint, and its name leads clients to send those of the platform's
+    endpoint of this name. These are ignored, and any other unknown parameter is refused: a search with a mistyped
+    filter would find everything.
     """
 
-    class Meta:
-        unknown = EXCLUDE
+    IGNORED = frozenset(
+        (
+            "markMatchingVariants",
+            "expand",
+            "priceCurrency",
+            "priceCountry",
+            "priceCustomerGroup",
+            "priceCustomerGroupAssignments",
+            "priceChannel",
+            "priceRecurrencePolicy",
+            "localeProjection",
+            "storeProjection",
+        )
+    )

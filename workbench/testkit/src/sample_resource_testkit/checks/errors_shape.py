@@ -343,7 +343,7 @@ REASONS: dict[str, tuple[Any, str]] = {
     "a version": ({"version": "1", **ANY}, "JSON Number expected."),
     "an array": (fields(arrayOfIntExample=5), "JSON Array expected."),
     "an array and no object": (fields(arrayOfStringExample={}), "JSON Array expected."),
-    "what is missing": ({}, "Missing required value"),
+    "what is missing": ({}, "Missing required value."),
 }
 
 
@@ -373,7 +373,7 @@ ACTION_REASONS: dict[str, tuple[Any, str]] = {
         "JSON String expected.",
     ),
     "a number": ({"version": "1", "actions": []}, "JSON Number expected."),
-    "a missing text": ({"version": 1, "actions": [{"action": "changeSomeProperty"}]}, "Missing required value"),
+    "a missing text": ({"version": 1, "actions": [{"action": "changeSomeProperty"}]}, "Missing required value."),
 }
 
 

@@ -81,7 +81,7 @@ def a_fault_is_told_with_the_position_of_its_action(world: World, position: int)
     actions: list[dict[str, Any]] = [{"action": "doSomeThing"}] * 12
     actions[position] = {"action": "changeSomeProperty"}
     answer = world.post(f"/{made.id}", update_body(made.version, *actions))
-    refused_with_detail(answer, f"actions -> {position} -> someProperty: Missing required value")
+    refused_with_detail(answer, f"actions -> {position} -> someProperty: Missing required value.")
 
 
 @check("2.6-5")
@@ -218,12 +218,12 @@ def an_update_of_a_deleted_resource_is_not_found(world: World) -> None:
 def an_update_needs_both_fields(world: World, body: dict[str, Any]) -> None:
     missing = "actions" if "version" in body else "version"
     answer = world.post(f"/{world.make().id}", body)
-    refused_with_detail(answer, f"{missing}: Missing required value")
+    refused_with_detail(answer, f"{missing}: Missing required value.")
 
 
 @check("4.10-5", cases=["version", "actions"])
 def an_update_with_nothing_lacks_both(world: World, missing: str) -> None:
-    refused_with_detail(world.post(f"/{world.make().id}", {}), f"{missing}: Missing required value")
+    refused_with_detail(world.post(f"/{world.make().id}", {}), f"{missing}: Missing required value.")
 
 
 @check("4.10-6", needs=["9-5"], cases={"one more": 1, "one less": -1, "far more": 1_000_000})

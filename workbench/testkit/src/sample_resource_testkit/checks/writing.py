@@ -153,14 +153,14 @@ def a_resource_without_a_key_gets_one(world: World, method: str) -> None:
 @check("4.6-9", cases=ON_THE_COLLECTION)
 def a_body_without_object_type_property_is_refused(world: World, method: str) -> None:
     body = {"version": 1, "key": world.key()}
-    refused_with_detail(world.send(method, "", body), "objectTypeProperty: Missing required value")
+    refused_with_detail(world.send(method, "", body), "objectTypeProperty: Missing required value.")
 
 
 @check("4.6-9", cases=ON_THE_COLLECTION)
 def it_is_refused_for_a_resource_that_is_there_too(world: World, method: str) -> None:
     made = world.make()
     answer = world.send(method, "", {"version": made.version, "id": made.id})
-    refused_with_detail(answer, "objectTypeProperty: Missing required value")
+    refused_with_detail(answer, "objectTypeProperty: Missing required value.")
 
 
 @check("4.6-10", needs=["4.2-1"], cases=ON_THE_COLLECTION)
