@@ -11,6 +11,6 @@ SELECT
     r.staged_object_type,
     r.staged_some_property
 FROM resource r
-WHERE r.project_key = %(project_key)s AND r.key IS NULL
-ORDER BY r.key DESC, r.id DESC
+WHERE r.project_key = %(project_key)s AND r.created_by = %(created_by)s AND r.key IS NULL
+ORDER BY r.id DESC
 LIMIT 1
