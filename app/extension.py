@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from app.config import InvalidSetting, Settings
 
@@ -29,30 +29,6 @@ _SWITCH = "SANDBOX"
 _DISTRIBUTION = "sample-resource-sandbox"
 
 _NOT_INSTALLED = f"needs the package {_DISTRIBUTION}, which is not installed"
-
-
-class NotedConnections(Protocol):
-    """Records connections: the worker calls it for each connection and for each request."""
-
-    def listen(self, listeners: Sequence[Any]) -> None:
-        """Called when the worker begins to accept connections, with its sockets."""
-        ...
-
-    def opened(self, client: Any) -> object:
-        """Called when a connection was accepted."""
-        ...
-
-    def begin_request(self, client: Any, head: bytes) -> None:
-        """Called when a request was read, with its header lines as they were sent."""
-        ...
-
-    def closed(self, client: Any) -> None:
-        """Called when a connection has ended."""
-        ...
-
-    def stop(self) -> None:
-        """Called when the worker is about to end."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +49,6 @@ class Extension:
 
     clocks: "Clocks | None" = None
     """The clocks and sources of ids of projects and clients; None for real time and random ids."""
-    connections: NotedConnections | None = None
     warning: str | None = None
     """A warning for the person who starts the service."""
     page: tuple[str, str] | None = None
@@ -125,6 +100,8 @@ class ExtensionPackage:
     """The folders with the migrations that create the package's tables."""
     card_when_off: str = ""
     """The card on the page at the root while the extension is switched off: an HTML list item."""
+    page_when_off: str = ""
+    """The path of the extension's page, where browsers find that card while the extension is switched off."""
 
     def settled(self, settings: Settings) -> Settings:
         """Return the settings as the extension needs them.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import flask_swagger_ui
 from flask import Response, current_app, request
+from flask.blueprints import BlueprintSetupState
 
 from app import errors, openapi
 from app.config import Settings
@@ -59,9 +60,12 @@ _DOCS_POLICY = (
 data URLs."""
 
 
+_FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
 # All methods, because to a client that is no browser this URL is as unknown as any other. Below a prefix the path may
 # be empty; with strict slashes such clients would then get a redirect instead of a 404.
-@blueprint.route("/", methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], strict_slashes=False)
+@blueprint.route("/", methods=_FRONT_METHODS, strict_slashes=False)
 @public
 def front() -> Response:
     """Answer browsers, which name HTML in ``Accept``, with a page that leads to all others. Other clients get 404."""
@@ -81,6 +85,22 @@ def front() -> Response:
     answer = frame.page(_filled(_FRONT, shown), "/")
     answer.headers["Vary"] = "Accept"
     return answer
+
+
+@public
+def front_when_off() -> Response:
+    """Answer browsers that ask for the page of an extension which is off with 404 and the page at the root, whose card
+    says how to switch the extension on."""
+    answer = front()
+    answer.status_code = 404
+    return answer
+
+
+@blueprint.record
+def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
+    path = installed_package().page_when_off
+    if path and state.app.extensions["extension"].page is None:
+        state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)
 
 
 @blueprint.route("/openapi.json")

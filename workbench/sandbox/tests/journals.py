@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sample_resource_sandbox.analysis.exercised import KINDS
 from sample_resource_sandbox.analysis.observer import Observer
+from sample_resource_sandbox.analysis.report import report
 from sample_resource_sandbox.analysis.tally import Tally
 from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.journal.journal import Journal, Shelf
@@ -122,8 +122,7 @@ BEGAN = 1_800_000_000.0
 def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
     """The journal of a scene, and what it shows: requests arrive and end in the order of their times."""
     journal = Journal(Shelf(2**30), Secrets())
-    known = {kind: frozenset[str]() for kind in KINDS}
-    observer = Observer("p", "c", journal, known)
+    observer = Observer("p", "c", journal)
     counts: Counter[int] = Counter()
     events: list[tuple[float, int, Entry]] = []
     sockets: list[socket.socket] = []
@@ -156,11 +155,15 @@ def findings_of(scene: Sequence[Entry]) -> list[tuple[int, str]]:
     return [(entry.number, each.described()["id"]) for entry in journal.after(0) for each in entry.findings]
 
 
-def recovery_of(scene: Sequence[Entry]) -> list[tuple[str, list[int], str]]:
-    """The episodes of a scene: trouble, requests, outcome."""
-    _, tally = replayed(scene)
+def stories_in(report: dict[str, Any]) -> list[tuple[str, list[int], str]]:
+    """The stories of a report: trouble, requests, outcome."""
     return [
-        (trouble, each["requests"], str(outcome))
-        for (trouble, outcome, _), examples in tally.episodes.items()
-        for each in examples
+        (story["trouble"], each["requests"], story["outcome"])
+        for story in report["stories"]
+        for each in story["examples"]
     ]
+
+
+def recovery_of(scene: Sequence[Entry]) -> list[tuple[str, list[int], str]]:
+    """The stories of a scene."""
+    return stories_in(report({"projectKey": "p"}, replayed(scene)[1]))

@@ -3,7 +3,7 @@
 from app.database.connection import Connection
 
 TABLES = ("resource", "sandbox_copy", "resource_count", "sandbox_ids", "sandbox_project")
-"""The tables that have rows of every project that has resources, a seed and a snapshot."""
+"""The tables that have rows of every project that has resources and a seed."""
 
 
 def rows_of(connection: Connection, project_key: str) -> dict[str, int]:

@@ -5,22 +5,17 @@ import os
 import socket
 import subprocess
 import sys
-import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from flask import Flask, Request
 from sample_resource_sandbox.api.addresses import base_url_of
-from sample_resource_sandbox.settings import SandboxSettings
 from tester import Project, Service, with_sandbox
 from werkzeug.test import EnvironBuilder
 
-from app import create_app
 from app.config import InvalidSetting, Settings
-from app.extension import Extension, settled
+from app.extension import settled
 from app.serving.preparation import prepare
 from tests.support.applications import open_app, own_database
 from tests.support.cluster import Cluster
@@ -36,6 +31,11 @@ def test_without_it_nothing_is_there(app: Flask) -> None:
     for path in ("", "/page/main.js", "/projects", "/openapi.json", "/projects/p/rules", "/projects/p/report"):
         assert client.get(f"/sandbox{path}").status_code == 404, path
     assert client.post("/sandbox/projects", json={}).status_code == 404
+    told = client.get("/sandbox", headers={"Accept": "text/html"})
+    assert (told.status_code, told.mimetype) == (404, "text/html")
+    assert "start the service\nwith <code>SANDBOX=on</code>" in told.text
+    for other in (client.get("/sandbox"), client.post("/sandbox", headers={"Accept": "text/html"})):
+        assert (other.status_code, other.get_json()["message"]) == (404, "URI not found: /sandbox")
 
 
 def test_without_it_one_small_module_is_imported_for_the_page_at_the_root() -> None:
@@ -86,14 +86,6 @@ def test_where_others_reach_it_it_needs_a_token(reason: str, changes: dict[str, 
     assert switched_on(TOKEN, **changes).workers == 1
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [*({"bind": bind} for bind in ("127.0.0.1", "localhost", "::1", "[::1]")), {"public_url": "http://127.0.0.1:9000"}],
-)
-def test_on_a_loopback_address_it_needs_none(changes: dict[str, Any]) -> None:
-    assert switched_on(**changes).workers == 1
-
-
 FORWARDING = {
     "Forwarded": "for=1.2.3.4",
     "Via": "1.1 proxy",
@@ -119,13 +111,6 @@ def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
         for peer, status in (("127.0.0.1", 200), ("127.8.0.1", 200), ("::1", 200), ("10.0.0.8", 403), ("junk", 403)):
             answer = app.test_client().get("/sandbox", environ_overrides={"REMOTE_ADDR": peer})
             assert (peer, answer.status_code) == (peer, status)
-
-
-def test_with_a_token_a_proxy_may_be_there(settings: Settings) -> None:
-    with open_app(with_sandbox(settings, TOKEN)) as app:
-        headers = {**FORWARDING, "Authorization": f"Bearer {TOKEN}"}
-        peer = {"REMOTE_ADDR": "10.0.0.8"}
-        assert app.test_client().get("/sandbox/projects", headers=headers, environ_overrides=peer).status_code == 200
 
 
 def test_it_runs_in_one_worker() -> None:
@@ -154,12 +139,6 @@ def test_more_workers_by_an_option_of_gunicorn_are_refused_at_once() -> None:
 def test_the_switch_is_off_or_on() -> None:
     with pytest.raises(InvalidSetting, match="SANDBOX='ON': is neither off nor on"):
         settled(Settings.from_environment({"SANDBOX": "ON"}))
-
-
-@pytest.mark.parametrize("text", ["short", "with a blank in it", "fifteen-letters"])
-def test_a_token_has_sixteen_characters(text: str) -> None:
-    with pytest.raises(InvalidSetting, match="SANDBOX_TOKEN"):
-        SandboxSettings.of_environment({"SANDBOX_TOKEN": text})
 
 
 @pytest.mark.parametrize(
@@ -223,13 +202,11 @@ def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
         assert client.get("/sandbox/projects", headers=foreign).status_code == 403
 
 
-def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) -> None:
+def test_other_projects_are_unknown_to_it(sandbox: Service) -> None:
     for method, path, body in (
         ("GET", "", None),
         ("DELETE", "", None),
         ("POST", "/reset", {}),
-        ("PUT", "/snapshots/a", None),
-        ("POST", "/snapshots/a/restore", None),
         ("PUT", "/clock", {}),
         ("PUT", "/ids", {}),
         ("GET", "/rules", None),
@@ -244,13 +221,6 @@ def test_other_projects_are_unknown_to_it(sandbox: Service, throwaway: Project) 
         ("GET", "/resources", None),
     ):
         assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path
-    assert throwaway.order("POST", "/snapshots/none/restore").status == 404
-    assert throwaway.order("PUT", "/snapshots/a%20b").status == 400
-
-
-def test_the_settings_are_what_the_application_is_made_of(settings: Settings) -> None:
-    app = create_app(replace(settings, database_url="dbname=none"))
-    assert type(app.extensions["extension"]) is Extension
 
 
 @pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])
@@ -289,14 +259,3 @@ def test_addresses_are_those_under_which_the_tester_came(public_url: str | None,
     settings = Settings(database_url="dbname=none", public_url=public_url)
     builder = EnvironBuilder(path="/sandbox/projects", headers=[("Host", host)])
     assert base_url_of(Request(builder.get_environ()), settings) == base
-
-
-def test_an_application_that_is_made_opens_nothing(settings: Settings) -> None:
-    """gunicorn makes it and then forks: a connection must not be used on both sides, and a thread ends on one."""
-
-    def sockets_and_threads() -> tuple[int, int]:
-        return len(psutil.Process().net_connections("all")), threading.active_count()
-
-    before = sockets_and_threads()
-    with open_app(with_sandbox(settings)):
-        assert sockets_and_threads() == before

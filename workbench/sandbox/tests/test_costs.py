@@ -34,16 +34,6 @@ def test_texts_are_compared_within_the_same_budget() -> None:
     assert request.is_unread
 
 
-def test_a_long_text_with_a_star_counts_for_more() -> None:
-    request = sent("a" * 3_900)
-    wanted = f"*{'a' * 97}ba*"
-    tried = 0
-    while not request.is_unread:
-        request.fits(wanted, request.body or "")
-        tried += 1
-    assert tried * 3_900 * len(wanted) < 1.1 * COMPARISONS_AT_MOST * 1024
-
-
 @pytest.mark.parametrize(
     ("wanted", "text", "is_fitting"),
     [
@@ -69,7 +59,7 @@ def test_no_text_is_dear(wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/runs/%00/report"), ("DELETE", "/runs/%ff"), ("GET", "/projects/%00")]
+    ("method", "path"), [("GET", "/runs/%00/verdict"), ("DELETE", "/runs/%ff"), ("GET", "/projects/%00")]
 )
 def test_hostile_paths_are_not_found(sandbox: Service, method: str, path: str) -> None:
     assert sandbox.send(method, f"/sandbox{path}").status in (400, 404)
@@ -97,11 +87,6 @@ def test_unknown_fields_are_added_to_whatever_there_is(throwaway: Project, own: 
     assert throwaway.send("GET").status == 200
     throwaway.rules({"body": "unknownFields"})
     assert "sandboxUnknownField" in throwaway.send("GET").json
-
-
-def test_a_page_of_another_site_is_refused(sandbox: Service) -> None:
-    for site, status in (("cross-site", 403), ("same-origin", 200), ("none", 200)):
-        assert sandbox.send("GET", "/sandbox/projects", headers={"Sec-Fetch-Site": site}).status == status
 
 
 def test_what_computes_for_long_gives_others_as_much_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import psutil
 import pytest
 
-from tests.faults.attackers import Kind, crowding, ordinary_client
+from tests.faults.attackers import Attackers, Kind, ordinary_client
 from tests.faults.conftest import report as report
 from tests.faults.reports import Report
 from tests.faults.service import Answer, Service
-from tests.faults.test_connections import assert_served_beside
+from tests.faults.test_connections import P99_S
 from tests.faults.test_requests import posted
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
@@ -108,16 +108,13 @@ class Writers:
             self.answers.append((began, time.monotonic(), key, answer))
 
 
-@pytest.mark.parametrize("what", ["reset", "restore", "resetOfCopy"])
+@pytest.mark.parametrize("what", ["reset", "resetOfCopy"])
 def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Service, report: Report, what: str) -> None:
     project = Project(sandboxed, resources=RESOURCES)
-    if what == "restore":
-        assert project.order("PUT", "/snapshots/all").status == 204
     if what == "resetOfCopy":
         project = Project(sandboxed, copyOf=project.key)
     copied = project.execute(
-        "SELECT stored ->> 'key' FROM sandbox_copy"
-        " WHERE project_key = %s AND name = '' AND stored ->> 'key' IS NOT NULL"
+        "SELECT stored ->> 'key' FROM sandbox_copy WHERE project_key = %s AND stored ->> 'key' IS NOT NULL"
     )
     keys = [row[0] for row in copied]
     written = waited = 0
@@ -126,12 +123,11 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
         with Writers(project, keys) as writers:
             time.sleep(0.3)
             began = time.monotonic()
-            path = "/snapshots/all/restore" if what == "restore" else "/reset"
-            assert project.order("POST", path).status == 204
+            assert project.order("POST", "/reset").status == 204
             done = time.monotonic()
             time.sleep(0.3)
         missing = project.execute(
-            "SELECT c.id FROM sandbox_copy c WHERE c.project_key = %s AND c.name = '' AND NOT EXISTS ("
+            "SELECT c.id FROM sandbox_copy c WHERE c.project_key = %s AND NOT EXISTS ("
             " SELECT FROM resource r WHERE r.project_key = c.project_key AND r.id = c.id)"
         )
         assert missing == []
@@ -143,7 +139,7 @@ def test_a_reset_loses_no_resource_whatever_is_written_meanwhile(sandboxed: Serv
         of_copy = dict(
             project.execute(
                 "SELECT stored ->> 'key', (stored ->> 'version')::bigint FROM sandbox_copy"
-                " WHERE project_key = %s AND name = '' AND stored ->> 'key' > ''"
+                " WHERE project_key = %s AND stored ->> 'key' > ''"
             )
         )
         lost = {key for key in changed if there[key] != of_copy[key] + 1}
@@ -164,7 +160,7 @@ def test_nothing_is_written_after_a_project_is_removed(sandboxed: Service, repor
     statuses: list[int | None] = []
     for run in range(6):
         project = Project(sandboxed, projectKey="removed-again", ids={"seed": run}, resources=50)
-        rule = {"match": {"method": "POST"}, "delayMs": 300, "jitterMs": 900}
+        rule = {"match": {"method": "POST"}, "delayMs": 100 * run + 1}
         assert project.order("PUT", "/rules", {"rules": [rule]}).status == 204
         body = {"objectTypeProperty": {"arrayOfStringExample": [f"new words of run {run}"]}}
         with ThreadPoolExecutor(40) as pool:
@@ -188,36 +184,6 @@ _ROWS = (
 )
 
 
-def test_slow_reads_by_the_page_leave_others_their_connections(sandboxed: Service, report: Report) -> None:
-    """Twelve at a time wait in the lane of slow reads, and another project goes on."""
-    project = Project(sandboxed, resources=2_000)
-    query = "where=" + quote("arrayOfFloatExample > 0.5 or arrayOfIntExample > 3") + "&limit=500"
-    over = threading.Event()
-    statuses: set[int | None] = set()
-
-    def execute() -> None:
-        while not over.is_set():
-            statuses.add(project.order("GET", f"/resources?{query}").status)
-
-    def waited_slow() -> float:
-        return sandboxed.metric("admission_wait_seconds_count", lane="slow")
-
-    before = waited_slow()
-    token = sandboxed.token("manage_test:demo")
-    crowded = crowding()
-    with ThreadPoolExecutor(12) as pool:
-        running = [pool.submit(execute) for _ in range(12)]
-        seen = ordinary_client(sandboxed.port, "/demo/resource?limit=1", token, 5.0, timeout_s=15)
-        over.set()
-        for each in running:
-            each.result()
-    report(f"another project: {seen.count} answers, p99 {seen.p99 * 1000:.0f} ms")
-    assert statuses <= {200, 503}
-    assert seen.failed == 0
-    assert seen.p99 < 2 * crowded
-    assert waited_slow() > before
-
-
 @pytest.mark.parametrize("days", [1, 9, 400, 3650])
 def test_tokens_of_a_removed_project_are_refused_whatever_its_clock_was(sandboxed: Service, days: int) -> None:
     """Also after somebody has made a project with the same key."""
@@ -234,7 +200,7 @@ def test_tokens_of_a_removed_project_are_refused_whatever_its_clock_was(sandboxe
 
 
 def delayed_requests(service: Service) -> Kind:
-    """Requests of a sandbox project that its rules delay by a minute."""
+    """Requests of a sandbox project that its rules delay by a minute; the hundred that wait are answered at its end."""
     project = service.request("POST", "/sandbox/projects", {}).json()
     key = project["projectKey"]
     answer = service.request("PUT", f"/sandbox/projects/{key}/rules", {"rules": [{"delayMs": 60000}]})
@@ -245,7 +211,10 @@ def delayed_requests(service: Service) -> Kind:
     return Kind("delayed", request.encode(), b"")
 
 
-def test_1900_requests_that_the_sandbox_delays_keep_nobody_from_being_served(
-    sandboxed: Service, report: Report
-) -> None:
-    assert_served_beside(sandboxed, report, (delayed_requests(sandboxed), 1900))
+def test_800_requests_that_the_sandbox_delays_keep_nobody_from_being_served(sandboxed: Service, report: Report) -> None:
+    token = sandboxed.token("manage_test:demo")
+    with Attackers(sandboxed.port, delayed_requests(sandboxed), 800):
+        seen = ordinary_client(sandboxed.port, "/demo/resource?limit=1", token, 5.0)
+    report(f"{seen.count} answers, median {seen.median * 1000:.0f} ms, p99 {seen.p99 * 1000:.0f} ms")
+    assert seen.failed == 0
+    assert seen.p99 < P99_S

@@ -5,8 +5,8 @@ import json
 
 import pytest
 from journals import an_entry
-from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, BODY_BYTES_NOTED, Message
-from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
+from sample_resource_sandbox.journal.entry import Message
+from sample_resource_sandbox.journal.journal import Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 from steady_client import steady_client
 from tester import Project, Service
@@ -27,7 +27,7 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert entry["request"]["method"] == "POST"
     assert entry["request"]["target"] == f"{throwaway.resources}?staged=false"
     assert entry["request"]["httpVersion"] == "HTTP/1.1"
-    assert ["uSer-aGent", "a  b"] in entry["request"]["headers"]
+    assert ["User-Agent", "a  b"] in entry["request"]["headers"]
     assert json.loads(entry["request"]["body"]["text"]) == body
     assert entry["response"]["status"] == 201
     assert entry["response"]["body"]["text"] == answer.text
@@ -41,12 +41,6 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert entry["rule"] is None
     assert entry["projectTime"] is None
     assert entry["clientGone"] is False
-
-
-def test_headers_have_their_order_and_spelling(throwaway: Project) -> None:
-    throwaway.raw()
-    (entry,) = throwaway.entries()
-    assert [name for name, _ in entry["request"]["headers"]] == ["Host", "Authorization", "Connection"]
 
 
 def test_the_connection_and_the_request_on_it(throwaway: Project) -> None:
@@ -87,15 +81,16 @@ def test_refused_requests_and_unknown_urls_are_entries_too(sandbox: Service, thr
 def test_a_body_that_is_no_text_or_too_long(throwaway: Project) -> None:
     raw = bytes(range(256))
     throwaway.send("POST", raw=raw)
-    long = json.dumps({"objectTypeProperty": {"arrayOfStringExample": ["é" * 100_000]}}, ensure_ascii=False).encode()
-    throwaway.send("POST", raw=long)
-    newest, oldest = throwaway.entries()
+    for _ in range(7):
+        throwaway.create(objectTypeProperty={"arrayOfStringExample": ["é" * 5_000]})
+    long = throwaway.send("GET").text
+    newest, *_, oldest = throwaway.entries()
     assert base64.b64decode(oldest["request"]["body"]["base64"]) == raw
     assert oldest["request"]["body"]["size"] == 256
-    body = newest["request"]["body"]
-    assert body["size"] == len(long)
+    body = newest["response"]["body"]
+    assert body["size"] == len(long.encode())
     assert body["truncated"] is True
-    assert long.decode().startswith(body["text"])
+    assert long.startswith(body["text"])
     assert 65_000 < len(body["text"].encode()) <= 65_536
 
 
@@ -122,30 +117,11 @@ def test_lists_are_paged_and_narrowed(throwaway: Project) -> None:
         assert throwaway.order("GET", f"/requests{query}").status == 400, query
 
 
-def test_the_last_thousand_are_kept(throwaway: Project) -> None:
-    with steady_client(throwaway) as client:
-        for _ in range(KEPT + 30):
-            client.send("GET", "/none")
-    page = throwaway.order("GET", "/requests?limit=1").json
-    assert page["total"] == KEPT
-    assert page["results"][0]["number"] == KEPT + 30
-    assert throwaway.order("GET", f"/requests?limit=1&offset={KEPT - 1}").json["results"][0]["number"] == 31
-    assert throwaway.order("GET", "/requests/30").status == 404
-    assert throwaway.order("GET").json["requests"] == KEPT + 30
-
-
-def test_a_serial_client_finds_its_requests_in_their_order(throwaway: Project) -> None:
-    for number in range(30):
-        throwaway.send("GET", f"?limit={number}")  # a new connection for each, so both workers answer
-    targets = [entry["request"]["target"] for entry in reversed(throwaway.entries())]
-    assert targets == [f"{throwaway.resources}?limit={number}" for number in range(30)]
-
-
 def test_it_is_emptied_and_its_numbers_begin_again(throwaway: Project) -> None:
     throwaway.send("GET", "?limit=0")
     assert throwaway.order("DELETE", "/requests").status == 204
     assert throwaway.entries() == []
-    assert throwaway.order("GET", "/report").json["requests"]["total"] == 0
+    assert throwaway.order("GET", "/report").json["requests"] == 0
     throwaway.send("GET", "?limit=1")
     assert [each["number"] for each in throwaway.entries()] == [1]
 
@@ -180,14 +156,6 @@ def test_the_archive(throwaway: Project) -> None:
         content = {"status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"}
         assert content <= entry["response"].keys()
     assert len(throwaway.order("GET", "/requests.har?status=201").json["log"]["entries"]) == 1
-
-
-def test_what_follows_a_number_comes_oldest_first(throwaway: Project) -> None:
-    for number in range(5):
-        throwaway.send("GET", f"?limit={number}")
-    assert [each["number"] for each in throwaway.entries("?after=2")] == [3, 4, 5]
-    assert [each["number"] for each in throwaway.entries("?after=1&limit=2&method=GET")] == [2, 3]
-    assert throwaway.entries("?after=5") == []
 
 
 # Secrets
@@ -250,17 +218,6 @@ def test_no_token_and_no_secret_is_kept(throwaway: Project, secrecy: Secrecy) ->
 )
 def test_headers_with_credentials(name: str, value: str, kept: str) -> None:
     assert Secrets("a known secret").redacted_header(name, value) == kept
-
-
-def test_a_body_is_whole_until_it_is_judged_and_then_cut() -> None:
-    journal, body = Shelf(1_000_000).begin(Secrets()), b"x" * 200_000
-    entry = an_entry(request=Message((), body, len(body)), answer=Message((), body, len(body)))
-    journal.begin(entry)
-    assert (entry.request.body, len(entry.described(Secrets())["request"]["body"]["text"])) == (body, BODY_BYTES_KEPT)
-    journal.end(entry)
-    assert entry.answer is not None
-    assert {len(entry.request.body), len(entry.answer.body)} == {BODY_BYTES_NOTED}
-    assert entry.bytes == entry.counted_bytes < 150_000
 
 
 def test_all_journals_are_bounded_together_and_the_oldest_project_gives_first() -> None:

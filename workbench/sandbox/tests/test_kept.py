@@ -76,14 +76,3 @@ def test_a_folder_that_cannot_be_made_and_a_number_of_no_process_are_told_in_a_l
     told = started(folder, os.getpid()).communicate()[1]
     assert told == f"Error: {folder} cannot be made: No such file or directory\n".encode()
     assert started(folder, 10**19).communicate()[1].endswith(b"is not in the range 1<=x<=2147483647.\n")
-
-
-def test_a_process_that_is_not_there_is_told(tests_of_a_client: subprocess.Popen[bytes], tmp_path: Path) -> None:
-    tests_of_a_client.communicate()
-    service = started(tmp_path / "run", tests_of_a_client.pid)
-    _, told = service.communicate()
-    assert (service.returncode, told) == (
-        1,
-        f"Error: process {tests_of_a_client.pid} cannot be watched: No such process\n".encode(),
-    )
-    assert not (tmp_path / "run").exists()

@@ -69,13 +69,6 @@ def test_with_a_token_its_files_are_public_and_it_asks_for_the_token(settings: S
         assert client.get("/sandbox/projects").status_code == 401
 
 
-def test_below_a_path_prefix_it_uses_that_prefix(settings: Settings) -> None:
-    with open_app(with_sandbox(settings)) as app:
-        page = app.test_client().get("/sandbox", base_url="http://localhost/pre&fix/")
-        assert 'data-root="/pre&amp;fix"' in page.text
-        assert 'src="/pre&amp;fix/sandbox/page/main.js"' in page.text
-
-
 def test_its_reads_of_resources_are_no_requests_of_the_client(throwaway: Project) -> None:
     throwaway.send("POST", "", {"key": "one", "objectTypeProperty": {}})
     throwaway.rules({"status": 503})

@@ -1,4 +1,4 @@
-"""Throwaway projects: making, describing, resetting and removing them, snapshots, clock and ids."""
+"""Throwaway projects: making, describing, resetting and removing them, clock and ids."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +45,6 @@ def test_the_body_says_what_it_shall_be(sandbox: Service) -> None:
     assert described["resources"] == 3
     assert described["requests"] == 2
     assert described["ids"] == {}
-    assert described["snapshots"] == []
     assert described["clock"]["runs"] is True
     named = sandbox.make(projectKey=f"{made.key}-2", scope=f"manage_test:{made.key}-2")
     assert named.made["scope"] == f"manage_test:{made.key}-2"
@@ -111,7 +110,6 @@ def test_a_copy_has_the_resources_as_they_are(sandbox: Service, throwaway: Proje
 def test_nothing_is_left_of_a_removed_project(sandbox: Service, connection: Connection) -> None:
     project = sandbox.make(resources=5, ids={"seed": 1})
     project.create(objectTypeProperty={"arrayOfStringExample": ["word"]})
-    project.order("PUT", "/snapshots/one")
     project.rules({"times": {"first": 1}, "status": 503})
     project.send("GET")
     project.order("GET", "/requests")
@@ -151,7 +149,6 @@ def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> N
         order = NewProject(resources=2, run="kept", ids={"seed": 3}, clock={"offsetSeconds": 3600})
         made = before.make(order)
         key, headers = made["projectKey"], {"Authorization": f"Bearer {made['accessToken']}"}
-        before.save(key, "one")
         before.expire_tokens(before.get(key))
         kept = before.described_one(key)
     with open_app(with_sandbox(settings)) as app:
@@ -176,7 +173,6 @@ def test_a_reset_brings_back_the_beginning(sandbox: Service) -> None:
     )
     project.order("PUT", "/clock", {})
     project.order("PUT", "/ids", {})
-    project.order("PUT", "/snapshots/kept")
     project.rules({"match": {"method": "PATCH"}, "status": 503})
     assert project.order("POST", "/reset", {"keep": ["rules", "requests"]}).status == 204
     assert project.listing() == before
@@ -184,46 +180,12 @@ def test_a_reset_brings_back_the_beginning(sandbox: Service) -> None:
     assert len(project.entries()) > 4
     assert project.create(key="mine") == first
     described = project.order("GET").json
-    assert [each["name"] for each in described["snapshots"]] == ["kept"]
     assert described["ids"] == {"seed": 7}
     assert project.order("POST", "/reset").status == 204
     assert project.listing() == before
     assert project.order("GET", "/rules").json == {"rules": []}
     assert [entry["number"] for entry in project.entries()] == [1]  # the list above
     assert details(project.order("POST", "/reset", {"keep": ["words"]})) == ["keep -> 0"]
-
-
-def test_a_snapshot_comes_back_byte_for_byte(throwaway: Project) -> None:
-    text = '{"key":"kk","objectTypeProperty":{"arrayOfFloatExample":[1e-300,-0.0,2.5]}}'
-    assert throwaway.send("POST", raw=text.encode()).status == 201
-    staged = {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["staged"]}}
-    assert throwaway.send("POST", "?staged=true", staged).status == 200
-    queries = (
-        "/sorted-query-parameters",
-        "/key=kk",
-        "/searchApiPattern?staged=true",
-        "/searchApiPattern",
-        "?where=version%3E0",
-    )
-    before = [throwaway.send("GET", query).text for query in queries]
-    assert throwaway.order("PUT", "/snapshots/one").status == 204
-    throwaway.send("POST", "", {"key": "kk", "objectTypeProperty": {"arrayOfStringExample": ["changed"]}})
-    throwaway.create(key="other")
-    assert throwaway.order("PUT", "/snapshots/two").status == 204
-    assert throwaway.order("POST", "/snapshots/one/restore").status == 204
-    assert [throwaway.send("GET", query).text for query in queries] == before
-    assert throwaway.order("POST", "/snapshots/two/restore").status == 204
-    assert len(throwaway.listing()) == 2
-    assert [each["name"] for each in throwaway.order("GET").json["snapshots"]] == ["one", "two"]
-
-
-def test_after_a_restore_a_seed_makes_the_same_ids_again(throwaway: Project) -> None:
-    throwaway.order("PUT", "/ids", {"seed": 3})
-    throwaway.create()
-    throwaway.order("PUT", "/snapshots/one")
-    second = throwaway.create()["id"]
-    throwaway.order("POST", "/snapshots/one/restore")
-    assert throwaway.create()["id"] == second
 
 
 @pytest.mark.parametrize("path", ["/clock", "/ids"])
@@ -315,17 +277,6 @@ def test_the_same_seed_clock_and_requests_give_the_same_answers(sandbox: Service
     assert run() == run()
 
 
-def test_seeded_ids_rise_and_are_never_used_twice(throwaway: Project) -> None:
-    for _ in range(2):
-        assert throwaway.order("PUT", "/ids", {"seed": 9}).status == 204
-        for _ in range(3):
-            throwaway.create()
-    ids = [each["id"] for each in throwaway.listing()]
-    assert len(set(ids)) == 6
-    assert ids == sorted(ids)
-    assert all(re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", id_) for id_ in ids)
-
-
 def test_parallel_test_processes_see_nothing_of_one_another(sandbox: Service) -> None:
     def run(number: int) -> tuple[list[str], int, list[int]]:
         project = sandbox.make(ids={"seed": 1})
@@ -352,10 +303,3 @@ def test_a_token_is_issued_without_the_secret(throwaway: Project) -> None:
     assert throwaway.service.send("GET", throwaway.resources, headers=headers).status == 200
     assert throwaway.send("GET").status == 200, "the former token stays valid"
     assert [entry["operationId"] for entry in throwaway.entries()] == ["listResources"] * 2
-
-
-def test_an_issued_token_expires_by_the_clock_of_the_project(throwaway: Project) -> None:
-    throwaway.order("PUT", "/clock", {"offsetSeconds": 10 * 86_400})
-    assert throwaway.send("GET").status == 401
-    throwaway.made["accessToken"] = throwaway.order("POST", "/tokens").json["accessToken"]
-    assert throwaway.send("GET").status == 200

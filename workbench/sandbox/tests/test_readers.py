@@ -7,16 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from journals import an_entry, replayed
-from sample_resource_sandbox.analysis.exercised import KINDS
 from sample_resource_sandbox.analysis.findings import FINDINGS, Finding
 from sample_resource_sandbox.analysis.look import Look
-from sample_resource_sandbox.analysis.report import as_text, report
-from sample_resource_sandbox.analysis.report_page import as_page
-from sample_resource_sandbox.journal.entry import BODY_BYTES_NOTED, Entry, Headers, Message
+from sample_resource_sandbox.analysis.report import report
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
 from sample_resource_sandbox.journal.har import archive
 from tester import Project
-
-from app.extension import Extension
 
 DEEP = b"[" * 1200
 HOSTILE = (
@@ -45,11 +41,10 @@ TARGETS = (
 
 bodies = st.one_of(st.sampled_from(HOSTILE), st.binary(max_size=300))
 pairs = st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=4).map(tuple)
-names = ("authorization", "content-type", "retry-after", "connection", "user-agent", "prefer", "if-match", "X-Vrap-A")
+names = ("authorization", "content-type", "retry-after", "connection", "user-agent", "if-match")
 headers = st.one_of(
     pairs,
     st.lists(st.tuples(st.sampled_from(names), st.text(max_size=20)), max_size=6).map(tuple),
-    st.binary(max_size=200),
 )
 OPERATIONS = (
     None, "getToken", "createOrUpdateResource", "updateResourceById", "listResources", "listResourcesSorted",
@@ -59,9 +54,8 @@ OPERATIONS = (
 
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
-    body = draw(bodies)[:BODY_BYTES_NOTED]
-    sent: Headers | bytes = draw(headers)
-    return Message(sent, body, draw(st.sampled_from([None, len(body), len(body) + 1, 2**70])))
+    body = draw(bodies)[:BODY_BYTES_KEPT]
+    return Message(draw(headers), body, draw(st.sampled_from([None, len(body), len(body) + 1, 2**70])))
 
 
 @st.composite
@@ -94,11 +88,9 @@ def read_everywhere(scene: list[Entry]) -> dict[str, Any]:
     assert [each["number"] for each in listed] == list(range(1, len(scene) + 1))
     saved = json.loads("".join(archive(listed, "http://localhost")))["log"]["entries"]
     assert [each["_number"] for each in saved] == [each["number"] for each in listed]
-    made = report({"projectKey": "p"}, tally, dict.fromkeys(KINDS, ()), {})
-    assert sum(entry.ended_s is not None for entry in scene) <= made["requests"]["total"] <= len(scene)
-    json.dumps(made)
-    as_text(made).encode()
-    as_page(made, "", Extension()).encode()
+    made = report({"projectKey": "p"}, tally)
+    assert sum(entry.ended_s is not None for entry in scene) <= made["requests"] <= len(scene)
+    json.dumps(made).encode()
     return made
 
 
@@ -135,7 +127,7 @@ def test_a_hostile_body_over_http(throwaway: Project, number: int) -> None:
         throwaway.service.send("POST", throwaway.resources, headers=headers, raw=raw)
     throwaway.send("GET", "?limit=0")
     assert [entry["number"] for entry in throwaway.entries()] == [3, 2, 1]
-    assert throwaway.order("GET", "/requests/2").json["request"]["body"]["size"] == len(raw)
+    size = len(raw) if len(raw) <= 65_536 else None
+    assert throwaway.order("GET", "/requests/2").json["request"]["body"]["size"] == size
     assert len(throwaway.order("GET", "/requests.har").json["log"]["entries"]) == 3
-    assert throwaway.order("GET", "/report").json["requests"]["total"] == 3
-    assert throwaway.order("GET", "/report", headers={"Accept": "text/html"}).status == 200
+    assert throwaway.order("GET", "/report").json["requests"] == 3

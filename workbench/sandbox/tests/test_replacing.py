@@ -62,7 +62,7 @@ def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
         assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%"))
         other.commit()
         restoring.result(60)
-    left = "SELECT id, stored ->> 'key' FROM sandbox_copy WHERE project_key = %s AND name = ''"
+    left = "SELECT id, stored ->> 'key' FROM sandbox_copy WHERE project_key = %s"
     there = "SELECT id, key FROM resource WHERE project_key = %s"
     rows = connection.execute(f"({left} EXCEPT {there}) UNION ALL ({there} EXCEPT {left})", (key,) * 4).fetchall()
     assert rows == []
@@ -136,23 +136,36 @@ def test_a_delayed_write_finds_its_project_removed(sandbox: Service, connection:
     assert rows_of(connection, project.key) == {}
 
 
-def test_projects_and_snapshots_are_bounded(sandbox_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_projects_are_bounded(sandbox_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     made = sandbox_app.extensions["extension"].projects
     key: str = made.make(NewProject(resources=3))["projectKey"]
-    monkeypatch.setattr(lifecycle, "SNAPSHOTS_AT_MOST", 2)
-    for name in ("a", "b", "a"):
-        made.save(key, name)
-    for bound, value, attempt, told in (
-        ("SNAPSHOTS_AT_MOST", 2, lambda: made.save(key, "c"), "at most 2 snapshots"),
-        ("COPIED_AT_MOST", 2, lambda: made.save(key, "a"), "At most 2 resources"),
-        ("COPIED_AT_MOST", 2, lambda: made.make(NewProject(copy_of=key)), "At most 2 resources"),
-        ("COPIED_BYTES_AT_MOST", 20, lambda: made.save(key, "a"), "with 20 bytes can be copied"),
-        ("PROJECTS_AT_MOST", 0, lambda: made.make(NewProject()), "at most 0 projects"),
+    for bound, value, order, told in (
+        ("COPIED_AT_MOST", 2, NewProject(copy_of=key), "At most 2 resources"),
+        ("COPIED_BYTES_AT_MOST", 20, NewProject(copy_of=key), "with 20 bytes can be copied"),
+        ("PROJECTS_AT_MOST", 0, NewProject(), "at most 0 projects"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(lifecycle, bound, value)
             with pytest.raises(ApiError) as refused:
-                attempt()
+                made.make(order)
         assert refused.value.status == 400
         assert told in refused.value.faults[0].message
+    made.remove(key)
+
+
+def test_two_projects_are_filled_or_reset_at_once(sandbox_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = sandbox_app.extensions["extension"].projects
+    monkeypatch.setattr(lifecycle, "_TURN_WITHIN_S", 0.01)
+    key: str = made.make(NewProject())["projectKey"]
+    with made._turn(), made._turn():
+        for attempt in (
+            lambda: made.make(NewProject(resources=1)),
+            lambda: made.make(NewProject(copy_of=key)),
+            lambda: made.reset(key, keep_rules=False, keep_requests=False),
+        ):
+            with pytest.raises(ApiError) as refused:
+                attempt()
+            assert refused.value.status == 503
+        made.remove(made.make(NewProject())["projectKey"])
+    made.reset(key, keep_rules=False, keep_requests=False)
     made.remove(key)

@@ -3,8 +3,6 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -16,59 +14,8 @@ MISTAKES = {
     "staleVersionRepeated": "answers 409 by the same version, after a read",
     "tokenForEachRequest": "fetches a token for each request",
     "unsafeRepetition": "sends a POST again after a lost answer",
-    "numberAsText": "sends a number as text",
     "doubleEncoding": "encodes a key twice",
 }
-
-Send = Callable[..., Any]
-
-UPDATE = {"version": 9, "actions": [{"action": "doSomeThing"}]}
-
-
-@contextmanager
-def pooled() -> Iterator[Send]:
-    with httpx.Client() as client:
-        yield client.request
-
-
-@contextmanager
-def one_for_each() -> Iterator[Send]:
-    yield httpx.request
-
-
-def make_in_python(mistake: str, project: Project, send: Send) -> None:
-    base = f"http://127.0.0.1:{project.service.port}"
-    resources = f"{base}{project.resources}"
-    headers = {"Authorization": f"Bearer {project.token}"}
-    credentials = (project.made["clientId"], project.made["clientSecret"])
-
-    def granted() -> dict[str, str]:
-        answer = send("POST", f"{base}/oauth/token", auth=credentials, data={"grant_type": "client_credentials"})
-        return {"Authorization": f"Bearer {answer.json()['access_token']}"}
-
-    match mistake:
-        case "retryBeforeRetryAfter":
-            project.rules({"times": {"first": 1}, "status": 503, "retryAfter": 60})
-            for _ in range(2):
-                send("GET", f"{resources}?limit=0", headers=headers)
-        case "staleVersionRepeated":
-            one = f"{resources}/{project.create(key='one')['id']}"
-            for _ in range(2):
-                assert send("POST", one, headers=headers, json=UPDATE).status_code == 409
-                send("GET", one, headers=headers)
-        case "tokenForEachRequest":
-            for _ in range(3):
-                send("GET", f"{resources}?limit=0", headers=granted())
-        case "unsafeRepetition":
-            project.rules({"times": {"first": 1}, "match": {"method": "POST"}, "phase": "after", "connection": "close"})
-            with pytest.raises(httpx.TransportError):
-                send("POST", resources, headers=headers, json={"objectTypeProperty": {}})
-            assert send("POST", resources, headers=granted(), json={"objectTypeProperty": {}}).status_code == 201
-        case "numberAsText":
-            send("POST", resources, headers=headers, json={"objectTypeProperty": {"arrayOfIntExample": ["2"]}})
-        case _:
-            send("POST", resources, headers=headers, json={"key": "my-key", "objectTypeProperty": {}})
-            send("GET", f"{resources}/key=my%252Dkey", headers=headers)
 
 
 NODE = """
@@ -102,9 +49,6 @@ const mistakes = {
   async unsafeRepetition() {
     await send("POST", resources, { body: create }).catch(() => {});
     await send("POST", resources, { body: create, bearer: await granted() });
-  },
-  async numberAsText() {
-    await send("POST", resources, { body: { objectTypeProperty: { arrayOfIntExample: ["2"] } } });
   },
   async doubleEncoding() {
     await send("POST", resources, { body: { ...create, key: "my-key" } });
@@ -143,16 +87,6 @@ def make_in_node(mistake: str, project: Project) -> None:
 def findings_of(project: Project) -> list[str]:
     entries = wait_for(lambda: (found := project.entries()) and not any(each["underWay"] for each in found) and found)
     return [found["id"] for entry in entries for found in entry["findings"]]
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("runtime", [pooled, one_for_each])
-def test_a_mistake_in_python(sandbox: Service, runtime: Any, mistake: str) -> None:
-    project = sandbox.make()
-    with runtime() as send:
-        make_in_python(mistake, project, send)
-    others = {"connectionForEachRequest"} if runtime is one_for_each else set[str]()
-    assert set(findings_of(project)) - others == {mistake}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")

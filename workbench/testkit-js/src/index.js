@@ -38,6 +38,6 @@ export async function startServer(options = {}) {
  * @param {ProjectOptions} [options] what it is made with
  * @returns {Promise<import("./project.js").SandboxProject>}
  */
-export async function createProject(options = {}) {
-  return await (await startServer()).createProject(options);
+export async function makeProject(options = {}) {
+  return await (await startServer()).makeProject(options);
 }

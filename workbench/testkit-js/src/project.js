@@ -100,16 +100,6 @@ export class SandboxProject {
     await this.#order("POST", "/reset", { keep });
   }
 
-  /** Keep what the project holds, under a name. */
-  async save(name = "saved") {
-    await this.#order("PUT", `/snapshots/${encodeURIComponent(name)}`);
-  }
-
-  /** Bring back what `save` kept: every answer is the same again, byte for byte. */
-  async restore(name = "saved") {
-    await this.#order("POST", `/snapshots/${encodeURIComponent(name)}/restore`);
-  }
-
   // What the client did
 
   /**
@@ -155,14 +145,15 @@ export class SandboxProject {
 
   /**
    * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
-   * findings, and the rules that have not acted.
+   * findings, what the client gave up, and the rules that have not acted.
    * @returns {Promise<string>}
    */
   async told() {
+    const gaveUp = (await this.report()).told.split("\n").filter((line) => line.startsWith("gave up: "));
     const { rules } = await this.#order("GET", "/rules");
     const idle = rules.flatMap((/** @type {any} */ rule, /** @type {number} */ number) => rule.acted ? [] : [
       `\nrule ${rule.name ?? number} never acted, and matched ${rule.matched} requests.`]);
-    return `requests to ${this.url}\n${this.#toldBefore}${told((await this.journal()).reverse()) || "none"}${idle.join("")}`;
+    return `requests to ${this.url}\n${this.#toldBefore}${[told((await this.journal()).reverse()) || "none", ...gaveUp].join("\n")}${idle.join("")}`;
   }
 
   /**
@@ -174,7 +165,7 @@ export class SandboxProject {
   }
 
   /**
-   * What the client has exercised, and how it dealt with faults.
+   * What the service has carried out for the client, how it dealt with faults, and the findings.
    * @returns {Promise<Report>}
    */
   async report() {

@@ -44,33 +44,24 @@ export class SandboxServer {
    * @param {import("./types.js").ProjectOptions} [options]
    * @returns {Promise<SandboxProject>}
    */
-  async createProject(options = {}) {
+  async makeProject(options = {}) {
     const order = this.run === null ? options : { run: this.run, ...options };
     return new SandboxProject(this, await this.order("POST", "/sandbox/projects", order));
   }
 
   /**
-   * What all projects of the run have exercised together, as an object. Its `gate` says whether that is as good as asked.
-   * @param {import("./types.js").ReportOptions} [options]
-   * @returns {Promise<import("./types.js").Report>}
+   * Whether the clients of the run pass, and the report on them as text.
+   * @param {object} [options]
+   * @param {string[]} [options.allow] the ids of findings that are expected, such as `staleVersionRepeated`
+   * @returns {Promise<{ passed: boolean, told: string }>}
    */
-  async report(options) {
-    return JSON.parse(await this.reportAs("application/json", options));
-  }
-
-  /**
-   * The same as text.
-   * @param {"application/json" | "text/html"} mediaType
-   * @param {import("./types.js").ReportOptions} [options] as for `report`
-   * @returns {Promise<string>}
-   */
-  async reportAs(mediaType, options = {}) {
+  async verdict(options = {}) {
+    refuseOthers("verdict", options, ["allow"]);
     if (this.run === null) throw new SandboxError("the projects of this server belong to no run");
     const query = new URLSearchParams();
-    for (const [name, given] of Object.entries(options)) {
-      for (const value of [given ?? []].flat()) query.append(name, String(value));
-    }
-    return await this.#answered("GET", `/sandbox/runs/${encodeURIComponent(this.run)}/report?${query}`, undefined, mediaType);
+    for (const each of options.allow ?? []) query.append("allow", each);
+    const { status, body } = await this.#answered("GET", `/sandbox/runs/${encodeURIComponent(this.run)}/verdict?${query}`, undefined, 409);
+    return { passed: status === 200, told: body.trimEnd() };
   }
 
   /**
@@ -83,27 +74,26 @@ export class SandboxServer {
    * @throws {SandboxError} for a status of 300 or more, since no redirect is followed, or without an answer
    */
   async order(method, path, body, also) {
-    const text = await this.#answered(method, path, body, undefined, also);
-    return text ? JSON.parse(text) : null;
+    const answer = await this.#answered(method, path, body, also);
+    return answer.body ? JSON.parse(answer.body) : null;
   }
 
   /**
    * @param {string} method
    * @param {string} path
    * @param {unknown} body
-   * @param {string} [accept]
    * @param {number} [also]
    */
-  async #answered(method, path, body, accept = "application/json", also = 0) {
+  async #answered(method, path, body, also = 0) {
     /** @type {Record<string, string>} */
-    const headers = { Accept: accept };
+    const headers = { Accept: "application/json" };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
     const answer = await this.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
     if (answer.status >= 300 && answer.status !== also) {
       throw new SandboxError(`${method} ${this.url}${path} was answered ${answer.status}: ${answer.body}`);
     }
-    return answer.body;
+    return answer;
   }
 
   /**

@@ -5,7 +5,7 @@
  * @typedef {object} Rule
  * @property {string} [name] shown in the journal
  * @property {Match} [match] which requests; all of them if it is left out
- * @property {{ first?: number, after?: number, every?: number, probability?: number, seed?: number }} [times]
+ * @property {{ first?: number, after?: number }} [times]
  * @property {"before" | "after"} [phase] `after`: the request is carried out, and its answer is replaced or lost
  * @property {number} [status]
  * @property {string} [code]
@@ -15,8 +15,7 @@
  * @property {"truncatedJson" | "html" | "empty" | "unknownFields" | { json: unknown } | { text: string, contentType?: string }} [body]
  * @property {boolean} [conflict] another writer changes the resource just before
  * @property {number} [delayMs]
- * @property {number} [jitterMs]
- * @property {"close" | "reset" | "truncate" | "stall" | "drip" | "garbage"} [connection]
+ * @property {"close" | "reset" | "truncate" | "stall" | "garbage"} [connection]
  * @property {{ requests: number, perSeconds: number }} [limit] 429 beyond
  * @property {boolean} [expireTokens]
  */
@@ -27,7 +26,6 @@
  * @property {string | string[]} [operationId] of the OpenAPI document; `getToken` for the token endpoint
  * @property {string} [method]
  * @property {string} [path] the path below the project; `*` stands for any characters, as in the other texts
- * @property {string} [client]
  * @property {Record<string, string | string[] | boolean>} [query]
  * @property {Record<string, string | string[] | boolean>} [header]
  * @property {unknown} [body] JSON that is in the body, or a text that is the whole body
@@ -87,24 +85,16 @@
  */
 
 /**
- * What a report leaves out, and what its gate asks for.
- * @typedef {object} ReportOptions
- * @property {string[]} [allow] the ids of findings that are expected, and left out
- * @property {number} [min] percent of what counts that has to be exercised
- * @property {string[]} [of] what counts for `min`: kinds such as `operations`, names such as `getResourceById`; by default all
- * @property {boolean} [noFindings] the gate fails if there is a finding
- */
-
-/**
- * A report on one project, or on a run. It has more members.
+ * A report on a project.
  * @typedef {object} Report
- * @property {Finding[]} findings
- * @property {{ total: number }} requests
+ * @property {number} requests that have ended
  * @property {boolean} incomplete the service was started again meanwhile, and earlier requests are not known any more
- * @property {number} percent of all that can be exercised
- * @property {Record<string, { percent: number, met: { name: string, times: number }[], notMet: string[] }>} exercised by kind
- * @property {{ passed: boolean, told: string }} gate whether it is complete and as good as was asked for; `told`: else why,
- *   with requests and what to do
+ * @property {{ name: string, times: number }[]} operations that the service has carried out
+ * @property {Record<string, number>} recovered how often the client has recovered, by what went wrong
+ * @property {{ trouble: string, outcome: "madeWorse" | "gaveUp" | "notJudged" | "recovered", times: number,
+ *   examples: { projectKey: string, requests: number[], reason: string }[] }[]} stories
+ * @property {Finding[]} findings
+ * @property {string} told all of it as a text
  */
 
 export {};

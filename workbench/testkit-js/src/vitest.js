@@ -1,6 +1,6 @@
 // For vitest: a fixture. `const test = base.extend({ project: projectFixture() })`
 
-import { createProject } from "./index.js";
+import { makeProject } from "./index.js";
 
 /** @typedef {import("./project.js").SandboxProject} SandboxProject */
 /** @typedef {{ task: { result?: { errors?: { message: string }[] | undefined } | undefined } }} Context of vitest, for a test */
@@ -16,7 +16,7 @@ export function projectFixture(options) {
    * @param {(project: SandboxProject) => Promise<void>} use
    */
   return async ({ task }, use) => {
-    const project = await createProject(options);
+    const project = await makeProject(options);
     await use(project);
     const error = task.result?.errors?.[0];
     if (!error) return await project.remove();

@@ -1,6 +1,6 @@
 // For jest, node:test and every other runner whose tests are functions: `test("...", withProject(async (project) => ...))`
 
-import { createProject } from "./index.js";
+import { makeProject } from "./index.js";
 
 /** @typedef {import("./project.js").SandboxProject} SandboxProject */
 
@@ -26,7 +26,7 @@ export function withProject(...given) {
   const [options] = given;
   // Without named parameters, since runners take a function that has some for one that calls back.
   return async (/** @type {unknown[]} */ ...rest) => {
-    const project = await createProject(options);
+    const project = await makeProject(options);
     try {
       await test(project, ...rest);
     } catch (error) {

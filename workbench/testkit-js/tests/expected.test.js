@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test, { before } from "node:test";
 
-import { createProject, UnexpectedRequests } from "../src/index.js";
+import { makeProject, UnexpectedRequests } from "../src/index.js";
 import { JournalEntry, told } from "../src/journal.js";
 
 const ACTIONS = { version: 3, actions: [{ action: "publish" }, { action: "changeSomeProperty", someProperty: "x" }] };
@@ -13,7 +13,7 @@ const NEW = { key: "one", objectTypeProperty: { arrayOfIntExample: [1, 2] } };
 let project;
 
 before(async () => {
-  project = await createProject();
+  project = await makeProject();
   const send = async (request, body, more = {}) => {
     const [method, path] = request.split(" ");
     const headers = { Authorization: `Bearer ${project.token}`, "Content-Type": "application/json", ...more };
@@ -65,7 +65,7 @@ for (const [expected, ...parts] of [
 }
 
 test("without requests that is told", async () => {
-  const made = await createProject();
+  const made = await makeProject();
   await assert.rejects(made.expect("GET", "/resource/*", { body: { a: 1 } }), /The journal has no request\./);
 });
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import test from "node:test";
 
-import { createProject, SandboxError, SandboxServer, startServer, withProject } from "../src/index.js";
+import { makeProject, SandboxError, SandboxServer, startServer, withProject } from "../src/index.js";
 import { projectFixture } from "../src/vitest.js";
 
 async function create(project, key) {
@@ -60,17 +60,13 @@ test("a lost answer has the status that was withheld", withProject(async (projec
   assert.equal(String(entry), "1: POST /resource?x -> no answer (400), connection closed by rule `lost`");
 }));
 
-test("state is saved, restored and reset", withProject({ resources: 2 }, async (project) => {
+test("a reset brings back the beginning", withProject({ resources: 2 }, async (project) => {
   const first = await listed(project);
   const headers = { Authorization: `Bearer ${project.token}` };
   await fetch(`${project.url}/resource/${first[0].id}`, { method: "DELETE", headers });
-  await project.save("without-one");
   await project.reset({ keep: ["requests"] });
   assert.deepEqual(await listed(project), first);
-  await project.restore("without-one");
-  assert.deepEqual(await listed(project), first.slice(1));
-  assert.equal((await project.journal()).length, 4);
-  await assert.rejects(project.restore("other"), /404/);
+  assert.equal((await project.journal()).length, 3);
 }));
 
 test("the clock expires tokens", withProject({ scope: "view_test manage_test" }, async (project) => {
@@ -91,29 +87,28 @@ test("ids repeat", withProject(async (project) => {
 }));
 
 test("a removed project is gone", async () => {
-  const project = await createProject();
+  const project = await makeProject();
   await project[Symbol.asyncDispose]();
   await project.remove();
   await assert.rejects(project.journal(), (error) => error instanceof SandboxError && /404/.test(error.message));
 });
 
-test("all projects are one run, of which there is a report", async () => {
+test("all projects are one run, which is judged", async () => {
   const server = await startServer();
-  const project = await server.createProject();
+  const project = await server.makeProject();
   const headers = { Authorization: `Bearer ${project.token}` };
   await fetch(`${project.url}/resource?withTotal=True`, { headers });
   assert.deepEqual((await project.findings()).map(({ id }) => id), ["booleanInOtherCase"]);
   assert.equal(project.run, server.run);
-  const { run, requests, findings } = await server.report();
-  assert.equal(run, server.run);
-  assert.ok(requests.total > 0);
-  assert.ok(findings.some(({ id, told }) => id === "booleanInOtherCase" && told.includes(project.key)));
-  assert.ok(!(await server.report({ allow: ["booleanInOtherCase"] })).findings.some(({ id }) => id === "booleanInOtherCase"));
-  assert.match(await server.reportAs("text/html"), /^<!doctype html>/i);
+  const { passed, told } = await server.verdict();
+  assert.equal(passed, false);
+  assert.match(told, new RegExp(`^FAILED\\. Run ${server.run}: `));
+  assert.match(told, new RegExp(`booleanInOtherCase, (once|.* times): .*\\n(  request .*\\n)*  request 1 of ${project.key}, GET`));
+  assert.doesNotMatch((await server.verdict({ allow: ["booleanInOtherCase"] })).told, /booleanInOtherCase/);
   await project.remove();
   const other = await startServer({ run: "of-its-own" });
-  assert.equal((await other.createProject()).run, "of-its-own");
-  await assert.rejects(new SandboxServer(other.url).report(), /belong to no run/);
+  assert.equal((await other.makeProject()).run, "of-its-own");
+  await assert.rejects(new SandboxServer(other.url).verdict(), /belong to no run/);
 });
 
 test("a failure says what the client sent, also if it is no error", async () => {
@@ -159,6 +154,7 @@ for (const [call, told] of [
   [(project) => project.expect("GET", "/resource", { header: { A: "b" }, time: 7 }), "expect has no option header: it has times, after, status, query, headers, body, withinMs, settleMs"],
   [(project) => project.journal({ methd: "POST" }), "journal has no option methd: it has method, path, status, operationId"],
   [(project) => project.reset({ kep: ["rules"] }), "reset has no option kep: it has keep"],
+  [async () => (await startServer()).verdict({ alow: [] }), "verdict has no option alow: it has allow"],
   [() => startServer({ ran: "one" }), "startServer has no option ran: it has run"],
   [async () => new SandboxServer("http://a", { tokn: "one" }), "SandboxServer has no option tokn: it has token, run"],
 ]) {
@@ -174,7 +170,7 @@ for (const url of ["", "localhost:8000", "ftp://a"]) {
 }
 
 test("a server that is not there is told", async () => {
-  await assert.rejects(new SandboxServer("http://127.0.0.1:1").createProject(), /POST http.* was not answered: .*ECONNREFUSED/);
+  await assert.rejects(new SandboxServer("http://127.0.0.1:1").makeProject(), /POST http.* was not answered: .*ECONNREFUSED/);
 });
 
 test("a redirect is told and not followed", async (context) => {
@@ -186,6 +182,6 @@ test("a redirect is told and not followed", async (context) => {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   context.after(() => server.close());
   const { port } = server.address();
-  await assert.rejects(new SandboxServer(`http://127.0.0.1:${port}`).createProject(), /was answered 307/);
+  await assert.rejects(new SandboxServer(`http://127.0.0.1:${port}`).makeProject(), /was answered 307/);
   assert.deepEqual(received, ["/sandbox/projects"]);
 });

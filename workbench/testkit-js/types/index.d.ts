@@ -20,7 +20,7 @@ export function startServer(options?: {
  * @param {ProjectOptions} [options] what it is made with
  * @returns {Promise<import("./project.js").SandboxProject>}
  */
-export function createProject(options?: ProjectOptions): Promise<import("./project.js").SandboxProject>;
+export function makeProject(options?: ProjectOptions): Promise<import("./project.js").SandboxProject>;
 export { UnexpectedRequests } from "./expected.js";
 export { JournalEntry } from "./journal.js";
 export { SandboxProject } from "./project.js";

@@ -56,10 +56,6 @@ export class SandboxProject {
     reset(options?: {
         keep?: ("rules" | "requests")[];
     }): Promise<void>;
-    /** Keep what the project holds, under a name. */
-    save(name?: string): Promise<void>;
-    /** Bring back what `save` kept: every answer is the same again, byte for byte. */
-    restore(name?: string): Promise<void>;
     /**
      * The requests of the project, newest first: each that was answered before, of the last 1,000.
      * @param {object} [only] requests with this method, path below the project, status or operation of the OpenAPI document
@@ -86,7 +82,7 @@ export class SandboxProject {
     expect(method: string, path: string, expected?: import("./types.js").Expectation): Promise<JournalEntry[]>;
     /**
      * The journal as text, for a test that failed: requests, also those before a reset, errors that were answered,
-     * findings, and the rules that have not acted.
+     * findings, what the client gave up, and the rules that have not acted.
      * @returns {Promise<string>}
      */
     told(): Promise<string>;
@@ -96,7 +92,7 @@ export class SandboxProject {
      */
     findings(): Promise<import("./types.js").Finding[]>;
     /**
-     * What the client has exercised, and how it dealt with faults.
+     * What the service has carried out for the client, how it dealt with faults, and the findings.
      * @returns {Promise<Report>}
      */
     report(): Promise<Report>;

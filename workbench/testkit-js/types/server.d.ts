@@ -24,20 +24,19 @@ export class SandboxServer {
      * @param {import("./types.js").ProjectOptions} [options]
      * @returns {Promise<SandboxProject>}
      */
-    createProject(options?: import("./types.js").ProjectOptions): Promise<SandboxProject>;
+    makeProject(options?: import("./types.js").ProjectOptions): Promise<SandboxProject>;
     /**
-     * What all projects of the run have exercised together, as an object. Its `gate` says whether that is as good as asked.
-     * @param {import("./types.js").ReportOptions} [options]
-     * @returns {Promise<import("./types.js").Report>}
+     * Whether the clients of the run pass, and the report on them as text.
+     * @param {object} [options]
+     * @param {string[]} [options.allow] the ids of findings that are expected, such as `staleVersionRepeated`
+     * @returns {Promise<{ passed: boolean, told: string }>}
      */
-    report(options?: import("./types.js").ReportOptions): Promise<import("./types.js").Report>;
-    /**
-     * The same as text.
-     * @param {"application/json" | "text/html"} mediaType
-     * @param {import("./types.js").ReportOptions} [options] as for `report`
-     * @returns {Promise<string>}
-     */
-    reportAs(mediaType: "application/json" | "text/html", options?: import("./types.js").ReportOptions): Promise<string>;
+    verdict(options?: {
+        allow?: string[] | undefined;
+    }): Promise<{
+        passed: boolean;
+        told: string;
+    }>;
     /**
      * Send a request to the sandbox, and return the JSON value of the answer; null if it has no body.
      * @param {string} method

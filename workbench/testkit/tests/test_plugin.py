@@ -62,8 +62,9 @@ def test_the_example_of_readme_passes(pytester: pytest.Pytester, on_server: Inne
     result = on_server("-q", *line.split())
     result.assert_outcomes(passed=1)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*sample-resource*", "run pytest-*: 2 requests; operations * %, *exercised"])
-    assert "Report on pytest-" in (pytester.path / "report.html").read_text()
+    result.stdout.fnmatch_lines(
+        ["*sample-resource*", "PASSED. Run pytest-*: 2 requests of 1 projects.", "recovered: answer lost, once"]
+    )
 
 
 @pytest.fixture
@@ -126,9 +127,10 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(pytester: pytest.Pyt
             "     invalid_token: *",
             "2: GET /resource?withTotal=True&limt=1 -> 400",
             "     InvalidInput: Malformed parameter: limt: Unknown parameter. Did you mean 'limit'?",
-            "     finding: A boolean spelt as in Python (4-7, 4-8): withTotal=True was sent. Send `true` or `false`.",
+            "     finding: A boolean spelt as in Python (4-7): withTotal=True was sent. Send `true` or `false`.",
             "3: POST /resource -> 400",
             "     InvalidJsonInput: Request body does not contain valid JSON. objectTypeProperty: Missing required *",
+            "gave up: 401, once",
         ]
     )
     assert "expect(" in result.stdout.str()
@@ -173,31 +175,27 @@ def test_a_session_is_one_run_that_is_judged(
         """
     )
     run = f"judged-{time.time_ns()}"
-    options = ["--sample-report=reports/all.json", "--sample-min=90", "--sample-of=operations,409"]
     monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
-    result = on_server("-q", "-p", "xdist", "-n", "2", "--sample-findings=none", *options)
+    result = on_server("-q", "-p", "xdist", "-n", "2", "--sample-verdict")
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
             "*sample-resource*",
-            f"run {run}: 7 requests; operations * %, *exercised",
-            "report: *reports/all.json",
-            "Exercised * % of operations, 409 (* of *); at least 90 % were wanted. Missing: *",
-            "Finding booleanInOtherCase, once: A boolean spelt as in Python (4-7, 4-8)",
+            f"FAILED. Run {run}: 7 requests of 7 projects.",
+            "Carried out: listResources 7.",
+            "booleanInOtherCase, once: A boolean spelt as in Python (4-7)",
             "  request 1 of *, GET /*/resource?withTotal=True: withTotal=True was sent.",
             "  Send `true` or `false`.",
             "* was of *::test_reads[[]3[]]",
             "6 passed, and what their clients did fails the build",
         ]
     )
-    report = json.loads((pytester.path / "reports" / "all.json").read_text())
-    assert (report["run"], report["requests"]["total"]) == (run, 7)
-    assert json.loads(sample_resource.run_report(run))["findings"] == report["findings"]
+    assert SandboxServer(sample_resource.url, run=run).verdict()[0] is False
 
 
 def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server: Inner) -> None:
-    """A marker expects it of one test, a file of all; what it names wrongly is told."""
+    """A marker expects it of one test, an option of all; what it names wrongly is told."""
     pytester.makepyfile(
         """
         import pytest
@@ -215,19 +213,16 @@ def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server:
             read(sample_project)
         """
     )
-    assert on_server("-q", "--sample-findings=none", "-k", "marker").ret == 0
-    result = on_server("-q", "--sample-no-findings")
+    assert on_server("-q", "--sample-verdict", "-k", "marker").ret == 0
+    result = on_server("-q", "--sample-verdict")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["Finding booleanInOtherCase, once: *", "* was of *::test_nothing"])
-    pytester.path.joinpath("known").write_text("# ours\nbooleanInOtherCase  # the library\n")
-    assert on_server("-q", "--sample-findings=known").ret == 0
-    pytester.path.joinpath("known").write_text("boolean\n")
-    result = on_server("-q", "--sample-findings=known")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --sample-findings: *There is no finding 'boolean'*"])
-    assert "{" not in result.stderr.str()
-    assert on_server("-q", "--sample-findings=missing").ret == pytest.ExitCode.USAGE_ERROR
-    assert on_server("-q", "--sample-of=operations").ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["booleanInOtherCase, once: *", "* was of *::test_nothing"])
+    assert on_server("-q", "--sample-verdict", "--sample-allow=booleanInOtherCase,answerNotRead").ret == 0
+    result = on_server("-q", "--sample-verdict", "--sample-allow=boolean")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["no verdict on the clients: *There is no finding 'boolean'*"])
+    assert "{" not in result.stdout.str()
+    assert on_server("-q", "--sample-allow=booleanInOtherCase").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
@@ -244,7 +239,7 @@ def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
     result = on_server("-rP", f"--sample-run={run}")
     result.assert_outcomes(passed=1)
     assert "Error" not in result.stdout.str() + result.stderr.str()
-    assert json.loads(sample_resource.run_report(run))["projects"] == 1
+    assert "1 requests of 1 projects" in SandboxServer(sample_resource.url, run=run).verdict()[1]
     left = sample_resource.order("GET", "/sandbox/projects")["results"]
     assert [each for each in left if each["run"] == run] == []
 
@@ -339,10 +334,10 @@ def test_a_run_that_asks_for_nothing_starts_nothing(
     pytester.makepyfile("def test_nothing(): pass")
     temporary = pytester.mkdir("temporary")
     monkeypatch.setenv("TMPDIR", str(temporary))
-    result = inner("-q", "-p", "xdist", "-n", "1", "--strict-markers", "--sample-min=1")
+    result = inner("-q", "-p", "xdist", "-n", "1", "--strict-markers", "--sample-verdict")
     result.assert_outcomes(passed=1)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["no report on the client: no test has used a project of the sandbox"])
+    result.stdout.fnmatch_lines(["no verdict on the clients: no test has used a project of the sandbox"])
     assert list(temporary.iterdir()) == []
 
 
@@ -362,7 +357,7 @@ def project(sample_project: SandboxProject) -> SandboxProject:
 def test_rules_act_and_are_counted(project: SandboxProject) -> None:
     project.rules([{"times": {"first": 2}, "status": 503}])
     assert [create(project, f"key-{number}") for number in range(3)] == [503, 503, 400]
-    assert project.rule_counts() == [(3, 2)]
+    assert project.rule_counts() == [{"matched": 3, "acted": 2}]
     project.rules([])
     assert project.rule_counts() == []
 
@@ -421,18 +416,13 @@ def listed(project: SandboxProject) -> list[dict[str, object]]:
 
 
 @pytest.mark.sample_project(resources=2)
-def test_state_is_saved_restored_and_reset(project: SandboxProject) -> None:
+def test_a_reset_brings_back_the_beginning(project: SandboxProject) -> None:
     first = listed(project)
     headers = {"Authorization": f"Bearer {project.token}"}
     SandboxServer(project.server_url).send("DELETE", f"/{project.key}/resource/{first[0]['id']}", None, headers)
-    project.save("without-one")
     project.reset(keep=["requests"])
     assert listed(project) == first
-    project.restore("without-one")
-    assert listed(project) == first[1:]
-    assert len(project.journal()) == 4
-    with pytest.raises(SandboxError, match="404"):
-        project.restore("other")
+    assert len(project.journal()) == 3
 
 
 def test_the_clock_expires_tokens(project: SandboxProject) -> None:

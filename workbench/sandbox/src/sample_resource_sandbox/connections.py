@@ -1,35 +1,80 @@
-"""The open connections of the worker: their numbers, their header lines as they were sent, and the waits of their
-requests.
+"""What the sandbox knows and does about connections, and the waits of requests.
 
-gunicorn's worker records each connection and each request here (:class:`app.extension.NotedConnections`). Rules use the
-connections to break them. Without a worker, as in Flask's test client, there are no connections.
+A connection is known by the WSGI environment: its socket is ``gunicorn.socket``, its number is ``REMOTE_PORT``. Without
+gunicorn, as in Flask's test client, there are no connections.
 """
 
-import itertools
 import select
 import struct
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import Enum
 from errno import EPIPE
-from socket import SO_LINGER, SOL_SOCKET, socket
+from socket import SO_LINGER, SOL_SOCKET
 from threading import Event
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from gevent import get_hub, monkey
 
-from app.http.hangups import has_hung_up
+from app import errors
 
-WAITS_AT_MOST = 400
-"""The most requests of a worker that wait because of a rule at the same time. Further ones get an error at once. It is
-half of the connections that a worker has for ordinary requests."""
+_HELD_BYTES = 64 * 1024 * 1024
+"""The most bytes of answers that wait to be sent."""
 
-# The poll of the operating system, because it returns at once with a timeout of 0. gevent's poll does not.
-_poll = monkey.get_original("select", "poll")
+WAITS_AT_MOST = 450
+"""The most requests that wait at the same time: half of the connections that a worker of the service has."""
+
+WAITS_OF_A_PROJECT = 100
+"""The most requests to one project, or about it, that wait at the same time."""
+
+_COUNTED_AT_MOST = 5000
+"""The most connections whose requests are counted."""
 
 _LOOK_S = 1.0
 """The seconds after which a waiting request checks again whether its wait has to end early."""
+
+_READABLE = 1
+"""The event of gevent's loop for a descriptor that can be read. A closed connection can be read, too."""
+
+# The poll of the operating system, because it returns at once and reports a closed sending half. gevent's does not.
+_poll = monkey.get_original("select", "poll")
+
+_HUNG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
+
+
+def has_hung_up(client: Any) -> bool:
+    """Whether the other end of a connection has closed it, or its sending half; False without a connection."""
+    descriptor = -1 if client is None else client.fileno()
+    if descriptor < 0:
+        return False
+    waiting = _poll()
+    waiting.register(descriptor, _HUNG_UP)
+    return bool(waiting.poll(0))
+
+
+class RequestCounts:
+    """Counts the requests to sandbox projects on each open connection."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[Any, int]] = {}
+
+    def next_on(self, environ: dict[str, Any]) -> tuple[int, int] | None:
+        """The number of a request's connection, and the number of the request on it; None without a connection."""
+        client, port = environ.get("gunicorn.socket"), environ.get("REMOTE_PORT", "")
+        if client is None or not port.isdecimal():
+            return None
+        peer = f"{environ.get('REMOTE_ADDR')} {port}"
+        # Another socket means another connection, which has got the port of an earlier one.
+        former, requests = self._counts.pop(peer, (None, 0))
+        self._counts[peer] = client, requests + 1 if former is client else 1
+        if len(self._counts) > _COUNTED_AT_MOST:
+            del self._counts[next(iter(self._counts))]
+        return int(port), self._counts[peer][1]
+
+
+# Waits
 
 
 class Waited(Enum):
@@ -39,135 +84,97 @@ class Waited(Enum):
     GONE = "gone"
     """The client has closed its connection."""
     ENDED = "ended"
-    """The worker stops, or ``is_over`` has returned True."""
+    """The service stops, or ``is_over`` has returned True."""
 
 
-class ConnectionRecord:
-    """The record of an open connection.
-
-    :param number: the number of the connection, which no other connection of the service has.
-    """
-
-    __slots__ = ("client", "head", "number", "opened_at", "requests")
-
-    def __init__(self, number: int, client: socket) -> None:
-        self.number = number
-        self.client = client
-        self.opened_at = time()
-        """The time when it was accepted, in seconds since 1970."""
-        self.requests = 0
-        """The number of requests that have been read from it."""
-        self.head = b""
-        """The header lines of the last request, as they were sent."""
-
-    def begin_request(self, head: bytes) -> None:
-        """Record the next request on the connection."""
-        self.requests += 1
-        self.head = head
-
-
-class Connections:
-    """The open connections of this process."""
+class Waits:
+    """The waits of requests that rules or expectations order."""
 
     def __init__(self) -> None:
-        self._records: dict[socket, ConnectionRecord] = {}
-        self._numbers = itertools.count(1)
-        self._waits: set[Event] = set()
-        self._stopping = Event()
-        self._listeners: tuple[Any, ...] = ()
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Returns whether the service is stopping, which ends all waits."""
+        self._waiting: Counter[str] = Counter()
+        self._held_bytes = 0
 
-    def listen(self, listeners: Sequence[Any]) -> None:
-        """Record the sockets at which connections are accepted."""
-        self._listeners = tuple(listeners)
+    @contextmanager
+    def begin(self, project_key: str, client: Any, held_bytes: int = 0) -> Generator["Wait"]:
+        """Count a request among those that wait, until the end of the block. It holds no database connection.
 
-    def opened(self, client: socket) -> ConnectionRecord:
-        """Record an accepted connection, and return its record."""
-        record = self._records[client] = ConnectionRecord(next(self._numbers), client)
-        return record
-
-    def begin_request(self, client: socket, head: bytes) -> None:
-        """Record the next request on a connection."""
-        record = self._records.get(client)
-        if record is not None:
-            record.begin_request(head)
-
-    def closed(self, client: socket) -> None:
-        """Remove the record of a closed connection."""
-        self._records.pop(client, None)
-
-    def of(self, environ: dict[str, Any]) -> ConnectionRecord | None:
-        """The record of the connection of a request; None without a worker."""
-        client: socket | None = environ.get("gunicorn.socket")
-        return None if client is None else self._records.get(client)
-
-    def pending(self, client: Any) -> tuple[dict[int, int], bool]:
-        """Return the requests that have arrived on other connections but are not yet read, and whether connections
-        wait.
-
-        :return: the number of each request by the number of its connection; whether a connection waits to be accepted.
+        :param client: the socket of its client; None without a connection.
+        :param held_bytes: the size of an answer that waits to be sent.
+        :raises ApiError: 503 if too many requests already wait.
         """
-        waiting = _poll()
-        records = {record.client.fileno(): record for each, record in list(self._records.items()) if each is not client}
-        listeners = {listener.fileno() for listener in self._listeners}
-        for descriptor in (*records, *listeners):
-            if descriptor >= 0:
-                waiting.register(descriptor, select.POLLIN)
-        found = [descriptor for descriptor, events in waiting.poll(0) if events & select.POLLIN]
-        pending = {records[each].number: records[each].requests + 1 for each in found if each in records}
-        return pending, any(each in listeners for each in found)
-
-    # Waits
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether the worker is about to end."""
-        return self._stopping.is_set()
-
-    def stop(self) -> None:
-        """End all waits. Later waits end at once."""
-        self._stopping.set()
-        for woken in list(self._waits):
-            woken.set()
-
-    def pause(self, seconds: float) -> None:
-        """Wait without counting towards :data:`WAITS_AT_MOST`. A stop of the worker ends the wait."""
-        self._stopping.wait(seconds)
-
-    def wait(self, seconds: float, client: Any = None, is_over: Callable[[], bool] = lambda: False) -> Waited:
-        """Wait for some seconds, without holding a database connection or a lock.
-
-        :param client: the socket of the client. The wait ends at once when the client closes its connection.
-        :param is_over: called once a second; if it returns True, the wait ends.
-        :raises TooManyWaits: if :data:`WAITS_AT_MOST` requests of the process are already waiting.
-        """
-        if len(self._waits) >= WAITS_AT_MOST:
-            raise TooManyWaits
-        woken = Event()
-        self._waits.add(woken)
+        if self._waiting.total() >= WAITS_AT_MOST:
+            raise errors.over_capacity(f"{WAITS_AT_MOST} requests already wait in the sandbox, which are the most.")
+        if self._waiting[project_key] >= WAITS_OF_A_PROJECT:
+            raise errors.over_capacity(
+                f"{WAITS_OF_A_PROJECT} requests to the project '{project_key}' already wait, which are the most."
+            )
+        if held_bytes and self._held_bytes + held_bytes > _HELD_BYTES:
+            raise errors.over_capacity(
+                f"Answers of {_HELD_BYTES} bytes already wait in the sandbox, which are the most."
+            )
+        self._waiting[project_key] += 1
+        self._held_bytes += held_bytes
         try:
-            with _watched(client, woken.set):
-                deadline = monotonic() + seconds
-                while (left := deadline - monotonic()) > 0:
-                    woken.wait(min(left, _LOOK_S))
-                    woken.clear()
-                    if has_hung_up(client):
-                        return Waited.GONE
-                    if self.is_stopping or is_over():
-                        return Waited.ENDED
-            return Waited.ENDED if self.is_stopping else Waited.WHOLE
+            wait = Wait(client, self.is_stopping)
+            with _watched(client, wait.woken.set):
+                yield wait
         finally:
-            self._waits.discard(woken)
+            self._held_bytes -= held_bytes
+            self._waiting[project_key] -= 1
+            if not self._waiting[project_key]:
+                del self._waiting[project_key]
+
+    def wait(
+        self,
+        seconds: float,
+        project_key: str,
+        client: Any,
+        *,
+        held_bytes: int = 0,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> Waited:
+        """Wait for some seconds. The wait ends at once when the client closes its connection.
+
+        :param is_over: called once a second; if it returns True, the wait ends.
+        :raises ApiError: 503 if too many requests already wait.
+        """
+        with self.begin(project_key, client, held_bytes) as wait:
+            deadline = monotonic() + seconds
+            while (left := deadline - monotonic()) > 0:
+                waited = wait.pause(min(left, _LOOK_S))
+                if waited is not Waited.WHOLE:
+                    return waited
+                if is_over():
+                    return Waited.ENDED
+            return Waited.WHOLE
 
 
-_READABLE = 1
-"""The event of gevent's loop for a descriptor that can be read. A closed connection can be read, too."""
+class Wait:
+    """A request that waits.
+
+    :ivar woken: an event that ends the present pause when another part of the sandbox sets it.
+    """
+
+    def __init__(self, client: Any, is_stopping: Callable[[], bool]) -> None:
+        self._client = client
+        self._is_stopping = is_stopping
+        self.woken = Event()
+
+    def pause(self, seconds: float) -> Waited:
+        """Wait for some seconds, until :attr:`woken` is set, or until the client closes its connection."""
+        self.woken.wait(min(seconds, _LOOK_S))
+        self.woken.clear()
+        if has_hung_up(self._client):
+            return Waited.GONE
+        return Waited.ENDED if self._is_stopping() else Waited.WHOLE
 
 
 @contextmanager
 def _watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
     """Call a function once if the client sends bytes or closes its connection during the block.
 
-    :param client: a cooperative socket, or an object with its ``fileno``; None if there is nothing to watch.
     :param wake: called by the event loop, so it must not block. ``has_hung_up`` then says which of the two has
         happened.
     """
@@ -188,10 +195,6 @@ def _watched(client: Any, wake: Callable[[], object]) -> Generator[None]:
         watcher.close()
 
 
-class TooManyWaits(Exception):
-    """The error if :data:`WAITS_AT_MOST` requests are already waiting."""
-
-
 # What ends a connection
 
 
@@ -201,14 +204,14 @@ def end() -> BrokenPipeError:
     return BrokenPipeError(EPIPE, "ended on order")
 
 
-def reset(record: ConnectionRecord | None) -> None:
+def reset(client: Any) -> None:
     """Close a connection by a reset (RST), not in order."""
-    if record is not None:
-        record.client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
-        record.client.close()
+    if client is not None:
+        client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
 
 
-def send_raw(record: ConnectionRecord | None, data: bytes) -> None:
+def send_raw(client: Any, data: bytes) -> None:
     """Send bytes as they are on a connection."""
-    if record is not None:
-        record.client.sendall(data)
+    if client is not None:
+        client.sendall(data)

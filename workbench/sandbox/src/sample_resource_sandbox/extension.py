@@ -4,7 +4,9 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 import psycopg
 from flask import Flask, Request, Response, g, has_request_context
@@ -18,24 +20,27 @@ from app.database.pool import Database
 from app.extension import DocumentPage, Extension, installed_package
 from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import metrics
-from sample_resource_sandbox.analysis.exercised import KINDS, names_in
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.runs import Runs
 from sample_resource_sandbox.api import routes
 from sample_resource_sandbox.api.guard import Guard
 from sample_resource_sandbox.api.parts import Parts
-from sample_resource_sandbox.connections import Connections
+from sample_resource_sandbox.connections import Waits
 from sample_resource_sandbox.faults.hooks import Hooks
 from sample_resource_sandbox.journal.journal import Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 from sample_resource_sandbox.projects.clock_and_ids import SandboxClocks
 from sample_resource_sandbox.projects.lifecycle import Projects
 from sample_resource_sandbox.projects.sole import SoleInstance
-from sample_resource_sandbox.rules.rules import KINDS as ORDER_KINDS
+from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
+from sample_resource_sandbox.rules.rules import KINDS
 from sample_resource_sandbox.settings import SandboxSettings
 
 _REMOVAL_INTERVAL_S = 20.0
 """The seconds between two checks for expired projects and runs."""
+
+_JOURNAL_BYTES = 64 * 1024 * 1024
+"""The memory of all journals together. Beyond it the first entries of the oldest project are dropped."""
 
 _RUN_KEPT_S = 86_400
 """The seconds for which a run is kept after its last project is gone."""
@@ -59,17 +64,16 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
 """
     document = DocumentPage("sandbox", "Sandbox API", "/sandbox/openapi.json")
     threads = ("sandbox-removal",)
-    counted = {_ORDERS: ("Answers that the sandbox changed on order.", "kind", ORDER_KINDS)}  # noqa: RUF012 -- as in Extension
+    counted = {_ORDERS: ("Answers that the sandbox changed on order.", "kind", KINDS)}  # noqa: RUF012 -- as in Extension
 
     def __init__(self, settings: Settings, database: Database) -> None:
         own = SandboxSettings.of(settings)
         self.warning = own.warning
-        self._connections = self.connections = Connections()
         self._database = database
         self._token = own.token
         self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
-        self.shelf = Shelf(own.journal_mib * 1024 * 1024)
-        self._known: dict[str, frozenset[str]] = {kind: frozenset() for kind in KINDS}
+        self._waits = Waits()
+        self.shelf = Shelf(_JOURNAL_BYTES)
         self.runs = Runs(_RUN_KEPT_S)
         self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
         self.clocks = SandboxClocks(self.projects.registry)
@@ -81,7 +85,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         self, project_key: str, client_id: str, allow: tuple[str, ...], *, is_cut: bool = False
     ) -> Observer:
         journal = self.shelf.begin(Secrets(*self._secrets))
-        return Observer(project_key, client_id, journal, self._known, allow, is_cut=is_cut)
+        return Observer(project_key, client_id, journal, allow, is_cut=is_cut)
 
     def before(self, request: Request) -> Response | None:
         """Carry out the rules that act before the view. An answer ends the request."""
@@ -114,16 +118,13 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
 
     def install(self, app: Flask) -> None:
         """Register the routes of the sandbox, and make its hooks."""
-        known = names_in(app.extensions["openapi"])
-        self._known.update({kind: frozenset(names) for kind, names in known.items()})
+        self._waits.is_stopping = lambda: app.extensions["readiness"].is_stopping()
+        operations = _operations_in(app.extensions["openapi"])
         self.parts = Parts(
-            self.projects, Guard(self._token), known, self._connections.pause,
-            needs_token=self._token is not None,
-        )  # fmt: skip
-        counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
-        self._hooks = Hooks(
-            app, self._database, self.projects, self._connections, lambda kind: counter.labels(kind).inc()
+            self.projects, Guard(self._token), operations, self._waits, needs_token=self._token is not None
         )
+        counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
+        self._hooks = Hooks(app, self._database, self.projects, self._waits, lambda kind: counter.labels(kind).inc())
         routes.install(app, self.parts)
 
     def start(self) -> None:
@@ -151,9 +152,8 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             return missing_migrations(connection, installed_package().migrations)
 
     def stop(self) -> None:
-        """End all waits and the removal of projects, and release the lock of the sandbox."""
+        """End the removal of projects, and release the lock of the sandbox."""
         self._stopped.set()
-        self._connections.stop()
         self._sole.release()
 
     def _remove_expired(self) -> None:
@@ -165,3 +165,13 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
                 self.projects.remove_expired()
             except (errors.ApiError, psycopg.Error):
                 continue  # the database is away; the next check may find it again
+
+
+def _operations_in(document: Mapping[str, Any]) -> list[str]:
+    """The ids of the operations of the interface that requests to a project may have."""
+    return [
+        operation["operationId"]
+        for path, methods in document["paths"].items()
+        for operation in methods.values()
+        if path.startswith("/{projectKey}/") or operation["operationId"] == TOKEN_OPERATION
+    ]

@@ -16,11 +16,12 @@ class SandboxPackage(ExtensionPackage):
     Methods import the other modules, because with ``SANDBOX=off`` the service imports only this module.
     """
 
-    commands = {"report": "sample_resource_sandbox.commands", "sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
+    commands = {"sandbox": "sample_resource_sandbox.kept"}  # noqa: RUF012 -- as in its base
     distributed_tables = ("sandbox_copy",)
     local_tables = ("sandbox_project", "sandbox_run", "sandbox_ids")
     """Tables that are not distributed, because only one process uses them."""
     migrations = (Path(__file__).with_name("migrations"),)
+    page_when_off = "/sandbox"
     card_when_off = """<li class="card">
 <h2>Sandbox</h2>
 <p>For testing a client: throwaway projects, faults on demand, a journal. It is switched off here; start the service

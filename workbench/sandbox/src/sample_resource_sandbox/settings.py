@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from app.config import InvalidSetting, Settings, read_settings, setting
-from app.setting_values import fixed_token, integer, is_loopback
+from app.setting_values import fixed_token, is_loopback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,12 +19,6 @@ class SandboxSettings:
         "the bearer token that the routes below /sandbox need; without it the service has to listen on a loopback"
         " address, and there may be no TRUSTED_PROXIES, no BASE_DOMAIN and no PUBLIC_URL of another machine",
         secret=True,
-    )
-    journal_mib: int = setting(
-        "SANDBOX_JOURNAL_MIB",
-        integer(1, 65_536),
-        256,
-        "memory of all journals of the sandbox together, in MiB; beyond it the first entries of the oldest project go",
     )
 
     @classmethod

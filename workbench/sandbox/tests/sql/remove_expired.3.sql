@@ -1,2 +1,2 @@
-DELETE FROM sandbox_ids
-WHERE project_key = %(project_key)s
+DELETE FROM sandbox_copy c
+WHERE c.project_key = %(project_key)s

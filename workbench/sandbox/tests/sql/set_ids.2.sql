@@ -1,4 +1,2 @@
-INSERT INTO sandbox_ids (project_key, made)
-VALUES (%(project_key)s, %(made)s)
-ON CONFLICT (project_key) DO UPDATE
-SET made = excluded.made
+DELETE FROM sandbox_ids
+WHERE project_key = %(project_key)s

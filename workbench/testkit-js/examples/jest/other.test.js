@@ -1,6 +1,6 @@
 // Another file, which jest gives to another worker: it uses the same server.
 
-import { createProject } from "sample-resource-testkit";
+import { makeProject } from "sample-resource-testkit";
 
 import { MyClient } from "../my-client.js";
 
@@ -8,16 +8,15 @@ import { MyClient } from "../my-client.js";
 let project;
 
 beforeEach(async () => {
-  project = await createProject({ resources: 2 });
+  project = await makeProject({ resources: 2 });
 });
 
 afterEach(() => project.remove());
 
-test("a snapshot brings back what was there", async () => {
+test("a reset brings back what was there", async () => {
   const client = new MyClient(project.url, project.token);
-  await project.save("before");
   await client.create("one");
   expect(await client.list(10)).toMatchObject({ count: 3 });
-  await project.restore("before");
+  await project.reset();
   expect(await client.list(10)).toMatchObject({ count: 2 });
 });

@@ -1,7 +1,7 @@
 """The pytest plugin: a sandbox for the tests of clients.
 
 ``sample_resource`` is a running server, ``sample_project`` a throwaway project on it. Nothing is started unless a test
-asks for one of them. All projects of a pytest session belong to one run, on which the options ``--sample-...`` report.
+asks for one of them. All projects of a pytest session belong to one run, which ``--sample-verdict`` judges.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from sample_resource_testkit import local_service
-from sample_resource_testkit.gate import Gate, findings_allowed, names_counted, percentage, refusal_of, report_file
 from sample_resource_testkit.sandbox import SandboxError, SandboxProject, SandboxServer
 
 URL_VARIABLE = "SAMPLE_RESOURCE_URL"
@@ -44,36 +43,29 @@ _KEPT_PROJECTS = 50
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options for a session as a whole."""
     add = parser.getgroup("sample-resource", "what the clients under test have sent to sample-resource").addoption
-    add("--sample-report", metavar="FILE", type=_checked(report_file), help="write the report on it: .html or .json")
-    add("--sample-min", metavar="PERCENT", type=_checked(percentage), help="fail if less was exercised")
-    add("--sample-of", metavar="A,B", type=names_counted, help="of these alone: kinds as operations, or names as 409")
+    add("--sample-verdict", action="store_true", help="fail the session if the sandbox finds a mistake of a client")
     add(
-        "--sample-findings", metavar="none|FILE", type=_checked(findings_allowed),
-        help="fail if there is a finding whose id is no line of the file",
+        "--sample-allow", metavar="A,B", type=_names_in, default=[],
+        help="the ids of findings that are expected",
     )  # fmt: skip
-    add("--sample-no-findings", dest="sample_findings", action="store_const", const=(), help="--sample-findings=none")
     run = os.environ.get(RUN_VARIABLE) or None
     made_up = f"of the run; by default {RUN_VARIABLE}, else made up"
-    add("--sample-run", metavar="NAME", type=_checked(run_name_of), default=run, help=made_up)
+    add("--sample-run", metavar="NAME", type=run_name_of, default=run, help=made_up)
 
 
-def _checked(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    def checked(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return checked
+def _names_in(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",")]
 
 
 def run_name_of(text: str) -> str:
     """Read the value of ``--sample-run``.
 
-    :raises ValueError: if no run can have this name.
+    :raises ArgumentTypeError: if no run can have this name.
     """
     if re.fullmatch("[A-Za-z0-9_.-]{1,64}", text) is None:
-        raise ValueError(f"1 to 64 letters, digits, underscores, dots and hyphens are expected, and not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"1 to 64 letters, digits, underscores, dots and hyphens are expected, and not {text!r}"
+        )
     return text
 
 
@@ -86,22 +78,13 @@ def run_name(config: pytest.Config) -> str:
 
 
 class _Judge:
-    """Judges the session when all tests have ended. It works in the controller of pytest-xdist."""
+    """Asks for the verdict when all tests have ended. It works in the controller of pytest-xdist."""
 
-    def __init__(self, config: pytest.Config, gate: Gate) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._gate = gate
         self._tests: dict[str, str] = {}
         self._lines: list[str] = []
-        self._is_good = True
-
-    def pytest_sessionstart(self) -> None:
-        """End the session if it allows findings that the server at SAMPLE_RESOURCE_URL does not know."""
-        server = self._server()
-        if server is not None and self._gate.allowed and not self._config.option.collectonly:
-            told = refusal_of(server, run_name(self._config), self._gate.allowed)
-            if told is not None:
-                raise pytest.UsageError(f"--sample-findings: {told}")
+        self._passed = True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep which test had which project."""
@@ -110,42 +93,49 @@ class _Judge:
                 self._tests[str(key)] = report.nodeid
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the report, and fail the session if it does not meet the conditions."""
+        """Fail the session if its run does not pass."""
         if self._config.option.collectonly:
             return
-        self._lines, self._is_good = self._gate.judged(self._server(), run_name(self._config), self._tests)
-        if not self._is_good and session.exitstatus == pytest.ExitCode.OK:
+        try:
+            self._passed, told = self._server().verdict(allow=self._config.option.sample_allow)
+        except SandboxError as error:
+            self._passed, told = False, f"no verdict on the clients: {error.refusal or error}"
+        mine = [f"{key} was of {test}" for key, test in self._tests.items() if key in told]
+        self._lines = [*told.splitlines(), *([] if self._passed else mine)]
+        if not self._passed and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the result of the run."""
+        """Print the verdict."""
         if self._lines:
             terminalreporter.section("sample-resource")
             for line in self._lines:
                 terminalreporter.write_line(line)
-        if not self._is_good:
+        if not self._passed:
             passed = len(terminalreporter.stats.get("passed", ()))
             terminalreporter.write_line(f"{passed} passed, and what their clients did fails the build", red=True)
 
-    def _server(self) -> SandboxServer | None:
-        """The server that tests have used, if any have."""
-        url = os.environ.get(URL_VARIABLE, "")
+    def _server(self) -> SandboxServer:
+        """The server that tests have used.
+
+        :raises SandboxError: if none has used one.
+        """
+        url, run = os.environ.get(URL_VARIABLE, ""), run_name(self._config)
         if url:
-            return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""))
+            return SandboxServer(url, os.environ.get(TOKEN_VARIABLE, ""), run)
         folder = self._config.stash.get(_FOLDER, None)
         if folder is None or not (folder / local_service.STATE).exists():
-            return None
-        return SandboxServer(local_service.started(folder, os.getpid()))
+            raise SandboxError("no test has used a project of the sandbox")
+        return SandboxServer(local_service.started(folder, os.getpid()), run=run)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and register the judge if an option asks for it."""
+    """Declare the marker, and register the judge if it is asked for."""
     option = config.option
-    if option.sample_of is not None and option.sample_min is None:
-        raise pytest.UsageError("--sample-of needs --sample-min")
-    gate = Gate(option.sample_report, option.sample_min, option.sample_of, option.sample_findings)
-    if not gate.is_open and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Judge(config, gate), "sample-resource-judge")
+    if option.sample_allow and not option.sample_verdict:
+        raise pytest.UsageError("--sample-allow needs --sample-verdict")
+    if option.sample_verdict and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Judge(config), "sample-resource-judge")
     config.addinivalue_line(
         "markers",
         "sample_project(**order): what the project of the fixture sample_project is made with, as resources=100 or"

@@ -44,6 +44,10 @@ class SandboxError(Exception):
         self.refusal = refusal
 
 
+class UnexpectedRequests(AssertionError):
+    """The client has not sent the requests that a test expects."""
+
+
 class SandboxServer:
     """A running service whose sandbox is on.
 
@@ -72,18 +76,19 @@ class SandboxServer:
         """
         if self.run is not None:
             order.setdefault("run", self.run)
-        return SandboxProject(self, self.order("POST", "/sandbox/projects", order))
+        return SandboxProject(self, {**self.order("POST", "/sandbox/projects", order), "run": order.get("run")})
 
-    def run_report(self, run: str, media_type: str = "application/json", **asked: Any) -> bytes:
-        """The report on all projects of a run together.
+    def verdict(self, *, allow: Sequence[str] = ()) -> tuple[bool, str]:
+        """Whether the clients of the run pass, and the report on them as text.
 
-        :param media_type: ``application/json`` or ``text/html``.
-        :param asked: parameters of the route: ``allow=["staleVersionRepeated"]`` leaves out expected findings;
-            ``min=80``, ``of=["operations"]`` and ``noFindings=True`` are the conditions of its ``gate``.
-        :raises SandboxError: if the server has no such run, or refuses a parameter.
+        :param allow: the ids of findings that are expected, such as ``staleVersionRepeated``.
+        :raises SandboxError: if the server has no such run, or does not know a finding.
         """
-        query = urlencode(asked, doseq=True)
-        return self._answered("GET", f"/sandbox/runs/{quote(run, safe='')}/report?{query}", None, media_type)
+        if self.run is None:
+            raise SandboxError("the projects of this server belong to no run")
+        path = f"/sandbox/runs/{quote(self.run, safe='')}/verdict?{urlencode({'allow': allow}, doseq=True)}"
+        status, answered = self._answered("GET", path, None, also=409)
+        return status == 200, answered.decode().rstrip("\n")
 
     def order(self, method: str, path: str, body: Any = None, *, also: int | None = None) -> Any:
         """Send a request to the sandbox.
@@ -94,13 +99,11 @@ class SandboxServer:
         :return: the JSON value of the answer; None if it has no body.
         :raises SandboxError: for a status of 300 or more (no redirect is followed), or if the server does not answer.
         """
-        answered = self._answered(method, path, body, also=also)
+        _, answered = self._answered(method, path, body, also=also)
         return json.loads(answered) if answered else None
 
-    def _answered(
-        self, method: str, path: str, body: Any, media_type: str = "application/json", *, also: int | None = None
-    ) -> bytes:
-        headers = {"Accept": media_type}
+    def _answered(self, method: str, path: str, body: Any, *, also: int | None = None) -> tuple[int, bytes]:
+        headers = {"Accept": "application/json"}
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -111,7 +114,7 @@ class SandboxServer:
         if status >= 300 and status != also:
             told = f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}"
             raise SandboxError(told, _message_of(answered) if status == 400 else None)
-        return answered
+        return status, answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Send a request on a separate connection, and return status and body of the answer.
@@ -145,6 +148,7 @@ class SandboxProject:
     :ivar client_id: the id of the API client.
     :ivar client_secret: the secret of the API client.
     :ivar scope: the scopes that the client may request.
+    :ivar run: the name of the run that the project belongs to; None for no run.
     :ivar token_url: the URL of the token endpoint.
     """
 
@@ -159,6 +163,7 @@ class SandboxProject:
         self.client_secret: str = made["clientSecret"]
         self.scope: str = made["scope"]
         self.token_url = server.token_url
+        self.run: str | None = made.get("run")
         self._told_before: list[str] = []
 
     def __repr__(self) -> str:
@@ -177,19 +182,10 @@ class SandboxProject:
         """
         self._server.order("PUT", f"{self._path}/rules", {"rules": [dict(rule) for rule in rules]})
 
-    def idle_rules(self) -> list[str]:
-        """Descriptions of the rules that have not acted, each with the number of its matches."""
+    def rule_counts(self) -> list[dict[str, int]]:
+        """For each rule, how often it has ``matched`` and how often it has ``acted``."""
         listed = self._server.order("GET", f"{self._path}/rules")["rules"]
-        return [
-            f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests."
-            for number, rule in enumerate(listed)
-            if not rule["acted"]
-        ]
-
-    def rule_counts(self) -> list[tuple[int, int]]:
-        """For each rule, how often it has matched and how often it has acted."""
-        listed = self._server.order("GET", f"{self._path}/rules")["rules"]
-        return [(rule["matched"], rule["acted"]) for rule in listed]
+        return [{"matched": rule["matched"], "acted": rule["acted"]} for rule in listed]
 
     # Clock and ids
 
@@ -227,17 +223,6 @@ class SandboxProject:
         if "requests" not in keep:
             self._told_before += [told(self.journal()) or "none", "(reset)"]
         self._server.order("POST", f"{self._path}/reset", {"keep": list(keep)})
-
-    def save(self, name: str = "saved") -> None:
-        """Save the state of the project under a name."""
-        self._server.order("PUT", f"{self._path}/snapshots/{quote(name, safe='')}")
-
-    def restore(self, name: str = "saved") -> None:
-        """Restore a state that :meth:`save` saved: all answers are the same again, byte for byte.
-
-        :raises SandboxError: if no state has the name.
-        """
-        self._server.order("POST", f"{self._path}/snapshots/{quote(name, safe='')}/restore")
 
     # Requests of the client
 
@@ -298,7 +283,7 @@ class SandboxProject:
             or None for no body.
         :param within_ms: how long to wait for the requests, up to a minute.
         :param settle_ms: how long to wait for requests beyond the largest number.
-        :raises AssertionError: if the client has sent fewer or more; the message shows the nearest request and its
+        :raises UnexpectedRequests: if the client has sent fewer or more; the message shows the nearest request and its
             differences.
         """
         __tracebackhide__ = True
@@ -319,23 +304,33 @@ class SandboxProject:
             order["body"] = "" if body is None else body
         answer = self._server.order("POST", f"{self._path}/requests/expect", order, also=409)
         if "told" in answer:
-            raise AssertionError(answer["told"])
+            raise UnexpectedRequests(answer["told"])
         numbers = set(answer["requests"])
         return [entry for entry in reversed(self.journal()) if entry.number in numbers] if numbers else []
 
     def told(self) -> str:
-        """All requests as text, also those before a reset, and the rules that have not acted."""
-        return "\n".join([*self._told_before, told(self.journal()) or "none", *self.idle_rules()])
+        """All requests as text, also those before a reset; what the client gave up; and the rules that have not
+        acted."""
+        gave_up = (line for line in self.report()["told"].splitlines() if line.startswith("gave up: "))
+        listed = self._server.order("GET", f"{self._path}/rules")["rules"]
+        idle = (
+            f"rule {rule.get('name', number)} never acted, and matched {rule['matched']} requests."
+            for number, rule in enumerate(listed)
+            if not rule["acted"]
+        )
+        return "\n".join([*self._told_before, told(self.journal()) or "none", *gave_up, *idle])
+
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings of the report: what the client does that works and should not be so."""
+        return self.report()["findings"]
 
     def har(self) -> dict[str, Any]:
         """The journal as a HAR 1.2 document, which browsers and other tools can open."""
         return self._server.order("GET", f"{self._path}/requests.har")
 
     def report(self) -> dict[str, Any]:
-        """The report on the client: what it has exercised of the interface, and how it dealt with faults.
-
-        :raises SandboxError: if the service is of a version without reports.
-        """
+        """The report on the client: what the service has carried out for it, how it dealt with faults, and the
+        findings."""
         return self._server.order("GET", f"{self._path}/report")
 
     # Tokens

@@ -253,7 +253,6 @@ planted(
     ("C-do-43", "each call has a connection of its own", connections(lambda response: response.request.extensions is not None)),
     ("C-do-44", "the connection is closed after an error", connections(lambda response: response.status_code >= 400)),
     ("C-do-48", "the last id of a page is cut off", variables(_cut_off)),
-    ("C-do-50 C-do-52", "a header that is no longer read is sent", headers({"X-Vrap-Disable-Validation": "true"})),
     ("C-err-69 C-do-60", "a GET whose connection breaks is not repeated", lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: False)),
     ("C-do-26..28 C-do-61", "any request whose connection breaks is repeated",
      lambda adapter: setattr(adapter.Client, "tries_again", lambda *_: True)),

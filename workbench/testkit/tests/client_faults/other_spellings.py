@@ -292,8 +292,6 @@ planted(
     ("C-do-38", "an update that is refused is sent once more", behaving.repeated({409}, when=lambda operation, *_: operation == "updateResourceById")),
     ("C-do-43", "each request ends its connection", behaving.headers({"Connection": "close"})),
     ("C-ans-8 C-do-47 C-do-59", "a delete is followed by a look", of_method("DELETE", _looks_again)),
-    ("C-do-51", "hyphens of a query are percent-encoded", lambda adapter: around(adapter, "encoded", lambda former, found: former(found).replace("-", "%2D"))),
-    ("C-do-50 C-do-52", "another header that is no longer read is sent", behaving.headers({"x-vrap-other": "1"})),
     ("C-do-9 C-do-11", "a refused token is replaced in calls with an id and in writes alone", behaving_tokens.not_renewed(lambda operation, _: operation == "listResources" or "Sorted" in operation)),
     ("C-do-5", "two calls at the same time ask for tokens", lambda adapter: around(adapter.Client, "__init__", _two_at_once)),
     ("C-do-44", "the connection is closed after a 404", behaving.connections(lambda response: response.status_code == 404)),

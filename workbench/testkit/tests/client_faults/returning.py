@@ -165,7 +165,7 @@ planted(
     ("C-ans-64", "unknown members of resources are refused", known_only({"sandboxOfTomorrow"})),
     ("C-ans-69", "unknown kinds of facets are refused", enumerated("type", "terms", "range", "filter")),
     ("C-ans-8 C-do-59", "a delete returns nothing", nothing(lambda request: request.method == "DELETE")),
-    ("C-ans-4 C-ans-5 C-ans-26 C-ans-29 C-ans-73 C-err-46 C-do-12 C-do-20 C-do-50", "201 is an error", lambda adapter: statuses(adapter, (201,))),
+    ("C-ans-4 C-ans-5 C-ans-26 C-ans-29 C-ans-73 C-err-46 C-do-12 C-do-20", "201 is an error", lambda adapter: statuses(adapter, (201,))),
     ("C-ans-24", "304 is an error", lambda adapter: statuses(adapter, (304,))),
     ("C-ans-28..30", "a form is returned as a text", of_forms(lambda response, _: response.text)),
     ("C-ans-63", "compressed answers are refused", responses(lambda response: "Content-Encoding" in response.headers)),

@@ -74,7 +74,7 @@ planted(
     ("C-req-88", "small negative numbers of bodies are sent as 0", scalars(numbers(lambda value: 0 if -1e-8 < value < 0 else value))),
     ("C-req-71", "texts of bodies lose characters beyond the BMP", scalars(texts(bmp_only))),
     ("C-req-87", "long texts of bodies are cut off", scalars(texts(lambda value: value[:8000]))),
-    ("C-req-1 C-req-4 C-req-5 C-req-8 C-req-13 C-req-14 C-do-50", "a body has another Content-Type",
+    ("C-req-1 C-req-4 C-req-5 C-req-8 C-req-13 C-req-14", "a body has another Content-Type",
      lambda adapter: around(adapter, "content", lambda former, operation, body: ((made := former(operation, body))[0], {"Content-Type": "text/plain"} if made[1].get("Content-Type") == "application/json" else made[1]))),
     ("C-req-76", "members of objects in arrays of bodies are made up",
      objects(lambda value: {name: [{"integerExample": 0, **item} for item in items] if name == "arrayOfObjectType" else items for name, items in value.items()})),

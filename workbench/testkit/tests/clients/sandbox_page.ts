@@ -312,18 +312,7 @@ await page.locator(".cards button").first().click();
 await page.locator('.cards pre:has-text("walk")').waitFor();
 await checkAccessibility(page, "resources");
 
-// Snapshots: what is deleted comes back
 await show(page, "Project");
-await page.getByLabel("Name").fill("before");
-await page.getByRole("button", { name: "Save a snapshot" }).click();
-await page.getByRole("button", { name: "Restore before" }).waitFor();
-const read = await fetch(`${collection}/key=walk`, { headers: { Authorization: `Bearer ${token}` } });
-const { id } = (await read.json()) as { id: string };
-equal(await send(`${collection}/${id}`, token, "DELETE"), 200);
-equal(await send(`${collection}/key=walk`, token), 404);
-await page.getByRole("button", { name: "Restore before" }).click();
-await page.getByText("The project holds what it held at before.").waitFor();
-equal(await send(`${collection}/key=walk`, token), 200);
 
 // Two days later the token has expired
 await page.getByRole("button", { name: "+2 days" }).click();
@@ -343,19 +332,6 @@ await page.setViewportSize({ width: 390, height: 844 });
 const recovery = page.getByRole("group", { name: "Table of recovery" });
 ok(await recovery.evaluate((border) => (border.firstElementChild?.scrollWidth ?? 0) <= border.clientWidth), "the table is within its border");
 await page.setViewportSize({ width: 1400, height: 900 });
-const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the report as a page" }).click()]);
-equal(saved.suggestedFilename(), `${project}-report.html`);
-const report = await context.newPage();
-await report.setContent(readFileSync(await saved.path(), "utf8"));
-await checkAccessibility(report, "the saved report");
-await report.setViewportSize({ width: 390, height: 844 });
-const height = Number(await report.evaluate("document.documentElement.scrollHeight"));
-ok(height < 10_000, `folded, the report is ${height} pixels high`);
-await report.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Findings" }).click();
-const clause = report.locator("table").first().getByRole("link").first();
-ok((await clause.getAttribute("href"))?.endsWith(`/docs/specification#${await clause.innerText()}`), "it leads to the clause");
-await report.close();
-
 // The connection breaks and comes back: nothing is lost
 await show(page, "Requests");
 const before = await rows(page).count();
@@ -399,7 +375,8 @@ await page.getByRole("heading", { name: `There is no project ${project}` }).wait
 await page.getByRole("status").getByText("Gone").waitFor();
 equal(await page.locator(".is-live").count(), 0);
 await checkAccessibility(page, "gone");
-await page.getByRole("button", { name: "Make a new project" }).click();
+await page.getByRole("link", { name: "All projects, and a new one" }).click();
+await page.getByRole("button", { name: "Make a project" }).click();
 await page.getByRole("heading", { name: "Credentials" }).waitFor();
 await context.close();
 
@@ -412,7 +389,7 @@ await door.getByRole("alert").getByText("This is not the token").waitFor();
 await checkAccessibility(door, "door");
 await door.getByLabel("Token").fill(SANDBOX_TOKEN);
 await door.getByRole("button", { name: "Open" }).click();
-await door.getByRole("button", { name: "New project" }).click();
+await door.getByRole("button", { name: "Make a project" }).click();
 await door.getByRole("heading", { name: "Credentials" }).waitFor();
 await door.locator(".live.is-live").waitFor();
 ok(!(await door.content()).includes(SANDBOX_TOKEN));

@@ -22,7 +22,7 @@ before(async () => {
 after(() => service.stop());
 
 test("a busy server is told", async () => {
-  const project = await server.createProject({ resources: 1 });
+  const project = await server.makeProject({ resources: 1 });
   await project.rules([{ times: { first: 1 }, status: 503, retryAfter: 0 }]);
   const get = () => fetch(`${project.url}/resource`, { headers: { Authorization: `Bearer ${project.token}` } });
   assert.deepEqual([(await get()).status, (await get()).status], [503, 200]);

@@ -7,17 +7,13 @@ the request has ended.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-from urllib.parse import unquote_to_bytes
+from typing import Any
+from urllib.parse import unquote, unquote_to_bytes
 
-from app.query.kinds import NUMBER
-from app.query.object_fields import OBJECT_FIELDS
 from app.values.strict_json import is_utf8
-from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, LISTS, TOKEN_OPERATION, Look
-
-_OFFSET_AT_MOST = 10_000
+from sample_resource_sandbox.analysis.look import TOKEN_OPERATION, Look
 
 _TOLD = 3
 """The most requests of a finding that the text of a report names."""
@@ -115,39 +111,7 @@ def _answer_not_read(entry: Look) -> str | None:
 # Values
 
 
-_NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*", re.ASCII)
 _BOOLEANS = ("fuzzy", "staged", "withTotal")
-_WITH_NUMBERS = BODIES_OF_RESOURCES | {"updateResourceById"}
-"""The operations whose bodies have typed numbers. The record of the echo endpoints accepts any value."""
-
-
-def _number_as_text(entry: Look) -> str | None:
-    if entry.operation not in _WITH_NUMBERS or not isinstance(entry.json, dict):
-        return None
-    for path, value in _numbers_of(entry.members):
-        if isinstance(value, str) and _NUMBER.fullmatch(value):
-            return f"{path} is the text {json.dumps(value)}."
-    return None
-
-
-def _numbers_of(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the members of a body that should be numbers, each with its path."""
-    yield "version", body.get("version")
-    wrapped = body.get("objectTypeProperty")
-    if not isinstance(wrapped, dict):
-        return
-    fields = cast("dict[str, Any]", wrapped)
-    for row in OBJECT_FIELDS:
-        for index, item in enumerate(_listed(fields.get(row.name))):
-            path = f"objectTypeProperty -> {row.name} -> {index}"
-            if row.type is not None and row.type.kind is NUMBER:
-                yield path, item
-            members = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
-            yield from ((f"{path} -> {name}", value) for name, value in members.items())
-
-
-def _listed(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _boolean_of_python(entry: Look) -> str | None:
@@ -157,29 +121,8 @@ def _boolean_of_python(entry: Look) -> str | None:
     return None
 
 
-_NEEDLESS = re.compile("%(?:4[1-9A-Fa-f]|5[0-9Aa]|6[1-9A-Fa-f]|7[0-9Aa]|3[0-9]|2[DdEe]|5[Ff]|7[Ee])")
-"""The unreserved characters of RFC 3986, section 2.3, in percent-encoding."""
-_DOTS = re.compile("(?:%2[Ee]){1,2}")
-"""A path segment of dots, which programs would remove if they were not encoded."""
-_OF_FORMS = ("%7E",)
-"""The unreserved character that WHATWG's serializer of forms and query strings encodes nevertheless."""
-_KEY_SEGMENT = re.compile("/[^/]*/resource/(?:key|artificially-complex/path/uri-parameter-one)%3[Dd]")
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
 """The characters that no request target may contain (RFC 3986, appendix A)."""
-
-
-def _needless_encoding(entry: Look) -> str | None:
-    if "%" not in entry.target:
-        return None
-    path, _question, query = entry.target.partition("?")
-    encoded = [_NEEDLESS.search(segment) for segment in path.split("/") if _DOTS.fullmatch(segment) is None]
-    encoded += [each for each in _NEEDLESS.finditer(query) if each[0].upper() not in _OF_FORMS]
-    for found in encoded:
-        if found is not None:
-            return f"{found[0]} is {chr(int(found[0][1:], 16))}, which needs no encoding."
-    if _KEY_SEGMENT.match(entry.path):
-        return "The equal sign of the segment is encoded; the interface shows it as it is."
-    return None
 
 
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
@@ -214,96 +157,56 @@ def _double_encoding(entry: Look) -> str | None:
 
 def _missing_encoding(entry: Look) -> str | None:
     found = _UNENCODED.search(entry.target)
-    return None if found is None else f"{json.dumps(found[0])} has to be percent-encoded in a target."
-
-
-# Lists
-
-
-def _deep_offset(entry: Look) -> str | None:
-    if entry.operation not in LISTS:
-        return None
-    for text in entry.values("offset"):
-        if re.fullmatch(r"[0-9]{1,15}(\.0*)?", text) and float(text) > _OFFSET_AT_MOST:
-            return f"offset={text}; the largest is {_OFFSET_AT_MOST}."
+    if found is not None:
+        return f"{json.dumps(found[0])} has to be percent-encoded in a target."
+    for pair in entry.target.partition("?")[2].split("&") if "+" in entry.target else ():
+        value = pair.partition("=")[2]
+        with_plus, with_blank = unquote(value), unquote(value.replace("+", " "))
+        if with_plus != with_blank and with_plus in entry.written and with_blank not in entry.written:
+            return f"{value} is the text {json.dumps(with_blank)}, and the client has written {json.dumps(with_plus)}."
     return None
 
 
-# Headers and bodies
-
-
-def _retired_header(entry: Look) -> str | None:
-    if not [name for name in entry.headers if name.startswith("x-vrap-")]:
-        return None
-    found = next(name for name, _ in entry.entry.request.pairs() if name.lower().startswith("x-vrap-"))
-    return f"{found} is not read any more."
-
-
-def _body_on_get(entry: Look) -> str | None:
-    if entry.method not in ("GET", "HEAD"):
-        return None
-    size = entry.entry.request.size
-    return f"{size} bytes, which nobody reads." if size else None
-
-
 FINDINGS: tuple[Finding, ...] = (
-    Finding("tokenForEachRequest", "A token for each request",
-        "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-17",), None),
-    Finding("tokenRenewedEarly", "A token fetched long before the former one expires",
-        "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-17",), None),
-    Finding("retryBeforeRetryAfter", "A retry before Retry-After",
-        "Wait for the seconds that `Retry-After` states.",
-        ("E-26",), None),
-    Finding("unsafeRepetition", "A repeated POST may make two resources",
+    Finding("unsafeRepetition", "A repeated POST has made two resources",
         "Give new resources a `key`: then a retry finds the resource instead of making a second one.",
-        ("4.6-3", "4.6-4"), None),
+        ("4.6-3",), None),
+    Finding("lostUpdate", "A write without a version overwrites what another writer has changed",
+        "Send the version that was read, as `version` or in `If-Match`, and decide again after a 409 or 412.",
+        (), None),
+    Finding("staleVersionRepeated", "The same version sent again after a 409 or 412",
+        "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
+        ("9-5",), None),
     Finding("refusedTokenRepeated", "A refused token sent again",
         "After a 401 get a new token, and retry the request once with it.",
-        ("A-3", "A-17"), None),
-    Finding("retriedWithoutPause", "Repeated without a pause",
-        "Wait before each retry, longer each time, and give up after a few.",
-        ("E-26",), None),
-    Finding("staleVersionRepeated", "The same version sent again after a 409",
-        "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
-        ("9-5", "9-8"), None),
+        ("A-3",), None),
     Finding("refusedRequestRepeated", "A refused request sent again unchanged",
         "Do not retry these: the same request gets the same answer.",
         (), None),
+    Finding("retryBeforeRetryAfter", "A retry before Retry-After",
+        "Wait for the seconds that `Retry-After` states.",
+        ("E-26",), None),
+    Finding("retriedWithoutPause", "Repeated without a pause",
+        "Wait before each retry, longer each time, and give up after a few.",
+        (), None),
+    Finding("tokenForEachRequest", "A new token while the one before is valid for long",
+        "Keep the token until shortly before `expires_in` is over, or until a 401.",
+        ("A-17",), None),
     Finding("connectionForEachRequest", "A new connection for each request",
-        "Keep the connection open, and use one pool of connections for all requests.",
-        ("H-20",), None),
-    Finding("numberAsText", "A number sent as text",
-        "Send a number of JSON, without quotes.",
-        ("2.3-13", "9-11"), _number_as_text),
+        "Keep the connection open (RFC 9112, 9.3), and use one pool of connections for all requests.",
+        (), None),
+    Finding("doubleEncoding", "A value percent-encoded twice",
+        "Encode each part once (RFC 3986, 2.4): leave it to the HTTP library, or do it yourself.",
+        (), _double_encoding),
+    Finding("missingEncoding", "A missing percent-encoding",
+        "Percent-encode it as UTF-8 (RFC 3986, 2.1), and a plus sign in a query as `%2B`.",
+        ("4-12",), _missing_encoding),
     Finding("booleanInOtherCase", "A boolean spelt as in Python",
         "Send `true` or `false`.",
-        ("4-7", "4-8"), _boolean_of_python),
-    Finding("needlessEncoding", "A needless percent-encoding",
-        "Leave unreserved characters (RFC 3986, 2.3) as they are: caches may take the two for different URLs.",
-        ("2.1-6", "2.1-7"), _needless_encoding),
-    Finding("doubleEncoding", "A value percent-encoded twice",
-        "Encode each part once: leave it to the HTTP library, or do it yourself.",
-        ("2.1-6", "4-12"), _double_encoding),
-    Finding("missingEncoding", "A missing percent-encoding",
-        "Percent-encode it as UTF-8.",
-        ("4-12",), _missing_encoding),
-    Finding("pageForOneResult", "A page of 500 of which one result is used",
-        "Ask by id, by key, or by a condition with a small `limit`.",
-        ("4.12-4",), None),
-    Finding("offsetTooLarge", "A page walked by offset past 10,000",
-        "Walk by a condition on the last id, `where=id > :last` with `sort=id`: each page costs the same.",
-        ("4.12-5", "4.12-21"), _deep_offset),
-    Finding("retiredHeader", "A header that the platform no longer reads",
-        "Leave it out.",
-        (), _retired_header),
-    Finding("bodyOnGet", "A body on GET",
-        "Send parameters in the query string: servers and proxies may refuse or drop the body (RFC 9110, 9.3.1).",
-        ("4-3",), _body_on_get),
+        ("4-7",), _boolean_of_python),
     Finding("answerNotRead", "An answer that was not read",
         "Wait for answers for some seconds at least, and read what a write did before you repeat it.",
-        ("9-2",), _answer_not_read),
+        (), _answer_not_read),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Finding] = {finding.id: finding for finding in FINDINGS}

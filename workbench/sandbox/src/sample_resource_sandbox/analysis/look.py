@@ -23,16 +23,15 @@ LISTS = frozenset(
 
 WRITES_BY_ID = frozenset(("updateResourceById", "deleteResourceById"))
 
-TROUBLES = ("401", "409", "429", "503", "lost")
+WRITES = BODIES_OF_RESOURCES | WRITES_BY_ID
+
+TROUBLES = ("401", "409", "412", "429", "503", "lost")
 """The troubles from which a client should recover: statuses, and answers that it did not get whole."""
 
-REFUSALS = (400, 403, 405, 413, 414, 415)
-"""The statuses that a repeated request gets again."""
-
-_LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall"))
+_LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall", "truncatedJson", "empty"))
 """The effects of rules after which the client does not get the whole answer."""
 
-_MADE_UP = frozenset(("status", "limit", "expireTokens", "body"))
+_MADE_UP = frozenset(("status", "limit", "expireTokens", "body", "html"))
 """The effects of rules after which the status of an answer is not that of the service."""
 
 _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
@@ -46,10 +45,6 @@ FIELDS_AT_MOST = 1000
 
 _TEXT_AT_MOST = 200
 """The most characters of a text that is remembered."""
-
-_BACKLOG_S = 0.02
-"""The seconds after connections were waiting to be accepted, in which an accepted connection may be one of them."""
-
 
 _TEXTS = ("target", "path", "_query", "parameters", "text", "json", "members", "answer_text", "answer_json")
 """The members of a :class:`Look` that may be long."""
@@ -71,8 +66,9 @@ class Look:
         self.began = entry.arrived_at
         self.path, _, self._query = entry.target.partition("?")
         """The raw path of the target."""
-        self.connection = None if entry.connection is None else entry.connection[0]
-        """The number of the entry's connection; None without one."""
+        has_own = entry.connection is not None and _PROXIES.isdisjoint(self.headers)
+        self.connection, self._request = entry.connection if has_own and entry.connection else (None, 0)
+        """The number of the client's connection; None if it is not known, as behind a proxy."""
         # The answer
         self.status = entry.status
         """The status of the answer; None if there was no answer."""
@@ -95,23 +91,21 @@ class Look:
             return str(self.status)
         return "5xx" if (self.status or 0) >= 500 else None
 
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the status says that the request itself is wrong. A read that is 404 may be repeated: a client may
+        wait for a resource."""
+        status = self.status or 0
+        others = (401, 404, 409, 412, 429) if self.method in ("GET", "HEAD") else (401, 409, 412, 429)
+        return 400 <= status < 500 and status not in others
+
     def drop_texts(self) -> None:
         """Drop the long texts, after computing the values with which later requests are compared. These cannot be
         computed later, because the journal cuts bodies and drops entries."""
         _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
-        _ = self.authorization, self.header_hash, self.retry_after, self.prefer
+        _ = self.authorization, self.header_hash, self.retry_after, self.if_match
         for text in _TEXTS:
             self.__dict__.pop(text, None)
-
-    def is_reaction_to(self, before: "Look") -> bool:
-        """Whether the client may have sent this request in reaction to the answer, or the loss, of another one."""
-        connection, other = self.entry.connection, before.entry
-        if connection is not None and other.pending and connection[0] in other.pending:
-            return other.pending[connection[0]] != connection[1]  # the pending request had arrived before the answer
-        waited = other.had_backlog and self.is_first_on_connection
-        if waited and (self.entry.opened_at or self.began) - other.ended_at < _BACKLOG_S:
-            return False
-        return self.began > (before.began if before.is_lost else other.answered_at)
 
     # The request
 
@@ -143,16 +137,13 @@ class Look:
     @property
     def is_first_on_connection(self) -> bool:
         """Whether the request is the first on its connection."""
-        return self.entry.connection is not None and self.entry.connection[1] == 1
+        return self.connection is not None and self._request == 1
 
     @property
     def keeps_connection(self) -> bool:
-        """Whether the client wants to reuse the connection, which is the default of HTTP/1.1. False behind a proxy."""
-        return (
-            self.entry.http_version == "HTTP/1.1"
-            and self.headers.get("connection", "").lower() in ("", "keep-alive")
-            and _PROXIES.isdisjoint(self.headers)
-        )
+        """Whether the client wants to reuse the connection, which is the default of HTTP/1.1."""
+        header = self.headers.get("connection", "").lower()
+        return self.entry.http_version == "HTTP/1.1" and header in ("", "keep-alive")
 
     @property
     def form(self) -> tuple[tuple[str, str], ...]:
@@ -247,13 +238,28 @@ class Look:
         return (key,) if isinstance(key, str) else ()
 
     @cached_property
-    def prefer(self) -> str:
-        """The header Prefer, by which a request orders a fault; empty if there is none."""
-        return self.headers.get("prefer", "")
+    def if_match(self) -> str:
+        """The entity tag that a write expects; empty if it expects none. ``*`` expects no certain one."""
+        return self.headers.get("if-match", "").replace("*", "")
+
+    @property
+    def expects_version(self) -> bool:
+        """Whether a write expects a certain version of its resource."""
+        return self.version is not None or self.if_match != ""
 
     def is_same(self, other: "Look") -> bool:
-        """Whether two requests are equal. Requests with different ``Prefer`` headers are not."""
-        return (self.call, self.prefer) == (other.call, other.prefer)
+        """Whether two requests are equal, and expect the same version."""
+        return (self.call, self.if_match) == (other.call, other.if_match)
+
+    @property
+    def creates(self) -> bool:
+        """Whether a request creates a resource each time that it is carried out."""
+        return (
+            self.operation == "createOrUpdateResource"
+            and isinstance(self.json, dict)
+            and {"id", "key", "version"}.isdisjoint(self.members)
+            and "if-match" not in self.headers
+        )
 
     @cached_property
     def header_hash(self) -> bytes:
@@ -304,13 +310,24 @@ class Look:
         return _json_of(self.answer_text)
 
     @property
-    def error_codes(self) -> frozenset[str]:
-        """The codes of an error answer."""
-        if not self.has_failed or not isinstance(self.answer_json, dict):
-            return frozenset()
-        faults = cast("dict[str, Any]", self.answer_json).get("errors")
-        listed = cast("list[Any]", faults) if isinstance(faults, list) else []
-        return frozenset(str(cast("dict[str, Any]", each).get("code")) for each in listed if isinstance(each, dict))
+    def is_cut(self) -> bool:
+        """Whether the journal has only the beginning of the answer."""
+        answer = self.entry.answer
+        return answer is not None and answer.size is not None and answer.size > len(answer.body)
+
+    @property
+    def last_modified_by(self) -> Any:
+        """The client that has last changed the resource of the answer. A write that changes nothing is not its own."""
+        modified: Any = self.answer_json.get("lastModifiedBy") if isinstance(self.answer_json, dict) else None
+        return modified.get("id") if isinstance(modified, dict) else None
+
+    def versions_shown(self) -> dict[str, int]:
+        """The versions of resources that the answer shows, by their ids."""
+        answer: Any = self.answer_json
+        listed = answer.get("results", [answer]) if isinstance(answer, dict) else []
+        found = [cast("dict[str, Any]", each) for each in listed if isinstance(each, dict)] if listed else []
+        pairs = ((each.get("id"), each.get("version")) for each in found)
+        return {id_: version for id_, version in pairs if isinstance(id_, str) and isinstance(version, int)}
 
 
 def _hash_of(*parts: str | bytes) -> bytes:

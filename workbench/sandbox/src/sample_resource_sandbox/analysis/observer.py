@@ -1,12 +1,10 @@
-"""Judges each request of a project when it has ended: what it has exercised, its findings, and the story that it
-continues."""
+"""Judges each request of a project when it has ended: its findings, and the story that it continues."""
 
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from sample_resource_sandbox.analysis.clients import Client, Tokens
-from sample_resource_sandbox.analysis.exercised import exercised_by
 from sample_resource_sandbox.analysis.findings import BY_ID, FINDINGS, Finds, Found, shown
 from sample_resource_sandbox.analysis.look import Look
 from sample_resource_sandbox.analysis.stories import Episode
@@ -29,7 +27,6 @@ class Observer:
 
     :ivar client_id: the project's own client.
     :ivar journal: the journal of the project.
-    :param known: the names of all parts of the interface that can be exercised, by kind.
     :param allow: the ids of findings that are expected, and not recorded.
     :param is_cut: whether the project has had requests that are not known any more.
     """
@@ -39,7 +36,6 @@ class Observer:
         project_key: str,
         client_id: str,
         journal: Journal,
-        known: Mapping[str, frozenset[str]],
         allow: Collection[str] = (),
         *,
         is_cut: bool = False,
@@ -47,7 +43,6 @@ class Observer:
         self._project_key = project_key
         self.client_id = client_id
         self.journal = journal
-        self._known = known
         self.allow = allow
         self._clients: dict[tuple[str, str], Client] = {}
         self._tokens: dict[str, Tokens] = {}
@@ -106,7 +101,7 @@ class Observer:
         if client_id not in self._tokens:
             self._tokens[client_id] = Tokens(self)
         tokens = self._tokens[client_id]
-        for id_, act in (("", self._exercise), *_looks(), ("", partial(tokens.follow, client)), ("", client.follow)):
+        for id_, act in (("", self._tally.count), *_looks(), ("", partial(tokens.follow, client)), ("", client.follow)):
             try:
                 detail = act(look)
                 if detail is not None:
@@ -115,11 +110,8 @@ class Observer:
                 fields = {"request": look.number, "reason": repr(error)}
                 _log.warning("a look at an entry failed", extra={"fields": fields})
 
-    def _exercise(self, look: Look) -> None:
-        self._tally.count(exercised_by(look, self._known))
-
-    def find(self, number: int, id_: str, detail: str) -> Found | None:
-        """Record a finding in a request, and return it; None if such findings are allowed."""
+    def find(self, number: int, id_: str, detail: str) -> str | None:
+        """Record a finding in a request. Return its detail as it is shown; None if such findings are allowed."""
         if id_ in self.allow:
             return None
         secrets, entry = self.journal.secrets, self.journal.get(number)
@@ -127,12 +119,7 @@ class Observer:
         method, target = ("", "") if entry is None else (entry.method, secrets.redacted(entry.target))
         self.journal.found(number, found)
         self._tally.find(self._project_key, found, method, target)
-        return found
-
-    def withdraw(self, found: Found) -> None:
-        """Remove a finding."""
-        self.journal.withdraw(found.number, found)
-        self._tally.withdraw(self._project_key, found)
+        return found.detail
 
     def settle(self, episode: Episode) -> None:
         """Count the outcome of a fault."""

@@ -1,17 +1,16 @@
 """Judges how a client goes on after a request has failed.
 
 A story is a failed request with the later requests for the same aim. Each trouble in a story has one outcome: a request
-that is lost, then gets 409 and then succeeds has recovered from both. A request that makes a trouble worse gets a
-finding. Requests that may come from several threads are not judged, and findings are removed if threads show later.
+that is lost, then gets 409 and then succeeds has recovered from both. A request that makes a trouble worse gets
+findings. Requests that may come from several threads are not judged.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from sample_resource_sandbox.analysis.findings import Found
 from sample_resource_sandbox.analysis.look import LISTS, TROUBLES, Look
 
 _EARLY_S = 0.05
@@ -25,8 +24,6 @@ _NUMBERS_KEPT = 20
 _STORIES_KEPT = 250
 """The most stories of a client that are kept."""
 
-_DOUBT = "so it cannot be told which request answers which failure. Send one after the other, on one connection;"
-_CLOSE = "close connections that are not used any more."
 _ORDERED = "The last answer was ordered, so it does not show that the client got what it wanted."
 
 _READS = ("GET", "HEAD")
@@ -46,30 +43,23 @@ class Episode:
     """The outcome of one trouble of a story.
 
     :param requests: the numbers of the entries, with the failed one first.
+    :param outcome: the outcome if nothing has made the trouble worse.
     :param reason: the reason for the outcome.
-    :param finding: the id of the finding by which the client has made the trouble worse.
+    :param worse: the ids of the findings by which the client has made the trouble worse, each with its detail.
     """
 
     trouble: str
     requests: list[int]
     outcome: Outcome
     reason: str
-    finding: str = ""
-
-    def described(self) -> dict[str, Any]:
-        """The episode in the form of the report."""
-        return {"requests": self.requests, "outcome": str(self.outcome), "reason": self.reason}
+    worse: Mapping[str, str]
 
 
 class Notes(Protocol):
     """Records the findings and outcomes of a client."""
 
-    def find(self, number: int, id_: str, detail: str) -> Found | None:
-        """Record a finding in a request, and return it; None if such findings are allowed."""
-        ...
-
-    def withdraw(self, found: Found) -> None:
-        """Remove a finding."""
+    def find(self, number: int, id_: str, detail: str) -> str | None:
+        """Record a finding in a request. Return its detail as it is shown; None if such findings are allowed."""
         ...
 
     def settle(self, episode: Episode) -> None:
@@ -87,21 +77,18 @@ class Story:
     """The numbers of the attempts."""
     met: dict[str, int] = field(default_factory=dict[str, int])
     """The troubles of the story, each with the index of the first attempt that had it."""
-    worse: dict[str, Found] = field(default_factory=dict[str, Found])
-    """The first finding by which the client has made each trouble worse."""
-    said: list[Found] = field(default_factory=list[Found])
-    """All findings of the story."""
-    done: list[tuple[int, Any]] = field(default_factory=list[tuple[int, Any]])
-    """The attempts whose answer was lost after they had been carried out, each with the version that it expected."""
+    worse: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """The findings by which the client has made each trouble worse, with their details."""
+    done: list[Any] = field(default_factory=list[Any])
+    """The versions that attempts expected which were carried out, although their answer was lost."""
+    created: int | None = None
+    """The number of the first attempt that has created a resource, although the client was told of a failure."""
     began: deque[float] = field(default_factory=lambda: deque[float](maxlen=HAMMERED))
     attempts: int = 0
     looked: int | None = None
     """The number of the request by which the client has read the result of the last attempt."""
     has_version: bool = False
-    """Whether an attempt that got 409 had expected a version."""
-    refused_at: float = 0.0
-    """The time when the token of the last attempt that got 401 was first seen; if it never was, the time of the
-    attempt."""
+    """Whether an attempt that got 409 or 412 had expected a version."""
     doubt: str = ""
     """The reason why the story cannot be judged; empty if it can."""
 
@@ -114,12 +101,12 @@ class Story:
         """Add an attempt to the story."""
         if look.trouble is not None:
             self.met.setdefault(look.trouble, self.attempts)
-        if look.trouble == "409":
-            self.has_version |= look.version is not None
-        if look.trouble == "401":
-            self.refused_at = look.entry.token_seen_at or look.began
+            if self.created is None and look.creates and look.was_carried_out:
+                self.created = look.number
+        if look.trouble in ("409", "412"):
+            self.has_version |= look.expects_version
         if look.is_lost and look.was_carried_out and look.version is not None and len(self.done) < _NUMBERS_KEPT:
-            self.done.append((look.number, look.version))
+            self.done.append(look.version)
         if len(self.numbers) < _NUMBERS_KEPT:
             self.numbers.append(look.number)
         self.attempts += 1
@@ -129,7 +116,7 @@ class Story:
     @property
     def _is_done(self) -> bool:
         """Whether the last attempt got 409 because an earlier one, whose answer was lost, had been carried out."""
-        return self.last.status == 409 and any(version == self.last.version for _, version in self.done)
+        return self.last.status == 409 and self.last.version in self.done
 
     def episodes(self) -> Iterator[Episode]:
         """Yield the outcome so far of each trouble of the story."""
@@ -137,22 +124,18 @@ class Story:
             if trouble not in TROUBLES:
                 continue
             numbers = self.numbers[first:] or [self.last.number]
-            if trouble in self.worse:
-                found = self.worse[trouble]
-                yield Episode(trouble, numbers, Outcome.MADE_WORSE, found.detail, found.finding.id)
-                continue
             if trouble == "lost" and self.looked is not None and (self.last.is_lost or self._is_done):
                 numbers = [*numbers, self.looked]
-            yield Episode(trouble, numbers, *self._outcome(trouble, self.attempts - 1 - first))
+            outcome, reason = self._outcome(trouble, self.attempts - 1 - first)
+            yield Episode(trouble, numbers, outcome, reason, self.worse.get(trouble, {}))
 
     def _outcome(self, trouble: str, times: int) -> tuple[Outcome, str]:
         last, often = self.last, "once" if times == 1 else f"{times} times"
         if self.doubt:
             return Outcome.NOT_JUDGED, self.doubt
-        if self.is_over and trouble == "409" and self.has_version and last.version is None and not last.has_failed:
+        is_refused = trouble in ("409", "412")
+        if self.is_over and is_refused and self.has_version and not last.expects_version and not last.has_failed:
             return Outcome.GAVE_UP, "The retry without a version has overwritten the other writer's change."
-        if self.is_over and trouble == "401" and (last.entry.token_seen_at or last.began) < self.refused_at:
-            return Outcome.GAVE_UP, f"Sent again {often} with a token that is older than the refused one."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if self.looked is not None and ((trouble == "lost" and last.is_lost) or (trouble != "401" and self._is_done)):
@@ -164,7 +147,7 @@ class Story:
 
 
 class Stories:
-    """The stories of one client. Ended stories are kept, because their findings may have to be removed."""
+    """The stories of one client."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -173,68 +156,50 @@ class Stories:
     def follow(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> None:
         """Continue the stories with the next request of the client.
 
-        :param may_follow: returns whether one thread has certainly sent both a request and an earlier one.
+        :param may_follow: returns whether one thread has sent both a request and an earlier one.
         """
-        if not self._stories and look.trouble is None:
-            return
         for story in self._stories.values():
             if story.last.trouble is not None and _shows(story.last, look):
                 story.looked = look.number
                 if not may_follow(look, story.last):
                     story.doubt = story.doubt or _doubt_of(story.last, look)
         story = self._stories.get(look.aim)
-        if story is not None and (look.entry.is_beside or look.entry.is_apart) and not may_follow(look, story.last):
-            self._doubt(story, look)  # another thread may have sent the earlier requests, too
         if story is None or story.is_over:
             if look.trouble is not None:
                 self._begin(look)
             return
         before = story.last
-        if look.is_reaction_to(before) and (before.call == look.call or before.status == 409):
-            look.entry.repeats = before.number
-        if not may_follow(look, before) or not look.is_reaction_to(before):
+        if may_follow(look, before):
+            if before.call == look.call or before.status in (409, 412):
+                look.entry.repeats = before.number
+            if not story.doubt and before.trouble is not None and before.is_same(look):
+                self._blame(story, before.trouble, look)
+        else:
             story.doubt = story.doubt or _doubt_of(before, look)
-        elif not story.doubt and before.trouble is not None and before.is_same(look):
-            self._blame(story, before.trouble, look)
         story.add(look)
 
     def _begin(self, look: Look) -> None:
         former = self._stories.pop(look.aim, None)
         if former is None and len(self._stories) >= _STORIES_KEPT:
             former = self._stories.pop(next(iter(self._stories)))
-        if former is not None:
-            self._settle(former)
+        for episode in former.episodes() if former is not None else ():
+            self._notes.settle(episode)
         story = self._stories[look.aim] = Story(look)
         story.add(look)
 
     def _blame(self, story: Story, trouble: str, look: Look) -> None:
-        """Record a finding if repeating the last attempt makes its trouble worse."""
+        """Record the findings if repeating the last attempt makes its trouble worse."""
         before = story.last
-        told = (
+        for id_, detail in (
+            ("unsafeRepetition", _unsafe(story, look)),
             ("refusedTokenRepeated", _same_token(before, look)),
             ("staleVersionRepeated", _stale(before, look, has_read=story.looked is not None)),
             ("retryBeforeRetryAfter", _early(before, look)),
-            ("unsafeRepetition", _unsafe(before, look, has_looked=story.looked is not None)),
             ("retriedWithoutPause", _hammered(story, look)),
-        )
-        for id_, detail in told:
-            found = None if detail is None else self._notes.find(look.number, id_, detail)
-            if found is not None:
-                story.said.append(found)
-                story.worse.setdefault(trouble, found)
-                return
-
-    def _doubt(self, story: Story, look: Look) -> None:
-        if story.said:
-            story.doubt = story.doubt or _doubt_of(story.last, look)
-        for found in story.said:
-            self._notes.withdraw(found)
-        story.said.clear()
-        story.worse.clear()
-
-    def _settle(self, story: Story) -> None:
-        for episode in story.episodes():
-            self._notes.settle(episode)
+        ):
+            told = None if detail is None else self._notes.find(look.number, id_, detail)
+            if told is not None:
+                story.worse.setdefault(trouble, {}).setdefault(id_, told)
 
     def episodes(self) -> Iterator[Episode]:
         """Yield the outcomes so far of the kept stories."""
@@ -244,12 +209,10 @@ class Stories:
 
 def _doubt_of(before: Look, look: Look) -> str:
     """The reason why two requests may come from two threads, with advice."""
-    if look.connection != before.connection and not look.entry.is_beside:
-        came = (
-            f"Request {before.number} came on connection {before.connection}, and {look.number} on {look.connection},"
-        )
-        return f"{came} as from two threads, {_DOUBT} {_CLOSE}"
-    return f"Requests of the client overlapped at request {before.number} or {look.number}, {_DOUBT} {_CLOSE}"
+    return (
+        f"Requests of the client overlapped at request {before.number} or {look.number}, so it cannot be told which"
+        " request answers which failure. Send one after the other."
+    )
 
 
 def _shows(written: Look, look: Look) -> bool:
@@ -260,7 +223,7 @@ def _shows(written: Look, look: Look) -> bool:
         return False
     names = [("id", each) for each in written.ids_named] + [("key", each) for each in written.keys_named]
     if not names:
-        return look.operation in LISTS and _may_show_any(look)
+        return look.operation in LISTS
     segment = look.decoded_path.rpartition("/")[2]
     return any(
         segment.lower() == (name if kind == "id" else f"key={name}".lower())
@@ -268,15 +231,6 @@ def _shows(written: Look, look: Look) -> bool:
         or _is_asked_for(name, look)
         for kind, name in names
     )
-
-
-def _may_show_any(look: Look) -> bool:
-    """Whether a list may show a resource with no known name: by a condition or ``desc``, or as a list of all."""
-    conditions = ("where", "filter", "text.")
-    if any(name.startswith(conditions) or (name == "sort" and "desc" in value) for name, value in look.parameters):
-        return True
-    page = cast("dict[str, Any]", look.answer_json) if isinstance(look.answer_json, dict) else {}
-    return page.get("offset") == 0 and page.get("count", 0) < page.get("limit", 0)
 
 
 def _is_asked_for(name: str, look: Look) -> bool:
@@ -289,6 +243,13 @@ def _is_asked_for(name: str, look: Look) -> bool:
 
 
 # Checks whether a repeated request makes the trouble worse. Each returns the detail of a finding, or None.
+
+
+def _unsafe(story: Story, look: Look) -> str | None:
+    """The detail if a repeated POST has made a second resource."""
+    if story.created is None or not look.was_carried_out:
+        return None
+    return f"Request {story.created} was the same and was carried out: there are two resources."
 
 
 def _same_token(before: Look, look: Look) -> str | None:
@@ -304,15 +265,16 @@ def _same_token(before: Look, look: Look) -> str | None:
 def _stale(before: Look, look: Look, *, has_read: bool) -> str | None:
     """The detail if the refused version is sent again.
 
-    After a read this counts only if the service itself answers 409 again, because after a made-up 409 the version may
+    After a read this counts only if the service itself refuses it again, because after a made-up 409 the version may
     be right.
     """
-    if before.status != 409 or before.is_lost or look.version is None:
+    if before.status not in (409, 412) or before.is_lost or not look.expects_version:
         return None
-    is_refused = look.status == 409 and not look.is_ordered
-    if not is_refused and (has_read or not (before.is_ordered or look.status == 409)):
+    is_refused = look.status in (409, 412) and not look.is_ordered
+    if not is_refused and (has_read or not (before.is_ordered or look.status in (409, 412))):
         return None
-    return f"Request {before.number} sent version {look.version} and was 409."
+    sent = look.if_match or f"version {look.version}"
+    return f"Request {before.number} sent {sent} and was {before.status}."
 
 
 def _early(before: Look, look: Look) -> str | None:
@@ -321,21 +283,6 @@ def _early(before: Look, look: Look) -> str | None:
         return None
     asked = f"Request {before.number} was answered with Retry-After: {before.retry_after}"
     return f"{asked}; this one came {max(0.0, waited_s):.2f} s later."
-
-
-def _unsafe(before: Look, look: Look, *, has_looked: bool) -> str | None:
-    """The detail if a repeated POST makes, or may make, a second resource, unless the client has looked first."""
-    if look.operation != "createOrUpdateResource" or not isinstance(look.json, dict):
-        return None
-    if not {"id", "key", "version"}.isdisjoint(look.members) or "if-match" in look.headers:
-        return None
-    if not (before.is_lost or ((before.status or 0) >= 500 and before.is_ordered)):
-        return None
-    if has_looked and not before.was_carried_out:
-        return None
-    if before.was_carried_out:
-        return f"Request {before.number} was the same and was carried out: there are two resources."
-    return f"Request {before.number} was the same, and the client cannot know that it was not carried out."
 
 
 def _hammered(story: Story, look: Look) -> str | None:

@@ -1,11 +1,11 @@
 """The counted results of requests: of one project, or of all projects of a run."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sample_resource_sandbox.analysis.findings import Found
+from sample_resource_sandbox.analysis.look import Look
 from sample_resource_sandbox.analysis.stories import Episode, Outcome
 
 EXAMPLES_KEPT = 20
@@ -13,14 +13,14 @@ EXAMPLES_KEPT = 20
 
 _TARGET_AT_MOST = 200
 """The most characters of a target in an example."""
-_NAMES_AT_MOST = 1000
-"""The most different names of a kind, because testers may use many made-up statuses and codes."""
+
+_CARRIED_OUT = (404, 409, 412)
+"""The error statuses that depend on the resources of the project. A request that gets one of them was valid."""
 
 Example = dict[str, Any]
 
-
-_Ended = tuple[str, Outcome, str]
-"""A trouble, its outcome, and the id of the finding by which it was made worse."""
+Ended = tuple[str, Outcome, tuple[str, ...]]
+"""A trouble, its outcome, and the ids of the findings by which it was made worse."""
 
 
 @dataclass(slots=True)
@@ -30,20 +30,19 @@ class Tally:
     requests: int = 0
     is_cut: bool = False
     """Whether there were further requests, which are not known any more."""
-    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter[str]))
-    """The counts of exercised parts of the interface, by kind and name."""
+    operations: Counter[str] = field(default_factory=Counter[str])
+    """How often the service has carried out each operation."""
     findings: Counter[str] = field(default_factory=Counter[str])
     found: dict[str, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
-    outcomes: Counter[_Ended] = field(default_factory=Counter[_Ended])
-    episodes: dict[_Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
+    outcomes: Counter[Ended] = field(default_factory=Counter[Ended])
+    episodes: dict[Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
 
-    def count(self, exercised: Iterable[tuple[str, str]]) -> None:
-        """Count a request, and the parts of the interface that it has exercised."""
+    def count(self, look: Look) -> None:
+        """Count a request, and its operation if the service itself has carried it out."""
         self.requests += 1
-        for kind, name in exercised:
-            counter = self.counts[kind]
-            if name in counter or len(counter) < _NAMES_AT_MOST:
-                counter[name] += 1
+        status = look.own_status
+        if look.operation is not None and status is not None and (status < 400 or status in _CARRIED_OUT):
+            self.operations[look.operation] += 1
 
     def find(self, project_key: str, found: Found, method: str, target: str) -> None:
         """Count a finding."""
@@ -60,26 +59,19 @@ class Tally:
                 }
             )
 
-    def withdraw(self, project_key: str, found: Found) -> None:
-        """Remove a finding."""
-        id_ = found.finding.id
-        self.findings[id_] -= 1
-        about = project_key, found.number
-        self.found[id_] = [each for each in self.found[id_] if (each["projectKey"], each["request"]) != about]
-
     def judge(self, project_key: str, episode: Episode) -> None:
         """Count an episode."""
-        key = episode.trouble, episode.outcome, episode.finding
+        key = episode.trouble, episode.outcome, tuple(episode.worse)
         self.outcomes[key] += 1
         if len(self.episodes[key]) < EXAMPLES_KEPT:
-            self.episodes[key].append({"projectKey": project_key, **episode.described()})
+            example = {"projectKey": project_key, "requests": episode.requests, "reason": episode.reason}
+            self.episodes[key].append({**example, "worse": episode.worse})
 
     def add(self, other: "Tally") -> None:
         """Add the counts of another tally."""
         self.requests += other.requests
         self.is_cut |= other.is_cut
-        for kind, counter in other.counts.items():
-            self.counts[kind] += counter
+        self.operations += other.operations
         self.findings += other.findings
         self.outcomes += other.outcomes
         for id_, examples in other.found.items():

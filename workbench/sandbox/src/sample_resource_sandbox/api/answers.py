@@ -3,7 +3,6 @@
 :func:`.declaring.answer` makes each schema from a text with its simple members, and from fields for the others.
 """
 
-from sample_resource_sandbox.analysis.exercised import KINDS
 from sample_resource_sandbox.api.declaring import answer, object_of, ref, said, several
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -39,7 +38,6 @@ ProjectSchema = answer(
     requests=said("integer", "all of them, also those no longer kept"),
     clock=said("object", "now, runs, and offsetSeconds if it runs"),
     ids=said("object", "the seed, if there is one"),
-    snapshots=said("array", items=object_of("name", "createdAt")),
 )  # fmt: skip
 ProjectListSchema = answer("ProjectList", results=several("Project"))
 ShownRuleSchema = answer("ShownRule", "matched:integer acted:integer", is_open=True)
@@ -77,7 +75,7 @@ EntrySchema = answer(
         " carriedOut, replacedStatus, waitedMs",
     ),
     correlationId=said(),
-    connection=said(("object", "null"), "its number, which request on it this was, and its age in ageMs"),
+    connection=said(("object", "null"), "its number (the client's port), and which request on it this was"),
     clientGone=said("boolean", "the client had closed the connection before its answer, or while that waited"),
     projectTime=said(("string", "null"), "the project's time, if it is not the real one"),
     repeats=said(("integer", "null"), "the number of the request that had failed and that this one repeats"),
@@ -99,25 +97,19 @@ UnmetSchema = answer(
         items=object_of("number", "method", "target", "status", "outcome", differs=_TEXTS),
     ),
 )  # fmt: skip
-ExercisedSchema = answer(
-    "Exercised", "percent:integer",
-    met=said("array", items=object_of("name", "times")), notMet=said("array", items={"type": "string"}),
-)  # fmt: skip
 ReportSchema = answer(
-    "Report", "projectKey? run? projects:integer?",
-    requests=said("object", "total: those that have ended"),
+    "Report", "projectKey",
+    requests=said("integer", "those that have ended"),
     incomplete=said("boolean", "the service was started again meanwhile; earlier requests are not known any more"),
-    percent=said("integer", "of all that can be exercised"),
-    exercised=said("object", required=list(KINDS), properties={kind: ref("Exercised") for kind in KINDS}),
-    recovery=said("object", "by what went wrong: recovered, gaveUp, madeWorse, notJudged, and episodes"),
-    findings=said("array", items={"allOf": [ref("Finding"), object_of("count", "examples")]}),
-    gate=said(
-        "object", "`passed`: whether the report is complete and as good as was asked for; `told`: else why, in lines",
-        required=["passed", "told"], properties={"passed": {"type": "boolean"}, "told": {"type": "string"}},
+    operations=said("array", "how often the service has carried out each", items=object_of("name", "times")),
+    recovered=said("object", "how often the client has recovered, by what went wrong"),
+    stories=said(
+        "array", "what went wrong, and the outcome: madeWorse, gaveUp, notJudged or recovered",
+        items=object_of("trouble", "outcome", "times", "examples"),
     ),
+    findings=said("array", items={"allOf": [ref("Finding"), object_of("count", "examples")]}),
+    told=said(meaning="all of it for a reader, in lines"),
 )  # fmt: skip
 
-REFERRED = (
-    ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema, ExercisedSchema,
-)  # fmt: skip
+REFERRED = (ProjectSchema, ShownRuleSchema, MessageBodySchema, FindingSchema, EntrySchema)
 """The schemas to which other schemas refer."""

@@ -31,7 +31,8 @@ from app.values.json_fields import (
 )
 from app.values.suggestions import did_you_mean
 
-BODY_BYTES_AT_MOST = 1024 * 1024
+BODY_BYTES_AT_MOST = 64 * 1024
+"""The most bytes of an order. A larger one would keep other requests waiting while it is read and checked."""
 
 AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
@@ -172,11 +173,6 @@ def several(name: str, meaning: str = "") -> Any:
 class SandboxBlueprint(Blueprint):
     """A blueprint of operations with a name and a tag."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.media_types: dict[str, tuple[str, ...]] = {}
-        """The further media types of answers, by operation."""
-
     def at(self, path: str) -> Callable[[AnyClass], AnyClass]:
         """Decorate a view class to serve a path. All methods are public for the gate, because the guard checks the
         requests."""
@@ -189,17 +185,21 @@ class SandboxBlueprint(Blueprint):
         return register
 
     def operation(
-        self, id_: str, tag: str, answer: type[Schema] | None = None, status: int = 0, *media_types: str
+        self,
+        id_: str,
+        tag: str,
+        answer: type[Schema] | dict[str, Any] | None = None,
+        status: int = 0,
+        content_type: str | None = None,
     ) -> Callable[[AnyView], AnyView]:
         """Decorate a view to name its operation and its answer.
 
         :param answer: the schema of the answer; None for a 204.
-        :param media_types: the further media types of the answer.
         """
-        describe = self.response(status or (204 if answer is None else 200), answer, description="Done.")
+        status = status or (204 if answer is None else 200)
+        describe = self.response(status, cast(Any, answer), description="Done.", content_type=content_type)
 
         def decorate(view: AnyView) -> AnyView:
-            self.media_types[id_] = media_types
             return cast("AnyView", self.doc(operationId=id_, tags=[tag])(describe(view)))
 
         return decorate

@@ -1,17 +1,15 @@
 """The routes of the journal, of expectations, of reports and of runs."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app import errors
-from app.http.answers import html_answer
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
-from sample_resource_sandbox.analysis.report import report
-from sample_resource_sandbox.analysis.report_page import PAGE_POLICY, as_page
+from sample_resource_sandbox.analysis.report import report, verdict
 from sample_resource_sandbox.api import answers, orders
 from sample_resource_sandbox.api.answering import PROJECT, base_url, blueprint, done, giving_way, json_of, project_of
 from sample_resource_sandbox.api.expecting import expected, unmet
@@ -20,9 +18,10 @@ from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.har import archive
 from sample_resource_sandbox.journal.journal import Journal
 
-_HTML = "text/html"
+_allow = orders.AllowSchema()
 
-_asked = orders.ReportQuerySchema()
+_TEXT = {"type": "string"}
+_PLAIN = "text/plain; charset=utf-8"
 
 
 @blueprint.at(f"{PROJECT}/requests")
@@ -116,7 +115,8 @@ class Expected(Endpoint):
         Answers with the numbers of those that fit, within `withinMs` milliseconds, or with 409 and the requests that
         nearly fit. `settleMs` waits for one too many.
         """
-        fits, looked = expected(lambda: project_of(projectKey).journal, expectation, parts().pause)
+        with parts().waits.begin(projectKey, request.environ.get("gunicorn.socket")) as wait:
+            fits, looked = expected(lambda: project_of(projectKey).journal, expectation, wait)
         if fits:
             return json_of({"requests": [entry.number for entry in looked.found]})
         return json_of(unmet(project_of(projectKey).journal, expectation, looked), 409)
@@ -124,30 +124,18 @@ class Expected(Endpoint):
 
 @blueprint.at(f"{PROJECT}/report")
 class Report(Endpoint):
-    """What a client has exercised, and how it dealt with what went wrong."""
+    """What a client did."""
 
-    @blueprint.operation("getReport", "Journal", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_asked, location="query")
+    @blueprint.operation("getReport", "Journal", answers.ReportSchema)
+    @blueprint.arguments(_allow, location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
 
-        What of the interface its requests have exercised, how it dealt with 401, 409, 429, 503 and lost answers, and
-        the findings. As HTML with `Accept: text/html`. `gate` says whether it is as good as `min`, `of` and
-        `noFindings` ask for.
+        Which operations the service has carried out, how the client went on after 401, 409, 412, 429, 503 and lost
+        answers, and the findings.
         """
         tally = project_of(projectKey).observer.tally()
-        return _report(report({"projectKey": projectKey}, tally, parts().known, query))
-
-
-def _report(made: Mapping[str, Any]) -> Response:
-    """A report in the form that the request accepts."""
-    form = request.accept_mimetypes.best_match([JSON, _HTML], JSON)
-    if form == _HTML:
-        answer = html_answer(as_page(made, base_url(), current_app.extensions["extension"]), PAGE_POLICY)
-    else:
-        answer = json_of(made)
-    answer.headers["Vary"] = "Accept"
-    return answer
+        return json_of(report({"projectKey": projectKey}, tally, query.get("allow", ())))
 
 
 @blueprint.at("/runs/<segment:run>")
@@ -164,17 +152,20 @@ class OneRun(Endpoint):
         return done()
 
 
-@blueprint.at("/runs/<segment:run>/report")
-class RunReport(Endpoint):
-    """What the projects of a run have exercised together."""
+@blueprint.at("/runs/<segment:run>/verdict")
+class Verdict(Endpoint):
+    """Whether a build passes."""
 
-    @blueprint.operation("getRunReport", "Runs", answers.ReportSchema, 200, _HTML)
-    @blueprint.arguments(_asked, location="query")
+    @blueprint.operation("judgeRun", "Runs", _TEXT, content_type=_PLAIN)
+    @blueprint.alt_response(409, schema=_TEXT, description="It does not pass.", content_type=_PLAIN)
+    @blueprint.arguments(_allow, location="query")
     def get(self, query: dict[str, Any], run: str) -> Response:
-        """Report on a run
+        """Judge a run
 
-        As that on a project, of all projects that were made with the name of the run, also of those that are gone.
+        200 if its projects had requests, none of which is unknown after a restart, and no finding but those that
+        `allow` names; else 409. The body is the report on all projects of the run, also of those that are gone, as
+        text.
         """
         found = parts().projects.runs.find(run)
-        about = {"run": run, "projects": found.projects}
-        return _report(report(about, found.tally(), parts().known, query))
+        passed, told = verdict(run, found.projects, found.tally(), query.get("allow", ()))
+        return Response(f"{told}\n", 200 if passed else 409, content_type=_PLAIN)

@@ -1,6 +1,5 @@
 """The schemas of the bodies and queries of the sandbox's routes, except those of rules."""
 
-import re
 from functools import partial
 from typing import Any
 
@@ -19,7 +18,7 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from app.values.parameters import BOOLEAN_SCHEMA, Parameter, QuerySchema, read_boolean, read_integer, read_text
+from app.values.parameters import Parameter, QuerySchema, read_integer, read_text
 from app.values.patterns import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
@@ -38,7 +37,6 @@ WITHIN_MS_AT_MOST = 60_000
 KEEPABLE = ("rules", "requests")
 
 RUN_PATTERN = "[A-Za-z0-9_.-]{1,64}"
-NAME_PATTERN = "[A-Za-z0-9_-]{1,64}"
 
 _KEY_REASON = "1 to 64 letters, digits, underscores and hyphens are expected."
 
@@ -203,7 +201,9 @@ class ExpectationSchema(MatchSchema):
     settleMs = whole("how long it has to stay so, where there may be too many", 0, WITHIN_MS_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> Expectation:
-        """Make the expectation."""
+        """Make the expectation. Refuse two waits that are too long together."""
+        if data.get("withinMs", 0) + data.get("settleMs", 0) > WITHIN_MS_AT_MOST:
+            raise ValidationError({"settleMs": [f"With withinMs it is more than {WITHIN_MS_AT_MOST}."]})
         return Expectation(data)
 
 
@@ -238,34 +238,13 @@ def _read_finding(found: str) -> str:
     return found
 
 
-class ReportQuerySchema(QuerySchema):
-    """Parameters of a report: the findings to leave out, and the conditions of its gate."""
+class AllowSchema(QuerySchema):
+    """The parameter of a report and a verdict."""
 
     allow = Parameter(
         _read_finding, {"type": "string", "enum": list(FINDING_IDS)}, repeatable=True,
         meaning="findings that are expected", example=["connectionForEachRequest"],
     )  # fmt: skip
-    min = Parameter(
-        partial(read_integer, minimum=0, maximum=100), {"type": "integer", "minimum": 0, "maximum": 100},
-        meaning="the gate fails if a smaller percentage of what counts was exercised", example=1,
-    )  # fmt: skip
-    of = Parameter(
-        read_text, {"type": "string"}, repeatable=True,
-        meaning="what counts for min: kinds, or names of what can be exercised, with commas between them or in further"
-        " parameters; all if not given",
-        example=["operations"],
-    )  # fmt: skip
-    noFindings = Parameter(
-        read_boolean, BOOLEAN_SCHEMA, meaning="true: the gate fails if there is a finding", example=True
-    )
-
-    def make(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Split ``of`` at commas, and refuse it without ``min``, because it would have no effect."""
-        if "of" in values:
-            if "min" not in values:
-                raise ValidationError("It needs min.", "of")
-            values["of"] = [each.strip() for each in ",".join(values["of"]).split(",")]
-        return values
 
 
 class PageSchema(NarrowingSchema):
@@ -283,6 +262,3 @@ class PageSchema(NarrowingSchema):
         partial(read_integer, minimum=0, maximum=2**53), {"type": "integer", "minimum": 0},
         meaning="only entries with higher numbers, oldest first", example=0,
     )  # fmt: skip
-
-
-NAME = re.compile(NAME_PATTERN, re.ASCII)

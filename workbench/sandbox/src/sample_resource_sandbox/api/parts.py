@@ -1,7 +1,7 @@
 """The parts of the sandbox that its routes use, and the OpenAPI document of the routes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
@@ -11,24 +11,23 @@ from flask_smorest import Api
 from marshmallow import Schema
 
 from app.openapi.document import describe_fields
-from sample_resource_sandbox.analysis.exercised import Names
 from sample_resource_sandbox.api.answers import ErrorSchema
 from sample_resource_sandbox.api.declaring import SandboxBlueprint, register_all
 from sample_resource_sandbox.api.guard import Guard
 from sample_resource_sandbox.api.rules import MatchSchema, OwnBodySchema, RuleSchema, TimesSchema
+from sample_resource_sandbox.connections import Waits
 from sample_resource_sandbox.projects.lifecycle import Projects
 
 _TAGS = {
-    "Projects": "Throwaway projects, their snapshots, clocks and ids.",
+    "Projects": "Throwaway projects, their clocks and ids.",
     "Faults": "Rules that make answers fail.",
     "Journal": "What clients have sent and got.",
-    "Runs": "What the projects of one run of tests have exercised together, for a build to be judged by.",
+    "Runs": "What the clients of one run of tests did together, for a build to be judged by.",
 }
 
 _PATH_PARAMETERS = {
     "projectKey": "a sandbox project",
     "run": "the name of a run",
-    "name": "the name of a snapshot",
     "number": "the number of a request",
 }
 
@@ -43,14 +42,13 @@ class _Api(Api):
 class Parts:
     """The parts of one application's sandbox.
 
-    :param known: the names of all parts of the interface that a client can exercise.
-    :param pause: waits for some seconds; a stop of the worker ends the wait.
+    :param operations: the ids of the operations whose requests the journal shows.
     """
 
     projects: Projects
     guard: Guard
-    known: Names
-    pause: Callable[[float], None]
+    operations: Sequence[str]
+    waits: Waits
     needs_token: bool
     _document: str = ""
 
@@ -65,7 +63,7 @@ class Parts:
         describe_fields(api)
         register_all(api, [*schemas, OwnBodySchema, MatchSchema, TimesSchema, RuleSchema])
         api.register_blueprint(blueprint)
-        self._document = json.dumps(_finished(cast("Any", api.spec).to_dict(), blueprint.media_types))
+        self._document = json.dumps(_finished(cast("Any", api.spec).to_dict()))
 
     def document(self, base_url: str) -> str:
         """The OpenAPI document as JSON text.
@@ -76,7 +74,7 @@ class Parts:
         return f'{self._document.removesuffix("}")}, "servers": {servers}}}'
 
 
-def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+def _finished(made: dict[str, Any]) -> dict[str, Any]:
     """Complete the document with the parts that flask-smorest does not make."""
     made["info"] |= {
         "description": "Throwaway projects for those who test clients: faults on demand, a clock and ids of their own,"
@@ -110,8 +108,6 @@ def _finished(made: dict[str, Any], media_types: Mapping[str, tuple[str, ...]]) 
                     responses["404"] = responses["default"]
                 if responses.pop("422", None) is not None:
                     responses["400"] = responses["default"]
-                for media_type in media_types.get(operation["operationId"], ()):
-                    responses["200"]["content"][media_type] = {"schema": {"type": "string"}}
     # HTTPStatus has the name of 422, which Python 3.13 changed.
     del made["components"]["schemas"]["PaginationMetadata"], made["components"]["responses"][HTTPStatus(422).name]
     return made

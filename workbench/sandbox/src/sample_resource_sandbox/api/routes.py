@@ -139,45 +139,11 @@ class Reset(Endpoint):
     def post(self, order: dict[str, Any], projectKey: str) -> Response:
         """Reset a project
 
-        It becomes what it was when it was made: resources, clock and ids. Snapshots stay; rules and the journal only
-        if `keep` names them.
+        It becomes what it was when it was made: resources, clock and ids. Rules and the journal stay only if `keep`
+        names them.
         """
         kept = order.get("keep", ())
         parts().projects.reset(projectKey, keep_rules="rules" in kept, keep_requests="requests" in kept)
-        return done()
-
-
-def _snapshot_name(text: str) -> str:
-    if orders.NAME.fullmatch(text) is None:
-        raise errors.invalid_parameter("name", "1 to 64 letters, digits, underscores and hyphens are expected.")
-    return text
-
-
-@blueprint.at(f"{PROJECT}/snapshots/<segment:name>")
-class Snapshot(Endpoint):
-    """A snapshot."""
-
-    @blueprint.operation("saveSnapshot", "Projects")
-    def put(self, projectKey: str, name: str) -> Response:
-        """Save a snapshot
-
-        Keeps what the project holds under a name, in place of an earlier snapshot with this name.
-        """
-        parts().projects.save(projectKey, _snapshot_name(name))
-        return done()
-
-
-@blueprint.at(f"{PROJECT}/snapshots/<segment:name>/restore")
-class Restore(Endpoint):
-    """A snapshot, to be brought back."""
-
-    @blueprint.operation("restoreSnapshot", "Projects")
-    def post(self, projectKey: str, name: str) -> Response:
-        """Restore a snapshot
-
-        The project holds again what it held then, to the byte.
-        """
-        parts().projects.restore(projectKey, _snapshot_name(name))
         return done()
 
 

@@ -1,8 +1,6 @@
 """The schema of rules as they are sent, and the checks for contradictions between their members."""
 
-import json
 import re
-import secrets
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -16,14 +14,22 @@ from app.values.json_fields import (
     NestedObject,
     StrictField,
     StrictSchema,
-    check_int64,
     check_items,
     check_json,
     check_text,
     refuse_shape,
     refuse_value,
 )
-from sample_resource_sandbox.api.declaring import anything, boolean, choice, number, one_of, text, whole
+from sample_resource_sandbox.api.declaring import (
+    BODY_BYTES_AT_MOST,
+    anything,
+    boolean,
+    choice,
+    number,
+    one_of,
+    text,
+    whole,
+)
 from sample_resource_sandbox.rules.rules import (
     BODIES,
     CONNECTIONS,
@@ -39,8 +45,6 @@ LIMITED_REQUESTS_AT_MOST = 1000
 """The most requests that a ``limit`` can let through in its time, because the time of each is kept."""
 NAMES_AT_MOST = 20
 """The most parameters or headers in the conditions of a rule, and the most headers that it sets."""
-OWN_BODY_AT_MOST = 64 * 1024
-"""The most characters of a body with which a rule answers, or which it compares."""
 
 _ANY = "`*` stands for any characters"
 _HEADER_NAME = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}"
@@ -113,16 +117,10 @@ def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
 
 
 def _check_operations(value: Any) -> Any:
-    known = one_of(*sorted(current_app.extensions["extension"].parts.known["operations"]))
+    known = one_of(*sorted(current_app.extensions["extension"].parts.operations))
     if not isinstance(value, list):
         return known(value)
     return check_items(value or refuse_shape("At least one operationId is expected."), known)
-
-
-def _check_searched_body(value: Any) -> Any:
-    if len(json.dumps(check_json(value))) > OWN_BODY_AT_MOST:
-        refuse_shape(f"JSON of at most {OWN_BODY_AT_MOST} characters is expected.")
-    return value
 
 
 class MatchSchema(StrictSchema):
@@ -135,13 +133,12 @@ class MatchSchema(StrictSchema):
     )  # fmt: skip
     method = choice("of the request", *METHODS)
     path = text(f"the raw path below the project, with its slash; {_ANY}")
-    client = text("the id of a client", check=_short_text)
     query = _wanted(
         "parameters of the query string, decoded", r"[^\x00]{1,200}", "A name of 1 to 200 characters is expected."
     )
     header = _wanted("headers of the request", _HEADER_NAME, "The name of a header is expected.")
     body = anything(
-        _check_searched_body,
+        check_json,
         "JSON is expected.",
         f"a text: the whole of it; {_ANY}. Any other value: JSON that it contains, each member of an object and each"
         " item of an array somewhere",
@@ -156,27 +153,14 @@ class MatchSchema(StrictSchema):
 
 
 class TimesSchema(StrictSchema):
-    """Which of the requests that match are due: of those behind `after`, each that `every` names, the `first` of
-    these, and these by chance."""
+    """Which of the requests that match are due: of those behind `after`, the `first`."""
 
     first = whole("so many", 1, 2**53)
     after = whole("behind so many", 0, 2**53)
-    every = whole("each such one", 1, 2**53)
-    probability = number("the share by chance", 0, 1)
-    seed = StrictField(
-        check_int64, "JSON Number without a fraction expected.",
-        metadata={"type": "integer", "format": "int64", "description": "of chance"},
-    )  # fmt: skip
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse an object without an effect, and give a probability a seed."""
-        if not data.keys() - {"seed"}:
-            refuse_shape("At least one of first, after, every and probability is expected.")
-        if "seed" in data and "probability" not in data:
-            raise ValidationError({"seed": ["Only a probability has a seed."]})
-        if "probability" in data:
-            data.setdefault("seed", secrets.randbits(62))
-        return data
+        """Refuse an object without an effect."""
+        return data or refuse_shape("At least one of first and after is expected.")
 
 
 class LimitSchema(StrictSchema):
@@ -209,14 +193,12 @@ class OwnBodySchema(StrictSchema):
 
     contentType = text("its media type", check=_check_header_value)
     json = StrictField(check_json, "", metadata={"description": "sent as it is"})
-    text = text("sent as it is", at_most=OWN_BODY_AT_MOST)
+    text = text("sent as it is", at_most=BODY_BYTES_AT_MOST)
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Refuse two bodies, no body, and a body that is too long."""
+        """Refuse two bodies, and no body."""
         if len({"json", "text"} & data.keys()) != 1:
             refuse_shape("One of json and text is expected.")
-        if len(json.dumps(data)) > OWN_BODY_AT_MOST:
-            refuse_shape(f"A body of at most {OWN_BODY_AT_MOST} characters is expected.")
         return data
 
 
@@ -253,13 +235,11 @@ class RuleSchema(StrictSchema):
         examples=[{"Warning": '199 - "ordered"'}],
     )  # fmt: skip
     delayMs = whole(
-        "the wait before the answer; for stall and drip, how long they are silent", 0, DELAY_MS_AT_MOST,
-        examples=[1500],
-    )  # fmt: skip
-    jitterMs = whole("up to so much is added to the delay, by chance", 0, DELAY_MS_AT_MOST, examples=[200])
+        "the wait before the answer; for stall, how long it is silent", 0, DELAY_MS_AT_MOST, examples=[1500]
+    )
     connection = choice(
         "what happens in place of the whole answer: nothing is said, the connection is reset, half of the body,"
-        " silence after the head, byte by byte, or no HTTP",
+        " silence after the head, or no HTTP",
         *CONNECTIONS,
         schema={"examples": ["close"]},
     )
@@ -272,9 +252,7 @@ class RuleSchema(StrictSchema):
     expireTokens = boolean(
         "the token of the request, and all that were issued before, are invalid from now on", examples=[True]
     )
-    conflict = boolean(
-        "another writer changes the resource just before a write that expects a version", examples=[True]
-    )
+    conflict = boolean("another writer changes the resource just before a write to it", examples=[True])
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
         """Refuse a rule whose members contradict one another."""
@@ -284,9 +262,7 @@ class RuleSchema(StrictSchema):
         return data
 
 
-_EFFECTS = (
-    "status", "headers", "delayMs", "jitterMs", "connection", "body", "limit", "expireTokens", "conflict",
-)  # fmt: skip
+_EFFECTS = ("status", "headers", "delayMs", "connection", "body", "limit", "expireTokens", "conflict")
 
 
 def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
@@ -320,8 +296,6 @@ def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
                 found[name] = [f"With connection {rule['connection']} there is no answer."]
     if has_own_body and rule.get("status") in (204, 304):
         found["body"] = [f"An answer with status {rule['status']} has no body."]
-    if rule.get("jitterMs") and not rule.get("delayMs") and rule.get("connection") in ("stall", "drip"):
-        found["jitterMs"] = ["It needs delayMs."]
     if not any(rule.get(name) for name in _EFFECTS):
         found[None] = [f"The rule does nothing: one of {', '.join(_EFFECTS)} is expected."]
     return found

@@ -12,7 +12,8 @@ from werkzeug.wsgi import ClosingIterator
 from app import errors
 from app.http.answers import json_answer
 from app.identity.verification import REVOKED
-from sample_resource_sandbox.connections import ConnectionRecord, end, reset, send_raw
+from sample_resource_sandbox.connections import end, reset, send_raw
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
 from sample_resource_sandbox.rules.rules import Rule
 
 _CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())} | {429: "OverCapacity"}
@@ -21,12 +22,9 @@ _CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())
 _OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
 """The error code for a status of the token endpoint."""
 
-_DRIPPED_S_AT_MOST = 600.0
-"""The longest time that a dripping answer lasts. Then its connection is closed."""
-
 _GARBAGE = b"\x00\x16\x03\x01 this is no HTTP \xff\xfe\r\n\r\n"
 
-Wait = Callable[[float], bool]
+Wait = Callable[[float], object]
 
 
 def error_answer(
@@ -55,10 +53,11 @@ def error_answer(
         headers["WWW-Authenticate"] = challenge
     if retry_after_s is not None:
         headers["Retry-After"] = str(retry_after_s)
-    return _answer_of(errors.ApiError([fault], headers, status))
+    return answer_of(errors.ApiError([fault], headers, status))
 
 
-def _answer_of(error: errors.ApiError) -> Response:
+def answer_of(error: errors.ApiError) -> Response:
+    """The answer of an error."""
     answer = json_answer(error.body(), error.status)
     answer.headers.extend(error.headers)
     return answer
@@ -73,7 +72,7 @@ def _phrase(status: int) -> str:
 
 def expired_token_answer(realm: str) -> Response:
     """The 401 for a token that a rule has just revoked."""
-    return _answer_of(errors.token_refused(realm, REVOKED))
+    return answer_of(errors.token_refused(realm, REVOKED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:
@@ -116,7 +115,12 @@ _UNKNOWN: dict[str, Any] = {"sandboxUnknownField": {"nested": [1, None, True]}, 
 
 
 def _with_unknown_fields(body: bytes) -> bytes:
-    """Add members that no client knows to a JSON body: to the object itself, and to each result of a page."""
+    """Add members that no client knows to a JSON body: to the object itself, and to each result of a page.
+
+    A long body is not parsed, because other requests would wait: the members are put at its beginning.
+    """
+    if len(body) > BODY_BYTES_KEPT:
+        return json.dumps(_UNKNOWN)[:-1].encode() + b"," + body[1:] if body.startswith(b"{") else body
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -131,7 +135,7 @@ def _with_unknown_fields(body: bytes) -> bytes:
 
 
 class OrderedAnswer(Response):
-    """An answer whose connection fails while the answer is sent.
+    """An answer whose connection fails while the answer is sent. It keeps its head and the part that is sent.
 
     :param answer: the answer that would be sent otherwise.
     :param send: yields the parts of the body, and raises :func:`.connections.end` to end the connection.
@@ -139,42 +143,33 @@ class OrderedAnswer(Response):
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
         body = answer.get_data()
-        super().__init__(body, answer.status, answer.headers)
+        super().__init__(b"", answer.status, answer.headers)
         self.headers["Content-Length"] = str(len(body))
-        self._parts = send
-        self._body = body
+        self._parts = iter(send(body[: min(len(body) // 2, BODY_BYTES_KEPT)]))
 
     def get_app_iter(self, environ: Any) -> Any:  # noqa: ARG002 -- werkzeug's signature
         """The parts of the body, even for HEAD and for a status without a body."""
-        return ClosingIterator(iter(self._parts(self._body)), self.close)
+        return ClosingIterator(self._parts, self.close)
 
 
-def with_failing_connection(
-    answer: Response, rule: Rule, connection: ConnectionRecord | None, wait: Wait
-) -> OrderedAnswer:
+def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Wait) -> OrderedAnswer:
     """The answer whose connection fails as ``connection`` of a rule says.
 
-    :param wait: waits for some seconds; it returns False if the wait ended early.
+    :param client: the socket of the connection; None without one.
+    :param wait: waits for some seconds.
     """
-    pace_s = rule.pace_ms / 1000
 
     def send(body: bytes) -> Generator[bytes]:
         match rule.connection:
             case "reset":
-                reset(connection)
+                reset(client)
             case "garbage":
-                send_raw(connection, _GARBAGE)
+                send_raw(client, _GARBAGE)
             case "truncate":
-                yield body[: len(body) // 2]
+                yield body
             case "stall":
                 yield b""
-                wait(pace_s)
-            case "drip":
-                for number in range(len(body)):
-                    if number and (number * pace_s > _DRIPPED_S_AT_MOST or not wait(pace_s)):
-                        raise end()
-                    yield body[number : number + 1]
-                return
+                wait(rule.silence_ms / 1000)
             case _:
                 pass
         raise end()

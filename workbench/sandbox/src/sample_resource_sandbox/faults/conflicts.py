@@ -1,7 +1,7 @@
-"""Plays another writer for a rule: it changes a resource just before a request that expects the version before the
-change.
+"""Plays another writer for a rule: it changes a resource just before a request that writes to it.
 
-So the service itself answers 409, its ``currentVersion`` is true, and a write that expects this version succeeds.
+So the service itself answers 409 or 412 to a write that expects a version, its ``currentVersion`` is true, and a write
+that expects this version succeeds. A write that expects no version overwrites the change.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,11 @@ from app.clock_and_ids import ClockAndIds
 from app.database.pool import Database
 from app.resource.model import ById, ByKey, Caller, Target, YoungestWithoutKey, canonical_id
 from app.resource.writing import store
-from sample_resource_sandbox.analysis.look import BODIES_OF_RESOURCES, WRITES_BY_ID
+from sample_resource_sandbox.analysis.look import WRITES
 from sample_resource_sandbox.faults import requests
 
 OTHER_WRITER = "sandbox-other-writer"
 """The client id of the other writer in ``lastModifiedBy``."""
-
-OPERATIONS = BODIES_OF_RESOURCES | WRITES_BY_ID
-"""The writes that can expect a version."""
 
 _ATTEMPTS = 20
 
@@ -35,11 +32,11 @@ def write_before(
 ) -> float | None:
     """Raise the version of a write's target, without another change, if the rule is due.
 
-    :param count: counts the request for the rule; None if the rule is not due. A request that expects no version of an
-        existing resource is not counted.
+    :param count: counts the request for the rule; None if the rule is not due. A request that means no existing
+        resource is not counted.
     :return: the result of ``count``; None if nothing was written.
     """
-    target = _target(request, operation_id) if _expects_version(request, operation_id) else None
+    target = _target(request, operation_id) if operation_id in WRITES else None
     if target is None:
         return None
     counted = None
@@ -53,12 +50,6 @@ def write_before(
             if store.save(connection, other_writer, found, after) is not None:
                 break
     return counted
-
-
-def _expects_version(request: Request, operation_id: str | None) -> bool:
-    if operation_id not in OPERATIONS:
-        return False
-    return "If-Match" in request.headers or requests.version_sent(request) is not None
 
 
 def _target(request: Request, operation_id: str | None) -> Target | None:

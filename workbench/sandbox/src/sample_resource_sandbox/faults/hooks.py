@@ -10,7 +10,7 @@ import hmac
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 
 from flask import Flask, Request, Response, g
 
@@ -22,10 +22,9 @@ from app.identity.gate import find_view
 from app.identity.tokens import AccessToken
 from app.openapi.marks import operation_of
 from app.values.strict_json import INT64_MAX, INT64_MIN
-from sample_resource_sandbox.connections import Connections, TooManyWaits, Waited
+from sample_resource_sandbox.connections import RequestCounts, Waited, Waits
 from sample_resource_sandbox.faults import answers, conflicts, noting, requests
 from sample_resource_sandbox.faults.noting import Exchange
-from sample_resource_sandbox.faults.preferences import preference_applied, preferred_rule
 from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
 from sample_resource_sandbox.projects.described import removed
 from sample_resource_sandbox.projects.lifecycle import Projects
@@ -50,31 +49,29 @@ class Hooks:
         app: Flask,
         database: Database,
         projects: Projects,
-        connections: Connections,
+        waits: Waits,
         count_order: Callable[[str], object],
     ) -> None:
-        self._operation_of = cache(partial(_find_operation, app))
+        self._app = app
         self._database = database
         self._registry = projects.registry
         self._projects = projects
-        self._connections = connections
+        self._waits = waits
+        self._counts = RequestCounts()
         self._count_order = count_order
 
     # Before the view
 
     def before(self, request: Request) -> Response | None:
-        """Carry out the rules of the project and the ``Prefer`` of the request. An answer ends the request.
+        """Carry out the rules of the project. An answer ends the request.
 
-        :raises ApiError: 503 if too many requests of the process are already waiting, 401 if the project is removed
-            during a wait.
+        :raises ApiError: 503 if too many requests are already waiting, 401 if the project is removed during a wait.
         """
         project = self._project_before(request)
         if project is None:
             return None
-        operation_id, own_codes = self._operation(request)
-        exchange = g.sandbox = noting.begin(request, project, operation_id, self._connections)
-        preferred = preferred_rule(request.environ.get("HTTP_PREFER"), own_codes)
-        return self._obey(exchange, () if preferred is None else (CountedRule(preferred),))
+        exchange = g.sandbox = noting.begin(request, project, self._operation(request), self._counts)
+        return self._obey(exchange)
 
     def _project_before(self, request: Request) -> SandboxProject | None:
         """The sandbox project of an authorised request; None for other requests."""
@@ -98,12 +95,9 @@ class Hooks:
         project.journal.secrets.add(credentials.secret)
         return project
 
-    def _obey(
-        self, exchange: Exchange, own: tuple[CountedRule, ...] = (), *, is_refused: bool = False
-    ) -> Response | None:
+    def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
         """Carry out the rules that match and are due, in their order, until one of them gives an answer.
 
-        :param own: rules of the request itself, which come before those of its project.
         :param is_refused: whether the request was not authorised. Then no conflicting write is made.
         """
         request, project = exchange.request, exchange.project
@@ -111,7 +105,7 @@ class Hooks:
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.environ:
             return None
         sent = Sent(exchange.entry, partial(requests.read_whole, request))
-        for counted in (*own, *project.rules):
+        for counted in project.rules:
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # another rule already breaks the connection
@@ -122,7 +116,6 @@ class Hooks:
             retry_after_s = self._conflict(exchange, counted) if rule.conflict else counted.count()
             if retry_after_s is None:
                 continue
-            rule = rule.drawn()
             exchange.acting += (rule,)
             if rule.phase == "after":
                 if rule.answers_itself:
@@ -175,19 +168,22 @@ class Hooks:
         exchange.is_carried_out = False
         return answers.error_answer(503, message="The client has closed the connection.")
 
-    def _wait_as_ruled(self, exchange: Exchange, rule: Rule) -> bool:
-        return not rule.delay_ms or self._wait(exchange, rule.delay_ms / 1000)
+    def _wait_as_ruled(self, exchange: Exchange, rule: Rule, held_bytes: int = 0) -> bool:
+        return not rule.delay_ms or self._wait(exchange, rule.delay_ms / 1000, held_bytes)
 
-    def _wait(self, exchange: Exchange, seconds: float) -> bool:
-        """Wait for some seconds, unless the project is removed in this time. Return False if the client is gone."""
+    def _wait(self, exchange: Exchange, seconds: float, held_bytes: int) -> bool:
+        """Wait for some seconds, unless the project is removed in this time. Return False if the client is gone.
+
+        :raises ApiError: 503 if too many requests are already waiting, 401 if the project is removed.
+        """
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
         requests.note_body(exchange.request, entry.request)
-        exchange.observer.journal.changes += 1
-        try:
-            waited = self._connections.wait(seconds, entry.client, lambda: self._registry.is_removed(project.client_id))
-        except TooManyWaits:
-            raise errors.over_capacity("Too many requests of the sandbox wait already.") from None
+        exchange.observer.journal.note_change()
+        waited = self._waits.wait(
+            seconds, project.key, entry.client, held_bytes=held_bytes,
+            is_over=lambda: self._registry.is_removed(project.client_id),
+        )  # fmt: skip
         exchange.waited_s += time.monotonic() - began
         entry.client_gone |= waited is Waited.GONE
         if self._registry.is_removed(project.client_id):
@@ -206,7 +202,7 @@ class Hooks:
             project = self._project_of(request)
             if project is None:
                 return answer
-            exchange = noting.begin(request, project, self._operation(request)[0], self._connections)
+            exchange = noting.begin(request, project, self._operation(request), self._counts)
         if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no wait is possible, or the project is gone: keep the answer
                 answer = self._obey(exchange, is_refused=True) or answer
@@ -220,16 +216,15 @@ class Hooks:
             self._count_order(kind)
         exchange.replaced_status = answer.status_code if exchange.is_carried_out else None
         for rule in exchange.acting:
-            if rule.number is None:
-                applied = [*answer.headers.getlist("Preference-Applied"), preference_applied(rule)]
-                answer.headers["Preference-Applied"] = ", ".join(applied)
             if rule.phase == "after":
                 if rule.answers:
                     answer = self._ruled_answer(exchange, rule)
                 if rule.waits_first and rule.delay_ms and not exchange.entry.client_gone:
                     exchange.show(answer)  # the answer is decided, so the journal shows it during the wait
-                    with suppress(errors.ApiError):
-                        self._wait_as_ruled(exchange, rule)
+                    try:
+                        self._wait_as_ruled(exchange, rule, len(answer.get_data()))
+                    except errors.ApiError as error:
+                        answer = answers.answer_of(error)
             if rule.body is not None:
                 answer = answers.with_altered_body(answer, rule.body, keeps_status=rule.status is not None)
             for name, value in rule.headers.items():
@@ -241,18 +236,13 @@ class Hooks:
         return answer
 
     def _with_failing_connection(self, exchange: Exchange, answer: Response, rule: Rule) -> Response:
-        connection = self._connections.of(exchange.request.environ)
         entry, client = exchange.entry, exchange.entry.client
 
-        def wait(seconds: float) -> bool:
-            try:
-                waited = self._connections.wait(seconds, client)
-            except TooManyWaits:
-                return False
-            entry.client_gone |= waited is Waited.GONE
-            return waited is Waited.WHOLE
+        def wait(seconds: float) -> None:
+            with suppress(errors.ApiError):  # too many wait: the connection ends at once
+                entry.client_gone |= self._waits.wait(seconds, exchange.project.key, client) is Waited.GONE
 
-        return answers.with_failing_connection(answer, rule, connection, wait)
+        return answers.with_failing_connection(answer, rule, client, wait)
 
     def _project_of(self, request: Request) -> SandboxProject | None:
         """The sandbox project of a request that was refused before :meth:`before`, found by its path or by its client.
@@ -268,17 +258,8 @@ class Hooks:
             key = request.environ["PATH_INFO"].lstrip("/").partition("/")[0]
         return self._registry.find(key) if key else None
 
-    def _operation(self, request: Request) -> tuple[str | None, frozenset[int]]:
-        """The operation of a request, and the statuses that the endpoint itself offers for ``Prefer``."""
+    def _operation(self, request: Request) -> str | None:
+        """The operationId of a request; None for an unknown URL or method."""
         rule = request.url_rule
-        if rule is None:
-            return None, frozenset()
-        return self._operation_of(rule.endpoint, request.method)
-
-
-def _find_operation(app: Flask, endpoint: str, method: str) -> tuple[str | None, frozenset[int]]:
-    described = operation_of(find_view(app, endpoint, method))
-    if described is None:
-        return None, frozenset()
-    chosen = frozenset(answer.status for answer in described.answers)
-    return described.id, chosen if "Prefer" in described.headers else frozenset()
+        described = None if rule is None else operation_of(find_view(self._app, rule.endpoint, request.method))
+        return None if described is None else described.id

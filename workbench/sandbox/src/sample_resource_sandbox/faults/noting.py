@@ -11,14 +11,19 @@ from flask import Request, Response, g
 from app.http.request_log import RequestRecord
 from app.identity.tokens import AccessToken
 from sample_resource_sandbox.analysis.observer import Observer
-from sample_resource_sandbox.connections import Connections
+from sample_resource_sandbox.connections import RequestCounts, has_hung_up
 from sample_resource_sandbox.faults import requests
-from sample_resource_sandbox.journal.entry import Entry, Message
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION, TOKEN_PATH
 from sample_resource_sandbox.rules.rules import Rule
 
 _WITHOUT_BODY = (204, 304)
+
+_OTHERS_BEGIN_S = 0.002
+"""The pause before a failure is answered. Requests that have arrived meanwhile begin in it, so that they overlap this
+one and do not look like reactions to its answer. It is a timer, because the event loop looks at sockets before timers
+are due, and not before ``sleep(0)`` returns."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +32,6 @@ class Exchange:
 
     request: Request
     project: SandboxProject
-    connections: Connections
     record: RequestRecord
     entry: Entry
     observer: Observer
@@ -66,25 +70,28 @@ class Exchange:
             entry.status = entry.answer = None  # the client has gone during the wait, so nothing is sent
         elif rule is None or not rule.leaves_no_answer:
             body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
-            if rule is not None and rule.connection in ("truncate", "stall"):
-                body = body[: len(body) // 2] if rule.connection == "truncate" else b""
+            size = len(body)
+            if rule is not None and rule.connection == "truncate":
+                size = min(size // 2, BODY_BYTES_KEPT)
+            elif rule is not None and rule.connection == "stall":
+                size = 0
             entry.status = answer.status_code
-            entry.answer = Message(tuple(answer.headers), body, len(body))
+            entry.answer = Message(tuple(answer.headers), body[: min(size, BODY_BYTES_KEPT)], size)
         is_own = self.is_carried_out and not any(each.answers for each in self.acting)
         if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
             self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
         if self.acting:
             entry.rule = self._described()
-        self.observer.journal.changes += 1
+        self.observer.journal.note_change()
 
     def decide(self, answer: Response) -> None:
         """Record the answer that is going to be sent, and register the record of its end."""
         entry = self.entry
         self.show(answer)
         entry.client_gone = entry.client_gone or has_hung_up(entry.client)
-        if entry.status is None or entry.status >= 400:
-            # Before the answer is sent, because a fast client may react to it at once.
-            entry.pending, entry.had_backlog = self.connections.pending(entry.client)
+        is_failure = entry.status is None or entry.status >= 400
+        if is_failure and entry.client is not None and not entry.client_gone:
+            time.sleep(_OTHERS_BEGIN_S)
         entry.answered_s = time.perf_counter() - self.record.started
         self.answer = answer
         answer.call_on_close(self._end)
@@ -116,7 +123,7 @@ class Exchange:
         }
 
 
-def begin(request: Request, project: SandboxProject, operation_id: str | None, connections: Connections) -> Exchange:
+def begin(request: Request, project: SandboxProject, operation_id: str | None, counts: RequestCounts) -> Exchange:
     """Record a request that has arrived, and return its exchange."""
     record: RequestRecord = g.record
     token: AccessToken | None = g.get("token")
@@ -124,10 +131,8 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
     if client_id is None and request.path == TOKEN_PATH:
         client_id = project.client_id
     environ = request.environ
-    bearer = environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2]
     if token is not None:
-        project.journal.secrets.add_token(bearer)
-    connection = connections.of(environ)
+        project.journal.secrets.add_token(environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2])
     entry = Entry(
         arrived_at=time.time() - (time.perf_counter() - record.started),
         client_id=client_id,
@@ -135,14 +140,12 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
         method=request.method,
         target=requests.target_of(request),
         http_version=environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
-        request=requests.head_of(request, connection),
+        request=requests.head_of(request),
         token=token,
-        connection=None if connection is None else (connection.number, connection.requests),
-        opened_at=None if connection is None else connection.opened_at,
+        connection=counts.next_on(environ),
         client=environ.get("gunicorn.socket"),
-        token_seen_at=project.journal.secrets.seen_at(bearer),
         correlation_id=record.correlation_id,
         project_time=None if project.clock.is_real else project.clock.time(),
     )
     project.observer.begin(entry)
-    return Exchange(request, project, connections, record, entry, project.observer)
+    return Exchange(request, project, record, entry, project.observer)

@@ -10,8 +10,7 @@ from app import errors
 from app.http.bodies import read_body
 from app.http.client_requests import Credentials, read_credentials, read_parameters
 from app.values import strict_json
-from sample_resource_sandbox.connections import ConnectionRecord
-from sample_resource_sandbox.journal.entry import Message
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Message
 
 
 def target_of(request: Request) -> str:
@@ -20,14 +19,10 @@ def target_of(request: Request) -> str:
     return environ.get("RAW_URI") or environ.get("REQUEST_URI") or request.full_path
 
 
-def head_of(request: Request, connection: ConnectionRecord | None) -> Message:
+def head_of(request: Request) -> Message:
     """The message of a request whose body has not been read."""
-    headers = tuple(request.headers) if connection is None or not connection.head else connection.head
-    return Message(headers, size=None if _has_body(request) else 0)
-
-
-def _has_body(request: Request) -> bool:
-    return "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ
+    has_body = "CONTENT_LENGTH" in request.environ or "HTTP_TRANSFER_ENCODING" in request.environ
+    return Message(tuple(request.headers), size=None if has_body else 0)
 
 
 def read_whole(request: Request) -> bytes | None:
@@ -42,7 +37,7 @@ def note_body(request: Request, message: Message) -> None:
     """Read the rest of a request's body, and record the body in its message."""
     if message.size is None:
         body = read_whole(request)
-        message.body, message.size = (b"", None) if body is None else (body, len(body))
+        message.body, message.size = (b"", None) if body is None else (body[:BODY_BYTES_KEPT], len(body))
 
 
 def members_of(data: bytes) -> dict[str, Any]:

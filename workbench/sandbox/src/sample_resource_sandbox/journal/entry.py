@@ -5,7 +5,6 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Protocol
 
 from app.identity.tokens import AccessToken
@@ -13,10 +12,7 @@ from app.values.timestamps import text_of
 from sample_resource_sandbox.journal.redaction import Secrets
 
 BODY_BYTES_KEPT = 64 * 1024
-
-BODY_BYTES_NOTED = BODY_BYTES_KEPT + 4096
-"""The bytes of a body that are kept once its request has been judged. They are more than the shown ones, so that a
-secret at the end of the shown part can be recognised as a whole."""
+"""The first bytes of a body that are kept. Rules, findings and the journal look at no more."""
 
 _OVERHEAD_BYTES = 3072
 """The approximate size of an entry without its bodies and headers."""
@@ -34,43 +30,22 @@ class Describable(Protocol):
 
 @dataclass(slots=True)
 class Message:
-    """A request or an answer as it was sent.
+    """A request or an answer."""
 
-    :param headers: pairs of name and value, or header lines as they were sent.
-    """
-
-    headers: Headers | bytes
+    headers: Headers
     body: bytes = b""
-    """The body; only its first :data:`BODY_BYTES_NOTED` bytes once the request has been judged."""
+    """The first :data:`BODY_BYTES_KEPT` bytes of the body."""
     size: int | None = 0
     """The number of bytes of the whole body; None if it was not read to its end."""
 
-    def pairs(self) -> Headers:
-        """The headers as pairs, in their order and spelling."""
-        return _pairs_of(self.headers) if isinstance(self.headers, bytes) else self.headers
-
     def by_name(self) -> Mapping[str, str]:
         """The headers by their names in lower case. The last of repeated headers counts."""
-        return _by_name(self.headers)
+        return {name.lower(): value for name, value in self.headers}
 
     @property
     def bytes(self) -> int:
         """The approximate size of the message in bytes."""
-        headers = len(self.headers) if isinstance(self.headers, bytes) else 100 * len(self.headers)
-        return len(self.body) + headers
-
-
-# Cached, because a client sends equal header lines with most of its requests.
-@lru_cache(maxsize=64)
-def _pairs_of(lines: bytes) -> Headers:
-    parts = (line.partition(":") for line in lines.decode("latin-1").split("\r\n") if line)
-    return tuple((name, value.strip(" \t")) for name, _, value in parts)
-
-
-@lru_cache(maxsize=64)
-def _by_name(headers: Headers | bytes) -> Mapping[str, str]:
-    pairs = _pairs_of(headers) if isinstance(headers, bytes) else headers
-    return {name.lower(): value for name, value in pairs}
+        return len(self.body) + 100 * len(self.headers)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -91,12 +66,8 @@ class Entry:
     token: AccessToken | None
     connection: tuple[int, int] | None
     """The number of the connection, and the number of the request on it."""
-    opened_at: float | None = None
-    """The time when the connection was accepted, in seconds since 1970."""
     client: Any = None
     """The socket of the client while the request is under way; None without a worker."""
-    token_seen_at: float | None = None
-    """The time when its token was issued or first accepted, in seconds since 1970; None if it never was."""
     correlation_id: str
     project_time: float | None
     """The time of the project's clock; None if it shows real time."""
@@ -114,13 +85,6 @@ class Entry:
     """Whether the client had closed the connection before it was answered."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
-    is_apart: bool = False
-    """Whether its connection shows that it comes from another thread of the client than the previous requests."""
-    pending: Mapping[int, int] | None = None
-    """For a failure, the requests that had arrived on other connections before the answer but were not yet read: the
-    number of each request by the number of its connection."""
-    had_backlog: bool = False
-    """For a failure, whether connections were waiting to be accepted before the answer."""
     is_judged: bool = False
     counted_bytes: int = 0
     """The bytes that the journal counts for the entry; 0 before the request has ended."""
@@ -166,12 +130,6 @@ class Entry:
         did: str = rule["did"]
         return did if did.startswith(status) else f"{status}, {did}"
 
-    def cut_bodies(self) -> None:
-        """Keep only the beginnings of the bodies, because the journal shows no more."""
-        for message in (self.request, self.answer):
-            if message is not None:
-                message.body = message.body[:BODY_BYTES_NOTED]
-
     def drop_texts(self) -> None:
         """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need
         its other members."""
@@ -181,13 +139,7 @@ class Entry:
 
     def described(self, secrets: Secrets) -> dict[str, Any]:
         """The entry as ``GET .../requests/{number}`` answers it, without tokens and secrets."""
-        answer, connection = self.answer, None
-        if self.connection is not None:
-            age_s = None if self.opened_at is None else self.arrived_at - self.opened_at
-            connection = {
-                **dict(zip(("number", "request"), self.connection, strict=True)),
-                "ageMs": _milliseconds(age_s),
-            }
+        answer, connection = self.answer, self.connection
         return {
             "number": self.number,
             "startedAt": _moment(self.arrived_at),
@@ -208,7 +160,7 @@ class Entry:
             "token": _token(self.token),
             "rule": _clean(self.rule, secrets),
             "correlationId": secrets.redacted(self.correlation_id),
-            "connection": connection,
+            "connection": None if connection is None else {"number": connection[0], "request": connection[1]},
             "clientGone": self.client_gone,
             "projectTime": None if self.project_time is None else _moment(self.project_time),
             "repeats": self.repeats,
@@ -225,31 +177,25 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 def _described(message: Message, secrets: Secrets) -> dict[str, Any]:
-    headers = [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in message.pairs()]
+    headers = [[secrets.redacted(name), secrets.redacted_header(name, value)] for name, value in message.headers]
     return {"headers": headers, "body": _body(message, secrets)}
 
 
 def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
-    noted = message.body[:BODY_BYTES_NOTED]  # the whole body while the request is under way
-    kept = noted[:BODY_BYTES_KEPT]
+    kept = message.body
     is_cut = message.size is None or message.size > len(kept)
     if not kept and not is_cut:
         return None
     made: dict[str, Any] = {"size": message.size, **({"truncated": True} if is_cut else {})}
     try:
         # The end of a cut body may be a part of a character.
-        text = _decoded(noted) if is_cut else noted.decode()
-        length = len(_decoded(kept)) if is_cut else len(text)
+        text = codecs.getincrementaldecoder("utf-8")().decode(kept, final=not is_cut)
     except UnicodeDecodeError:
-        text, length = "", 0
+        text = ""
     if (kept and not text) or "\0" in text:
-        clean = secrets.redacted(noted.decode("latin-1"), len(kept)).encode("latin-1", "replace")
+        clean = secrets.redacted(kept.decode("latin-1")).encode("latin-1", "replace")
         return {**made, "base64": base64.b64encode(clean).decode()}
-    return {**made, "text": secrets.redacted(text, length)}
-
-
-def _decoded(part: bytes) -> str:
-    return codecs.getincrementaldecoder("utf-8")().decode(part)
+    return {**made, "text": secrets.redacted(text)}
 
 
 def _token(token: AccessToken | None) -> dict[str, Any] | None:

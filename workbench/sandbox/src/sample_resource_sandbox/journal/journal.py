@@ -5,8 +5,10 @@ memory. Beyond the limit the first entries of the oldest project are dropped.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
+from threading import Event
 from typing import Any
 
 from sample_resource_sandbox.journal.entry import Describable, Entry
@@ -56,8 +58,8 @@ class Journal:
         self.secrets = secrets
         self.total = 0
         """The number of requests since the journal began, including those that are no longer kept."""
-        self.changes = 0
-        """A number that rises whenever an entry changes."""
+        self._waiting: set[Event] = set()
+        """Set when an entry changes."""
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
 
@@ -67,36 +69,43 @@ class Journal:
     def begin(self, entry: Entry) -> None:
         """Add the entry of a request that has arrived."""
         self.total += 1
-        self.changes += 1
         entry.number = self.total
         self._entries.append(entry)
+        self.note_change()
         if len(self._entries) > KEPT:
             self.drop_first()
 
     def end(self, entry: Entry) -> None:
         """Count the bytes of an entry whose request has ended, because its size is known now."""
         entry.client = None
-        self.changes += 1
+        self.note_change()
         if self.get(entry.number) is not entry:
             entry.drop_texts()
             return
-        entry.cut_bodies()
         entry.counted_bytes = entry.bytes
         self._shelf.bytes += entry.counted_bytes
         if self._shelf.bytes > self._shelf.bytes_at_most:
             self._shelf.make_room()
+
+    @contextmanager
+    def watched(self, woken: Event) -> Generator[None]:
+        """Set an event whenever an entry changes during the block."""
+        self._waiting.add(woken)
+        try:
+            yield
+        finally:
+            self._waiting.discard(woken)
+
+    def note_change(self) -> None:
+        """Wake those that wait for changes of entries."""
+        for woken in self._waiting:
+            woken.set()
 
     def found(self, number: int, finding: Describable) -> None:
         """Add a finding to an entry, if the entry is kept."""
         entry = self.get(number)
         if entry is not None:
             entry.findings += (finding,)
-
-    def withdraw(self, number: int, finding: Describable) -> None:
-        """Remove a finding from an entry."""
-        entry = self.get(number)
-        if entry is not None:
-            entry.findings = tuple(each for each in entry.findings if each != finding)
 
     def drop_first(self) -> bool:
         """Drop the first entry. Return False if there is none."""
@@ -113,6 +122,7 @@ class Journal:
         self._shelf.bytes -= sum(entry.counted_bytes for entry in self._entries)
         self._entries.clear()
         self.total = 0
+        self.note_change()
 
     def get(self, number: int) -> Entry | None:
         """The entry with a number; None if it is not kept."""

@@ -15,8 +15,6 @@ CREATE TABLE sandbox_project (
     ids           text NOT NULL,
     initial_clock text NOT NULL,
     initial_ids   text NOT NULL,
-    -- JSON: the named snapshots, with the number of ids that had been made.
-    snapshots     text NOT NULL DEFAULT '{}',
     -- The run of tests to which the project belongs.
     run           text COLLATE "C",
     -- JSON: the findings that are expected of the project's client.
@@ -38,12 +36,11 @@ CREATE TABLE sandbox_ids (
     made        bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- Copies of all resources of a project, under a name. A row is stored as JSON, so that a new column of the table resource
--- needs no new column here.
+-- The resources with which a project began, for a reset. A row is stored as JSON, so that a new column of the table
+-- resource needs no new column here.
 CREATE TABLE sandbox_copy (
     project_key text COLLATE "C" NOT NULL,
-    name        text COLLATE "C" NOT NULL,
     id          uuid NOT NULL,
     stored      jsonb NOT NULL,
-    CONSTRAINT sandbox_copy_pkey PRIMARY KEY (project_key, name, id)
+    CONSTRAINT sandbox_copy_pkey PRIMARY KEY (project_key, id)
 );

@@ -22,7 +22,7 @@ function headersWith(more) {
   return token === null ? more : { ...more, Authorization: `Bearer ${token}` };
 }
 
-async function send(method, path, { body, accept = "application/json", signal } = {}) {
+async function send(method, path, { body, signal } = {}) {
   let answer;
   try {
     answer = await fetch(`${root}/sandbox${path}`, {
@@ -30,7 +30,7 @@ async function send(method, path, { body, accept = "application/json", signal } 
       signal,
       cache: "no-store",
       credentials: "omit",
-      headers: headersWith({ Accept: accept, ...(body === undefined ? {} : { "Content-Type": "application/json" }) }),
+      headers: headersWith({ Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) }),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
@@ -55,8 +55,8 @@ export async function call(method, path, body, signal) {
   return answer.status === 204 ? null : answer.json();
 }
 
-export async function download(path, accept, name) {
-  const answer = await send("GET", path, { accept });
+async function download(path, name) {
+  const answer = await send("GET", path);
   const url = URL.createObjectURL(await answer.blob());
   const link = document.createElement("a");
   link.href = url;
@@ -79,16 +79,13 @@ export const projects = {
   remove: (key) => call("DELETE", of(key)),
   reset: (key, keep) => call("POST", `${of(key)}/reset`, { keep }),
   token: (key) => call("POST", `${of(key)}/tokens`),
-  save: (key, name) => call("PUT", `${of(key)}/snapshots/${encodeURIComponent(name)}`),
-  restore: (key, name) => call("POST", `${of(key)}/snapshots/${encodeURIComponent(name)}/restore`),
   clock: (key, order) => call("PUT", `${of(key)}/clock`, order),
   ids: (key, order) => call("PUT", `${of(key)}/ids`, order),
   rules: (key, signal) => call("GET", `${of(key)}/rules`, undefined, signal).then((list) => list.rules),
   setRules: (key, rules) => call("PUT", `${of(key)}/rules`, { rules }),
   report: (key, signal) => call("GET", `${of(key)}/report`, undefined, signal),
   resources: (key, query, signal) => call("GET", `${of(key)}/resources?${query}`, undefined, signal),
-  saveReport: (key) => download(`${of(key)}/report`, "text/html", `${key}-report.html`),
-  saveArchive: (key) => download(`${of(key)}/requests.har`, "application/json", `${key}.har`),
+  saveArchive: (key) => download(`${of(key)}/requests.har`, `${key}.har`),
   /** The entries with higher numbers, oldest first. */
   async after(key, number, signal) {
     const found = [];

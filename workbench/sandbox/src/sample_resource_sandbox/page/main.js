@@ -79,7 +79,7 @@ function Sandbox() {
     document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   }, [key, view, isGone, journal.found > 0]);
 
-  const make = async (order = {}) => {
+  const make = async (order) => {
     try {
       const made = await projects.make(order);
       credentials.set(made.projectKey, made);
@@ -107,7 +107,7 @@ function Sandbox() {
     <section class="top" aria-label="Project in view">
       <h1><${Link} to=${{ project: "", view: "", entry: "" }}>Sandbox</${Link}></h1>
       <${Picker} known=${known} chosen=${key} />
-      <button type="button" class="primary" onClick=${() => make()}>New project</button>
+      ${key && html`<${Link} to=${{ project: "", view: "", entry: "" }}>New project</${Link}>`}
       <span class="grow"></span>
       ${key && html`<${Live} state=${journal.state} />`}
     </section>
@@ -117,15 +117,14 @@ function Sandbox() {
     <main id="main" class="view-${isGone ? "gone" : key ? view : "start"}" tabindex="-1">
       ${key && !isGone && html`<h2 class="hidden">${VIEWS[view]}</h2>`}
       <${Fault} error=${error} />
-      ${!key ? html`<${Start} known=${known} onMake=${make} />` : isGone ? html`<${Gone} project=${key} onMake=${make} />` : views[view]()}
+      ${!key ? html`<${Start} known=${known} onMake=${make} />` : isGone ? html`<${Gone} project=${key} />` : views[view]()}
     </main>`;
 }
 
-function Gone({ project, onMake }) {
+function Gone({ project }) {
   return html`<${Empty} title="There is no project ${project}" level="h2">
     <p>It was removed, or its time was over.</p>
-    <p class="ways"><button type="button" class="primary" onClick=${() => onMake()}>Make a new project</button>
-      <${Link} to=${{ project: "", view: "", entry: "" }}>All projects</${Link}></p></${Empty}>`;
+    <p><${Link} to=${{ project: "", view: "", entry: "" }}>All projects, and a new one</${Link}></p></${Empty}>`;
 }
 
 function Picker({ known, chosen }) {

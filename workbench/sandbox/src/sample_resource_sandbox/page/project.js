@@ -1,4 +1,4 @@
-// The project itself: credentials, a curl line, clock, ids, snapshots, reset and end.
+// The project itself: credentials, a curl line, clock, ids, reset and end.
 
 import { html, useState } from "./preact.js";
 import { curlLine, projects, root, tokenOf } from "./api.js";
@@ -41,12 +41,6 @@ export function Project({ project, credentials, journal, onGone }) {
         </section>
       </div>
       <div>
-        <section class="card"><h3>Snapshots</h3>
-          ${about.snapshots.length ? html`<ul class="rows">${about.snapshots.map(({ name, createdAt }) => html`<li><span><strong>${name}</strong> <span class="soft">${moment(createdAt)}</span></span>
-            <button type="button" onClick=${run(() => projects.restore(project, name), `The project holds what it held at ${name}.`)}>Restore ${name}</button></li>`)}</ul>`
-            : html`<p class="soft">None. A snapshot keeps what the project holds, and brings it back to the byte.</p>`}
-          <form class="row" onSubmit=${run((form) => projects.save(project, form.get("name")), "Saved.")}>
-            <label>Name <input name="name" required pattern="[A-Za-z0-9_\\-]{1,64}" title="1 to 64 letters, digits, underscores and hyphens" spellcheck=${false} /></label><button>Save a snapshot</button></form></section>
         <${Clock} clock=${about.clock} set=${(order, done) => run(() => projects.clock(project, order), done)} />
         <section class="card"><h3>Ids</h3>
           <p class="soft">${"seed" in about.ids ? `New resources get the ids of seed ${about.ids.seed}.` : "New resources get random ids."}</p>

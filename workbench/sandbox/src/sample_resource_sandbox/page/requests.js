@@ -156,7 +156,7 @@ function Detail({ entry, before, onRepeat }) {
       <${Fault} error=${error} />
     </header>
     ${entry.findings.map((each) => html`<${Finding} finding=${each} />`)}
-    ${rule && html`<div class="note rule"><h4>${rule.number === null ? "Ordered by Prefer" : `Changed by a rule: ${orderTitle(entry)}`}</h4>
+    ${rule && html`<div class="note rule"><h4>Changed by a rule: ${orderTitle(entry)}</h4>
       <p>${rule.carriedOut ? "The request was carried out" : "The request was not carried out"}${rule.replacedStatus ? `; its own answer was ${rule.replacedStatus}` : ""}.${
         rule.waitedMs ? ` The answer waited ${milliseconds(rule.waitedMs)}.` : ""}</p></div>`}
     ${before && html`<div class="note"><h4>It repeats request ${before.number}</h4>

@@ -14,13 +14,13 @@ const USUAL = [
   { about: "Each answer comes 1.5 seconds later.", rule: { name: "1.5 s slow", delayMs: 1500 } },
   { about: "All tokens so far are invalid from the next request on.", rule: { name: "token expires", times: { first: 1 }, expireTokens: true } },
   { about: "More than ten requests a second are 429.", rule: { name: "10 requests a second", limit: { requests: 10, perSeconds: 1 } } },
-  { about: "Another writer changes the resource just before the next write that expects a version: it is 409.", rule: { name: "409 once", times: { first: 1 }, conflict: true } },
+  { about: "Another writer changes the resource just before the next write to it: with a version it is 409.", rule: { name: "another writer", times: { first: 1 }, conflict: true } },
   { about: "The next answer is a proxy's page with 502.", rule: { name: "proxy error page", times: { first: 1 }, status: 502, body: "html" } },
   { about: "The next answer is cut in the middle.", rule: { name: "body cut off", times: { first: 1 }, connection: "truncate" } },
   { about: "Answers have fields that nobody has seen. A client should not mind.", rule: { name: "unknown fields", body: "unknownFields" } },
 ];
 
-const OWN = '{"name": "every third is slow", "times": {"every": 3}, "delayMs": 800}';
+const OWN = '{"name": "the third is slow", "times": {"after": 2, "first": 1}, "delayMs": 800}';
 
 const asSent = ({ matched, acted, ...rule }) => rule;
 

@@ -7,7 +7,6 @@ const CONNECTIONS = {
   reset: "connection reset",
   truncate: "cut off in the middle",
   stall: "silent after the head",
-  drip: "sent byte by byte",
   garbage: "no HTTP",
 };
 const BODIES = { truncatedJson: "JSON cut off", html: "a proxy's page", empty: "empty body", unknownFields: "unknown fields" };
@@ -15,10 +14,8 @@ const BODIES = { truncatedJson: "JSON cut off", html: "a proxy's page", empty: "
 /** What a rule is called: its name, else what it does and to which requests. */
 export function ruleTitle(rule) {
   if (rule.name) return rule.name;
-  const paced = ["stall", "drip"].includes(rule.connection);
   const effects = [
-    rule.delayMs && !paced && `${seconds(rule.delayMs)} slower`,
-    rule.jitterMs && `up to ${seconds(rule.jitterMs)} slower by chance`,
+    rule.delayMs && rule.connection !== "stall" && `${seconds(rule.delayMs)} slower`,
     rule.expireTokens && "tokens expire",
     rule.conflict && "another writer is faster",
     rule.limit && `429 above ${rule.limit.requests} in ${rule.limit.perSeconds} s`,
@@ -32,15 +29,14 @@ export function ruleTitle(rule) {
   return [effects.filter(Boolean).join(", "), which(rule.match ?? {}), when(rule.times ?? {})].filter(Boolean).join(" · ");
 }
 
-function which({ method, path, operationId, client, ...others }) {
+function which({ method, path, operationId, ...others }) {
   const operations = [operationId ?? []].flat();
-  return [method, path, operations.length > 2 ? `${operations.length} operations` : operations.join(" or "), client && `client ${client}`,
+  return [method, path, operations.length > 2 ? `${operations.length} operations` : operations.join(" or "),
     ...Object.keys(others).map((name) => `by ${name}`)].filter(Boolean).join(" ");
 }
 
-function when({ first, after, every, probability }) {
-  return [first && `first ${first}`, after && `after ${after}`, every > 1 && `one in ${every}`,
-    probability !== undefined && `${Number((probability * 100).toFixed(2))} % by chance`].filter(Boolean).join(", ");
+function when({ first, after }) {
+  return [first && `first ${first}`, after && `after ${after}`].filter(Boolean).join(", ");
 }
 
 /** What was ordered for a request: the names of the rules that acted, or what they did to it if one has none. */

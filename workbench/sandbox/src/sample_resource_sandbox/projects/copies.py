@@ -1,4 +1,5 @@
-"""The SQL on copies of a project's resources: each row is JSON, so a new column of resources changes nothing here."""
+"""The SQL on the copy of the resources with which a project began. Each row is JSON, so a new column of resources
+changes nothing here."""
 
 from typing import LiteralString
 
@@ -15,8 +16,8 @@ _ROWS: LiteralString = f"""
         FROM resource r, LATERAL (SELECT {STORED}) s WHERE r.project_key = %(project_key)s"""
 
 _SAVE: LiteralString = f"""
-    INSERT INTO sandbox_copy (project_key, name, id, stored)
-    SELECT %(project_key)s, %(name)s, f.id, f.stored FROM ({_ROWS}) f"""
+    INSERT INTO sandbox_copy (project_key, id, stored)
+    SELECT %(project_key)s, f.id, f.stored FROM ({_ROWS}) f"""
 
 # Only different rows are written, because most tests change few resources, and writing a row takes fifty times as long
 # as comparing it. EXCEPT is used, because for a join the planner would choose a nested loop: it expects few rows of a
@@ -27,10 +28,10 @@ _DELETE_DIFFERENT: LiteralString = f"""
         SELECT d.id FROM ({_ROWS}
             EXCEPT
             SELECT c.id, c.stored FROM sandbox_copy c
-            WHERE c.project_key = %(project_key)s AND c.name = %(name)s) d))"""
+            WHERE c.project_key = %(project_key)s) d))"""
 
 _MISSING: LiteralString = """
-    SELECT c.id FROM sandbox_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+    SELECT c.id FROM sandbox_copy c WHERE c.project_key = %(project_key)s
     EXCEPT
     SELECT r.id FROM resource r WHERE r.project_key = %(project_key)s"""
 
@@ -38,31 +39,27 @@ _RESTORE: LiteralString = f"""
     INSERT INTO resource (project_key, {STORED})
     SELECT %(project_key)s, s.* FROM sandbox_copy c, LATERAL (
         SELECT {STORED} FROM jsonb_populate_record(NULL::resource, c.stored)) s
-    WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
+    WHERE c.project_key = %(project_key)s AND c.id = ANY (%(ids)s)
     ON CONFLICT DO NOTHING"""
-
-_DELETE_ONE: LiteralString = """
-    DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s AND c.name = %(name)s"""
 
 _DELETE: LiteralString = "DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s"
 
 
-def save(connection: Connection, project_key: str, name: str) -> None:
-    """Save a copy of a project's resources under a name, replacing an earlier copy. To be called in a transaction."""
-    connection.execute(_DELETE_ONE, {"project_key": project_key, "name": name})
-    connection.execute(_SAVE, {"project_key": project_key, "name": name})
+def save(connection: Connection, project_key: str) -> None:
+    """Save a copy of a new project's resources. To be called in a transaction."""
+    connection.execute(_SAVE, {"project_key": project_key})
 
 
-def restore(connection: Connection, project_key: str, name: str) -> None:
-    """Restore the resources of a project from a copy. To be called in a transaction.
+def restore(connection: Connection, project_key: str) -> None:
+    """Restore the resources of a project from its copy. To be called in a transaction.
 
-    If no copy has the name, all resources are deleted. The dictionary keeps its words, because words that no resource
+    Without a copy, all resources are deleted. The dictionary keeps its words, because words that no resource
     has find nothing. A resource that a concurrent write creates with a key of the copy is deleted.
 
     :raises ApiError: 503 if concurrent writes take such keys again and again. Then the transaction has to be rolled
         back.
     """
-    parameters = {"project_key": project_key, "name": name}
+    parameters = {"project_key": project_key}
     for _ in range(_ROUNDS_AT_MOST):
         connection.execute(_DELETE_DIFFERENT, parameters)
         missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
@@ -75,6 +72,6 @@ def restore(connection: Connection, project_key: str, name: str) -> None:
     raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
 
 
-def delete_all(connection: Connection, project_key: str) -> None:
-    """Delete all copies of a project."""
+def delete(connection: Connection, project_key: str) -> None:
+    """Delete the copy of a project."""
     connection.execute(_DELETE, {"project_key": project_key})

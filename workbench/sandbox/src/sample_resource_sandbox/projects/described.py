@@ -1,6 +1,5 @@
 """Reads and describes the state of a sandbox project for answers, and makes the errors about projects."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from app import errors
@@ -47,9 +46,4 @@ def describe(connection: Connection, project: SandboxProject) -> dict[str, Any] 
         "requests": project.journal.total,
         "clock": project.clock.described(),
         "ids": details.ids,
-        "snapshots": _snapshots(details.snapshots),
     }
-
-
-def _snapshots(stored: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": name, "createdAt": stored[name]["createdAt"]} for name in sorted(stored)]

@@ -16,11 +16,7 @@ _NEXT: LiteralString = """
 INSERT INTO sandbox_ids AS s (project_key, made) VALUES (%(project_key)s, 1)
 ON CONFLICT (project_key) DO UPDATE SET made = s.made + 1 RETURNING made"""
 
-_MADE: LiteralString = "SELECT made FROM sandbox_ids WHERE project_key = %(project_key)s"
-
-_SET: LiteralString = """
-INSERT INTO sandbox_ids (project_key, made) VALUES (%(project_key)s, %(made)s)
-ON CONFLICT (project_key) DO UPDATE SET made = excluded.made"""
+_BEGIN: LiteralString = "DELETE FROM sandbox_ids WHERE project_key = %(project_key)s"
 
 
 def seeded_id(seed: int, number: int) -> UUID:
@@ -41,15 +37,9 @@ def next_id(connection: Connection, project_key: str, seed: int) -> UUID:
             return made
 
 
-def ids_made(connection: Connection, project_key: str) -> int:
-    """The number of ids that a project has made of its sequence."""
-    row = connection.execute(_MADE, {"project_key": project_key}).fetchone()
-    return 0 if row is None else row[0]
-
-
-def set_ids_made(connection: Connection, project_key: str, made: int) -> None:
-    """Set the number of ids that a project has made, after which its sequence continues."""
-    connection.execute(_SET, {"project_key": project_key, "made": made})
+def begin_sequence(connection: Connection, project_key: str) -> None:
+    """Let a project's sequence begin anew."""
+    connection.execute(_BEGIN, {"project_key": project_key})
 
 
 def seed_of(order: dict[str, Any]) -> int | None:

@@ -1,4 +1,4 @@
-"""Makes, resets and removes projects, and changes their snapshots, clocks, ids and rules.
+"""Makes, resets and removes projects, and changes their clocks, ids and rules.
 
 A change is committed first. Then it applies to every request that begins after the answer to the change.
 """
@@ -6,9 +6,10 @@ A change is committed first. Then it applies to every request that begins after 
 import json
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from threading import Semaphore
 from typing import Any
 
 from psycopg.errors import UniqueViolation
@@ -30,7 +31,7 @@ from sample_resource_sandbox.projects import copies, store
 from sample_resource_sandbox.projects.clock import ProjectClock
 from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
 from sample_resource_sandbox.projects.described import describe, details_of, not_found, removed
-from sample_resource_sandbox.projects.ids import ids_made, seed_of, set_ids_made
+from sample_resource_sandbox.projects.ids import begin_sequence, seed_of
 from sample_resource_sandbox.projects.lock import ProjectLock
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.orders import NewProject, new_key
@@ -40,22 +41,23 @@ from sample_resource_sandbox.rules.rules import Rule
 
 CLIENT_NAME = "sandbox"
 
-_INITIAL = ""
-"""The name of the copy that a reset restores. No snapshot can have this name."""
-
 _MADE_UP_AS = "sandbox"
 """The name of the project for which resources are generated. One name makes them equal in all projects."""
 
 _MADE_UP_SEED = 1
 _AT_ONCE = 50
 """The number of resources that are generated before other requests of the process may run."""
+_PAUSE_S = 0.001
+"""The pause in which they may run. It is a timer, because ``sleep(0)`` does not let the event loop look at sockets."""
+
+_FILLED_AT_ONCE = 2
+"""The most projects that are filled or reset at the same time. Others wait, so that requests of clients go on."""
+_TURN_WITHIN_S = 60.0
 
 PROJECTS_AT_MOST = 1000
-SNAPSHOTS_AT_MOST = 20
-"""The most snapshots of a project."""
 COPIED_AT_MOST = 20_000
 COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
-"""The most resources of a snapshot or a copied project, and the most bytes of their documents."""
+"""The most resources of a copied project, and the most bytes of their documents."""
 
 
 class Projects:
@@ -80,6 +82,7 @@ class Projects:
         self._make_observer = make_observer
         self._end_journal = end_journal
         self._making = 0
+        self._turns = Semaphore(_FILLED_AT_ONCE)
         self.registry = Registry(database.own_connection, self._load)
 
     def _load(self, connection: Connection) -> Generator[SandboxProject]:
@@ -119,19 +122,17 @@ class Projects:
                 yield connection
 
     @contextmanager
-    def _replacing(self, project_key: str) -> Generator[tuple[SandboxProject, Connection, store.Details]]:
-        """Begin a transaction that replaces all resources of a project, under the exclusive lock of the project.
+    def _turn(self) -> Generator[None]:
+        """Wait until few enough other projects are being filled or reset.
 
-        :raises ApiError: 404.
+        :raises ApiError: 503 if they take too long.
         """
-        project = self.get(project_key)
-        with (
-            project.lock.alone(),
-            project.changing,
-            self._database.connection(project_key) as connection,
-            connection.transaction(),
-        ):
-            yield project, connection, details_of(connection, project)
+        if not self._turns.acquire(timeout=_TURN_WITHIN_S):
+            raise errors.over_capacity("Too many projects of the sandbox are being filled or reset.")
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     @property
     def runs(self) -> Runs:
@@ -166,7 +167,9 @@ class Projects:
             self.runs.check_room(order.run)
         self._making += 1
         try:
-            return self._made(order, token_url)
+            # A project without resources is made by few statements, so it needs no turn.
+            with self._turn() if order.resources or order.copy_of is not None else nullcontext():
+                return self._made(order, token_url)
         finally:
             self._making -= 1
 
@@ -177,7 +180,7 @@ class Projects:
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
         scopes = tuple(f"{name}:{project_key}" for name in order.scopes)
-        with self._database.connection(project_key) as connection, connection.transaction():
+        with self._database.connection() as connection, connection.transaction():
             if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
@@ -192,7 +195,7 @@ class Projects:
                     bulk_store.copy_in_parts(connection, project_key, copied)
                 except UniqueViolation:  # a concurrent import writes into the project
                     raise errors.duplicate_field("projectKey", project_key) from None
-                copies.save(connection, project_key, _INITIAL)
+                copies.save(connection, project_key)
             clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids))
             token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project = self._live(row)
@@ -232,7 +235,7 @@ class Projects:
         generated = seed.resources(_MADE_UP_AS, order.resources, _MADE_UP_SEED)
         while some := list(islice(generated, _AT_ONCE)):
             made += some
-            time.sleep(0)  # other greenlets run
+            time.sleep(_PAUSE_S)
         return made
 
     def _exported(self, project_key: str) -> list[ResourceRow]:
@@ -267,7 +270,7 @@ class Projects:
             with connection.transaction():
                 store.delete(connection, project_key)
                 bulk_store.delete_all(connection, project_key)
-                copies.delete_all(connection, project_key)
+                copies.delete(connection, project_key)
         self._end_journal(project.journal)
         self.registry.remove(project)
 
@@ -303,18 +306,26 @@ class Projects:
         self._runs.remove(name)
 
     def reset(self, project_key: str, *, keep_rules: bool, keep_requests: bool) -> None:
-        """Restore the initial resources, clock and ids of a project. Its snapshots stay.
+        """Restore the initial resources, clock and ids of a project.
 
         A write that arrives during the reset waits, and is carried out after it.
 
         :raises ApiError: 404.
         """
-        with self._replacing(project_key) as (project, connection, details):
-            copies.restore(connection, project_key, _INITIAL)
+        project = self.get(project_key)
+        with (
+            self._turn(),
+            project.lock.alone(),
+            project.changing,
+            self._database.connection() as connection,
+            connection.transaction(),
+        ):
+            details = details_of(connection, project)
+            copies.restore(connection, project_key)
             clock = ProjectClock().changed(details.initial_clock)
             store.set_clock(connection, project_key, clock)
             store.set_ids(connection, project_key, details.initial_ids)
-            set_ids_made(connection, project_key, 0)
+            begin_sequence(connection, project_key)
         project.clock, project.seed = clock, seed_of(details.initial_ids)
         if not keep_rules:
             project.rules = ()
@@ -331,45 +342,6 @@ class Projects:
         project.journal.secrets = secrets
         if project.run is not None:
             self._runs.join(project.run, project.observer)
-
-    # Snapshots
-
-    def save(self, project_key: str, name: str) -> None:
-        """Save the resources of a project as a snapshot.
-
-        :raises ApiError: 404; 400 if the project has :data:`SNAPSHOTS_AT_MOST` others, or if its resources are too
-            large.
-        """
-        with self._replacing(project_key) as (_, connection, details):
-            snapshots = details.snapshots
-            if name not in snapshots and len(snapshots) >= SNAPSHOTS_AT_MOST:
-                raise errors.invalid_input(
-                    f"A project has at most {SNAPSHOTS_AT_MOST} snapshots. One with a name that it has is replaced."
-                )
-            _raise_if_too_large(connection, project_key)
-            copies.save(connection, project_key, name)
-            snapshots[name] = {
-                "createdAt": text_of(datetime.now(UTC)),
-                "seed": seed_of(details.ids),
-                "made": ids_made(connection, project_key),
-            }
-            store.set_snapshots(connection, project_key, snapshots)
-
-    def restore(self, project_key: str, name: str) -> None:
-        """Restore the resources of a project from a snapshot. An unchanged seed continues after the ids of the
-        snapshot.
-
-        :raises ApiError: 404.
-        """
-        with self._replacing(project_key) as (_, connection, details):
-            if name not in details.snapshots:
-                raise errors.ApiError(
-                    [errors.Fault("ResourceNotFound", f"The project '{project_key}' has no snapshot '{name}'.")]
-                )
-            copies.restore(connection, project_key, name)
-            seed_ = seed_of(details.ids)
-            if seed_ is not None and seed_ == details.snapshots[name]["seed"]:
-                set_ids_made(connection, project_key, details.snapshots[name]["made"])
 
     # Clock, ids, rules, tokens
 
@@ -394,7 +366,7 @@ class Projects:
         with project.changing:
             with self._database.connection(project_key) as connection, connection.transaction():
                 store.set_ids(connection, project_key, order)
-                set_ids_made(connection, project_key, 0)
+                begin_sequence(connection, project_key)
             project.seed = seed_of(order)
 
     def set_rules(self, project_key: str, rules: Sequence[Rule]) -> None:

@@ -1,4 +1,4 @@
-"""The lock of a project: writes share it, and a reset, restore or removal holds it exclusively.
+"""The lock of a project: writes share it, and a reset or removal holds it exclusively.
 
 So a write is either committed before a reset, which undoes it, or it begins after the reset. After a removal no write
 begins. A waiting write holds no connection.
@@ -65,4 +65,4 @@ class ProjectLock:
 
 
 def _busy() -> Unavailable:
-    return Unavailable("lock_timeout", "The project is being reset, restored or removed.")
+    return Unavailable("lock_timeout", "The project is being reset or removed.")

@@ -28,15 +28,13 @@ SELECT EXISTS (
     SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)"""
 
 _DETAILS: LiteralString = """
-SELECT ids, snapshots, initial_clock, initial_ids FROM sandbox_project
+SELECT ids, initial_clock, initial_ids FROM sandbox_project
 WHERE project_key = %(project_key)s AND client_id = %(client_id)s AND NOT is_removed"""
 
 _SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE project_key = %(project_key)s"
 
 _SET_IDS: LiteralString = "UPDATE sandbox_project SET ids = %(ids)s WHERE project_key = %(project_key)s"
 
-_SET_SNAPSHOTS: LiteralString = """
-UPDATE sandbox_project SET snapshots = %(snapshots)s WHERE project_key = %(project_key)s"""
 
 _MARK_REMOVED: LiteralString = "UPDATE sandbox_project SET is_removed = true WHERE project_key = %(project_key)s"
 
@@ -76,7 +74,6 @@ class Details:
     """The stored members of a project that requests do not need."""
 
     ids: dict[str, Any]
-    snapshots: dict[str, dict[str, Any]]
     initial_clock: dict[str, Any]
     initial_ids: dict[str, Any]
 
@@ -135,11 +132,6 @@ def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> 
 def set_ids(connection: Connection, project_key: str, order: dict[str, Any]) -> None:
     """Store the source of a project's ids."""
     connection.execute(_SET_IDS, {"project_key": project_key, "ids": json.dumps(order)})
-
-
-def set_snapshots(connection: Connection, project_key: str, snapshots: dict[str, Any]) -> None:
-    """Store the names and data of a project's snapshots."""
-    connection.execute(_SET_SNAPSHOTS, {"project_key": project_key, "snapshots": json.dumps(snapshots)})
 
 
 def mark_removed(connection: Connection, project_key: str) -> None:

@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from time import monotonic
 from typing import Any
 
@@ -50,13 +49,6 @@ def counted(rules: Sequence[Rule]) -> tuple[CountedRule, ...]:
 
 
 def _is_due(times: Mapping[str, Any], number: int) -> bool:
-    """Whether a rule is due for a matching request, counted from 1: ``after``, ``every``, ``first`` and ``probability``
-    apply in this order."""
-    behind, every = number - times.get("after", 0), times.get("every", 1)
-    if behind <= 0 or behind % every or ("first" in times and behind // every > times["first"]):
-        return False
-    if "probability" not in times:
-        return True
-    # Random, but equal for an equal seed and number.
-    digest = blake2b(f"{times['seed']}/{number}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest) < times["probability"] * 2**64
+    """Whether a rule is due for a matching request, counted from 1: the ``first`` requests behind ``after``."""
+    behind = number - times.get("after", 0)
+    return behind > 0 and behind <= times.get("first", behind)

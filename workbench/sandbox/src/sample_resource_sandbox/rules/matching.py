@@ -54,7 +54,6 @@ class Sent:
     def __init__(self, entry: Entry, read: Callable[[], bytes | None]) -> None:
         self.operation_id = entry.operation
         self.method = entry.method
-        self.client_id = entry.client_id
         path, _, self._query = entry.target.partition("?")
         is_grant = path == TOKEN_PATH or entry.operation == TOKEN_OPERATION
         self.path = TOKEN_PATH if is_grant else _below(entry.target)
@@ -66,7 +65,7 @@ class Sent:
     @cached_property
     def headers(self) -> Headers:
         """The headers of the request."""
-        return Headers(list(self._request.pairs()))
+        return Headers(list(self._request.headers))
 
     @cached_property
     def parameters(self) -> Mapping[str, list[str]]:
@@ -148,7 +147,6 @@ class Match:
         self.operation_ids = None if named is None else frozenset([named] if isinstance(named, str) else named)
         self.method: str | None = source.get("method")
         self.path: str | None = source.get("path")
-        self.client: str | None = source.get("client")
         self.query: Mapping[str, Wanted] = source.get("query", {})
         self.header: Mapping[str, Wanted] = {name.lower(): each for name, each in source.get("header", {}).items()}
         self.body: Any = source.get("body", NOTHING)
@@ -166,7 +164,6 @@ class Match:
             return False
         return (
             (self.method is None or sent.method == self.method)
-            and (self.client is None or sent.client_id == self.client)
             and (self.path is None or sent.fits(self.path, sent.path))
             and all(sent.has(wanted, sent.parameters.get(name, [])) for name, wanted in self.query.items())
             and all(sent.has(wanted, sent.headers.getlist(name)) for name, wanted in self.header.items())

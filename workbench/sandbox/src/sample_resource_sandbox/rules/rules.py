@@ -1,9 +1,7 @@
 """The rules of a project, checked and with their effects."""
 
 import json
-import random
 from collections.abc import Mapping
-from copy import copy
 from typing import Any, cast
 
 from sample_resource_sandbox.rules.matching import Match
@@ -12,20 +10,18 @@ DELAY_MS_AT_MOST = 60_000
 
 STALL_MS = 60_000
 """The time for which ``stall`` is silent, if the rule has no ``delayMs``."""
-DRIP_MS = 100
-"""The time between two bytes of ``drip``, if the rule has no ``delayMs``."""
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-CONNECTIONS = ("close", "reset", "truncate", "stall", "drip", "garbage")
+CONNECTIONS = ("close", "reset", "truncate", "stall", "garbage")
 WITHOUT_ANSWER = ("close", "reset", "garbage")
 BODIES = ("truncatedJson", "html", "empty", "unknownFields")
 PHASES = ("before", "after")
-KINDS = ("delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *CONNECTIONS)
+KINDS = ("delay", "status", "limit", "expireTokens", "conflict", "headers", "body", *BODIES, *CONNECTIONS)
 """The kinds of effects that rules have."""
 
 _DONE = {
     "close": "connection closed", "reset": "connection reset", "truncate": "answer cut off",
-    "stall": "silent after its head", "drip": "sent byte by byte", "garbage": "no HTTP",
+    "stall": "silent after its head", "garbage": "no HTTP",
     "truncatedJson": "body cut off", "html": "a proxy's page",
     "empty": "body left out", "unknownFields": "unknown fields added",
 }  # fmt: skip
@@ -35,12 +31,11 @@ _DONE = {
 class Rule:
     """A checked rule. Members that it does not have are None.
 
-    :param number: its number in the project, counted from 0; None for a rule that a request itself orders by
-        ``Prefer``.
+    :param number: its number in the project, counted from 0.
     :param source: the rule as it was sent.
     """
 
-    def __init__(self, number: int | None, source: Mapping[str, Any]) -> None:
+    def __init__(self, number: int, source: Mapping[str, Any]) -> None:
         body = source.get("body")
         self.number = number
         self.source = source
@@ -55,7 +50,6 @@ class Rule:
         self.retry_after: int | None = source.get("retryAfter")
         self.headers: Mapping[str, str] = source.get("headers", {})
         self.delay_ms: int | None = source.get("delayMs")
-        self.jitter_ms: int = source.get("jitterMs", 0)
         self.connection: str | None = source.get("connection")
         self.body: str | None = body if isinstance(body, str) else None
         """The way in which the body is altered, one of :data:`BODIES`."""
@@ -65,14 +59,6 @@ class Rule:
         """The number of requests that the rule lets through, and the seconds for which it counts them."""
         self.expire_tokens: bool = source.get("expireTokens", False)
         self.conflict: bool = source.get("conflict", False)
-
-    def drawn(self) -> "Rule":
-        """The rule as it acts on one request: with a random part of ``jitterMs`` in its ``delayMs``."""
-        if not self.jitter_ms:
-            return self
-        rule = copy(self)
-        rule.delay_ms = (self.delay_ms or 0) + random.randint(0, self.jitter_ms)  # noqa: S311 -- no secret
-        return rule
 
     @property
     def label(self) -> str:
@@ -90,7 +76,7 @@ class Rule:
             ("expireTokens", "401, tokens expired" if self.expire_tokens else None),
             ("conflict", "another writer came first" if self.conflict else None),
             (self.connection or "", _DONE.get(self.connection or "")),
-            ("body", altered),
+            (self.body or "body", altered),
             ("headers", "headers changed" if self.headers else None),
         )
         return [(kind, done) for kind, done in found if done] or [("delay", "0 ms later")]
@@ -99,7 +85,7 @@ class Rule:
     def done(self) -> str:
         """The effects of the rule on a request, in words."""
         by = f"rule {self.number}" if self.name is None else f"rule `{self.name}`"
-        return f"{', '.join(done for _, done in self._effects)} by {'Prefer' if self.number is None else by}"
+        return f"{', '.join(done for _, done in self._effects)} by {by}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -122,14 +108,14 @@ class Rule:
         return self.connection in WITHOUT_ANSWER
 
     @property
-    def pace_ms(self) -> int:
-        """The silence of ``stall``, or the time between two bytes of ``drip``."""
-        return self.delay_ms if self.delay_ms is not None else STALL_MS if self.connection == "stall" else DRIP_MS
+    def silence_ms(self) -> int:
+        """The silence of ``stall``."""
+        return STALL_MS if self.delay_ms is None else self.delay_ms
 
     @property
     def waits_first(self) -> bool:
-        """Whether ``delayMs`` is a wait before the answer, and not the pace at which the answer is sent."""
-        return self.connection not in ("stall", "drip")
+        """Whether ``delayMs`` is a wait before the answer, and not the silence of ``stall``."""
+        return self.connection != "stall"
 
 
 def _own_body(source: Mapping[str, Any]) -> tuple[bytes, str]:

@@ -30,7 +30,6 @@ class Sent:
     :param began: when the request arrived, in seconds of the server's clock; ``ended`` is when it was answered.
     :param status: the status of the answer; None without an answer.
     :param connection: a number that requests on one connection share.
-    :param findings: the titles of the sandbox's findings on the request.
     """
 
     number: int
@@ -45,7 +44,6 @@ class Sent:
     answer_headers: tuple[tuple[str, str], ...] = ()
     answer: str = ""
     connection: object = None
-    findings: tuple[str, ...] = ()
 
     def header(self, name: str) -> list[str]:
         """The values of a header."""

@@ -337,7 +337,6 @@ def _of_entry(entry: Mapping[str, Any]) -> Sent:
         answer_headers=() if response is None else tuple((name, value) for name, value in response["headers"]),
         answer="" if response is None else _content(response).decode("utf-8", "backslashreplace"),
         connection=(entry.get("connection") or {}).get("number"),
-        findings=tuple(finding.get("title", "") for finding in entry.get("findings", ())),
     )
 
 

@@ -1,13 +1,11 @@
-"""Behaviour: connections, pages, and the sandbox's findings on the requests of a client."""
+"""Behaviour: connections and pages."""
 
 import time
 from typing import Any
 
-from sample_resource_testkit.client.messages import Sent
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE
-from sample_resource_testkit.client.scenarios.requests_values import QUOTES, UNICODE
 from sample_resource_testkit.client.scenarios.sending import ID
 from sample_resource_testkit.client.scripted import Reply
 from sample_resource_testkit.client.stage import Session, Stage
@@ -108,58 +106,10 @@ def walks_by_offset(stage: Stage) -> None:
     client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")
 
 
-# Findings of the sandbox
-
-
-def _found(stage: Stage, about: str = "") -> tuple[str, Sent] | None:
-    """The title of the first finding that contains a text, and the request that the finding is about."""
-    for sent in stage.all_requests():
-        for title in sent.findings:
-            if about in title:
-                return title, sent
-    return None
-
-
-@scenario("C-do-50")
-def a_days_work(stage: Stage) -> None:
-    client = stage.client(own_token=True)
-    draft = {"key": "days-work", "objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfStringExample": ["dog"]}}
-    made = client.call("createOrUpdateResource", {}, draft)
-    client.call("getResourceByKey", {"key": "days-work"}).expect_success()
-    client.call("listResources", {"arrayOfString": ["dog"], "withTotal": True}).expect_success()
-    client.call("searchResources", {"text": {"en": "dog"}, "fuzzy": True}).expect_success()
-    update = {"version": made.at("version"), "actions": [{"action": "doSomeThing"}]}
-    client.call("updateResourceById", {"id": made.at("id")}, update).expect_success()
-    client.call("checkResources").expect_success()
-    last = client.call("deleteResourceById", {"id": made.at("id"), "version": 2}).expect_success()
-    found = _found(stage)
-    if found is not None:
-        raise last.wrong(f"the sandbox finds: {found[0]}", sent=found[1])
-
-
-@scenario("C-do-51")
-def encodes_what_is_needed(stage: Stage) -> None:
-    client = stage.client()
-    client.call("getResourceByKey", {"key": "a-b_c9~.x"})
-    client.call("listResources", {"stringParameter": "a-b_c.d~e"})
-    last = client.call("listResources", {"stringParameter": f"{QUOTES} {UNICODE}"})
-    found = _found(stage, "percent-encoding")
-    if found is not None:
-        raise last.wrong(f"the sandbox finds: {found[0]}", sent=found[1])
-
-
-@scenario("C-do-52")
-def no_former_headers(stage: Stage) -> None:
-    done = stage.client().call("listResources").expect_success()
-    for sent in done.sent:
-        former = [name for name, _ in sent.headers if name.lower().startswith("x-vrap-")]
-        done.expect(not former, f"the header {', '.join(former)} is sent, which the platform no longer reads")
-
-
 @scenario("C-do-53")
 def no_header_twice(stage: Stage) -> None:
-    made = stage.make()
-    body = {"id": made["id"], "objectTypeProperty": {}}
+    stage.script(Reply(body=RESOURCE))
+    body = {"id": ID, "objectTypeProperty": {}}
     done = stage.client().call("createOrUpdateResource", {"If-Match": '"1"'}, body).expect_success()
     for sent in done.sent:
         names = [name.lower() for name, _ in sent.headers]

@@ -29,5 +29,5 @@ LATERAL (
         staged_some_property
     FROM jsonb_populate_record(NULL::resource, c.stored)
 ) s
-WHERE c.project_key = %(project_key)s AND c.name = %(name)s AND c.id = ANY (%(ids)s)
+WHERE c.project_key = %(project_key)s AND c.id = ANY (%(ids)s)
 ON CONFLICT DO NOTHING

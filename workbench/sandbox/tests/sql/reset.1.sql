@@ -23,7 +23,7 @@ WHERE r.project_key = %(project_key)s
                 WHERE r.project_key = %(project_key)s EXCEPT
                 SELECT c.id, c.stored
                 FROM sandbox_copy c
-                WHERE c.project_key = %(project_key)s AND c.name = %(name)s
+                WHERE c.project_key = %(project_key)s
             ) d
         )
     )

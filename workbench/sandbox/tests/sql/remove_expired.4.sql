@@ -1,2 +1,0 @@
-DELETE FROM sandbox_copy c
-WHERE c.project_key = %(project_key)s

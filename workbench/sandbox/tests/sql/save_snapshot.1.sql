@@ -1,3 +1,0 @@
-SELECT made
-FROM sandbox_ids
-WHERE project_key = %(project_key)s
