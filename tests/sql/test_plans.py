@@ -177,7 +177,7 @@ def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:
     assert planned_anew <= PLANNED_ANEW.keys(), "write them so that they keep a plan, or name them in PLANNED_ANEW"
 
 
-def test_the_youngest_resource_without_a_key_is_one_row_of_an_index(planner: Planner, walked: Walked) -> None:
+def test_the_callers_youngest_resource_without_a_key_is_one_row_of_an_index(planner: Planner, walked: Walked) -> None:
     """Also in a project whose resources all have a key, and whatever the planner knows of keys."""
     statement = statements_of_projects(walked)["overwrite.without_a_name_not_found.1"]
     project = planner.load("young", MANY)

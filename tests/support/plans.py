@@ -111,7 +111,7 @@ class Planner:
     def _values(self, key: str) -> dict[str, Any]:
         parameters = {"project_key": key}
         row = self.connection.execute(
-            "SELECT id, key, version FROM resource WHERE project_key = %(project_key)s AND key IS NOT NULL"
+            "SELECT id, key, version, created_by FROM resource WHERE project_key = %(project_key)s AND key IS NOT NULL"
             " ORDER BY id LIMIT 1 OFFSET 7",
             parameters,
         ).fetchone()
@@ -126,6 +126,7 @@ class Planner:
         return {
             "project_key": key,
             "id": row[0],
+            "created_by": row[3],
             "key": row[1],
             "read_version": row[2],
             "ids": [row[0]],
