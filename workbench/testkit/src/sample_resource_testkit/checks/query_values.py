@@ -67,13 +67,6 @@ def strings_may_have_any_characters(world: World, text: str) -> None:
     expect_found(world, f"someProperty = {quoted(text + 'x')}", made, False)
 
 
-@check("Q-21", needs=["Q-7"], cases={name: QUOTED[name] for name in ("a quote", "a backslash", "an apostrophe")})
-def strings_in_lists_may_have_any_characters(world: World, text: str) -> None:
-    made = world.make({TEXTS: [text]})
-    expect_found(world, f"{TEXTS} contains all ({quoted(text)})", made, True)
-    expect_found(world, f'{TEXTS} contains any ("x", {quoted(text + "x")})', made, False)
-
-
 OFFSETS = ("+00:00", "-00:00", "+01:00", "-08:00", "+05:30", "-03:30", "+14:00")
 
 
@@ -138,15 +131,6 @@ def a_date_means_its_midnight(world: World, case: tuple[int, bool, bool]) -> Non
     date = (created(world, made).astimezone(UTC) + timedelta(days=days)).date().isoformat()
     expect_found(world, f'createdAt < "{date}"', made, before)
     expect_found(world, f'createdAt >= "{date}"', made, after)
-
-
-@check("Q-26", needs=["Q-2", "Q-3"])
-def a_date_is_a_moment_and_not_the_whole_day(world: World) -> None:
-    made = world.make()
-    moment = created(world, made).astimezone(UTC)
-    if in_utc(moment).endswith("T00:00:00.000"):
-        return  # The resource was made at midnight, so the two times are equal.
-    expect_found(world, f'createdAt = "{moment.date().isoformat()}"', made, False)
 
 
 @check(
