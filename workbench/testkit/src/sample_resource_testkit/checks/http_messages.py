@@ -80,7 +80,7 @@ def what_patch_takes_is_told(world: World) -> None:
         answer.expect_header("Accept-Patch", "application/json")
 
 
-@check("H-29", cases=["websocket", "h2c"])
+@check("H-28", cases=["websocket", "h2c"])
 def upgrade_is_ignored(world: World, protocol: str) -> None:
     made = world.make()
     headers = {"Connection": "Upgrade", "Upgrade": protocol, "Sec-WebSocket-Version": "13"}
