@@ -50,10 +50,6 @@ class Request:
         return self.rest.count("-") == 4 and "/" not in self.rest and "=" not in self.rest
 
     @property
-    def is_search(self) -> bool:
-        return self.rest in ("searchApiPattern", "product-projection-search")
-
-    @property
     def writes_a_body(self) -> bool:
         """Whether it is a POST, PUT or PATCH on the collection."""
         return self.rest == "" and self.method in ("POST", "PUT", "PATCH")

@@ -9,11 +9,6 @@ def an_unknown_url_is_answered_with_html(request: Request, answer: Answer) -> No
         answer.body, answer.headers["Content-Type"] = b"<h1>Not Found</h1>", "text/html"
 
 
-@of_answers("E-21", status=405)
-def a_405_does_not_say_what_is_allowed(request: Request, answer: Answer) -> None:
-    answer.headers.pop("Allow")
-
-
 @of_answers("E-13", status=400)
 def only_the_first_fault_is_told(request: Request, answer: Answer) -> None:
     answer.body["errors"] = answer.errors[:1]

@@ -1,11 +1,10 @@
 """Faults of lists: their conditions, their order, their pages."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planted import Answer, Forward, Planted, Request, around, inside, of_answers, of_requests
+from planted import Answer, Forward, Planted, Request, around, inside, of_answers
 
 from app.resource.reading import listing
 
@@ -61,18 +60,3 @@ def change_terms(planted: Planted, change: Callable[[Any], Any]) -> None:
 @inside("4.12-17")
 def equal_resources_are_always_ascending(planted: Planted) -> None:
     change_terms(planted, lambda terms: (*terms[:-1], replace(terms[-1], descending=False)))
-
-
-@of_requests("4.12-11")
-def desc_is_ignored(request: Request) -> Request:
-    return request.changed(lambda text: text.split(" ")[0] if text.lower().endswith(" desc") else text, "sort")
-
-
-@around("4.1-12")
-def objectparameter_has_to_be_equal(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if request.method != "GET" or answer.status != 200 or not request.values("objectParameter"):
-        return answer
-    wanted = json.loads(request.values("objectParameter")[0])
-    wanted = wanted.get("objectTypeProperty", wanted)
-    return filtered(request, forward, lambda result: arrays(result) == wanted)

@@ -14,11 +14,6 @@ def change_where(request: Request, pattern: str, replacement: Any) -> Request:
     return request.changed(lambda text: re.sub(pattern, replacement, text, flags=re.IGNORECASE), "where")
 
 
-@of_requests("Q-3")
-def less_is_less_or_equal(request: Request) -> Request:
-    return change_where(request, r"<(?![=>])", "<=")
-
-
 @around("Q-16")
 def only_the_first_element_is_compared(request: Request, forward: Forward) -> Answer:
     where = " ".join(request.values("where"))

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, unquote
 
 from gunicorn.http.wsgi import Response
 from planted import Answer, Forward, Planted, Request, around, inside, of_requests
@@ -12,16 +11,6 @@ from planted import Answer, Forward, Planted, Request, around, inside, of_reques
 @of_requests("2.1-8")
 def an_encoded_slash_separates(request: Request) -> Request:
     return replace(request, path=request.path.replace("%2F", "/").replace("%2f", "/"))
-
-
-@around("4.3-4")
-def keys_are_compared_in_any_letter_case(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if request.method == "GET" and answer.status == 404 and request.rest.startswith("key="):
-        where = f'key matches ignore case "{unquote(request.rest[4:])}"'
-        found = forward(request.to("sorted-query-parameters", query=f"where={quote(where)}")).results
-        return forward(request.to(found[0]["id"])) if found else answer
-    return answer
 
 
 @inside("4.5-1", "H-14")
@@ -58,11 +47,6 @@ def the_last_of_two_values_counts(request: Request, forward: Forward) -> Answer:
     return forward(request.with_parameters(kept + [(name, request.values(name)[-1]) for name in repeated]))
 
 
-@of_requests("4-12")
-def a_plus_stays_a_plus(request: Request) -> Request:
-    return replace(request, query=request.query.replace("+", "%2B"))
-
-
 COMPLEX = "artificially-complex/"
 
 
@@ -72,8 +56,3 @@ def a_sample_is_kept(request: Request, forward: Forward) -> Answer:
     if request.rest.startswith(COMPLEX) and answer.status < 300:
         forward(request.to("", "POST", json={"objectTypeProperty": {}}))
     return answer
-
-
-@of_requests("4.9-9")
-def prefer_is_ignored(request: Request) -> Request:
-    return request.header("prefer", None) if request.rest.startswith(COMPLEX) else request

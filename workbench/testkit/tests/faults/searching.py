@@ -60,12 +60,6 @@ def the_upper_bound_belongs_to_the_range_of_a_facet(request: Request) -> Request
     return move_bounds(request, "0.5", "facet")
 
 
-def ranges(answer: Answer) -> Iterator[Any]:
-    """The ranges of all facets."""
-    for facet in facets(answer, "range"):
-        yield from facet["ranges"]
-
-
 def words(result: Result) -> list[str]:
     """The words of a result."""
     texts: list[str] = [*result.get("arrayOfStringExample", []), result.get("someProperty", "")]
@@ -97,18 +91,6 @@ def short_words_allow_two_edits(request: Request, forward: Forward) -> Answer:
     found = [each for each in newest if within(each, asked[0][1], 2) and each["id"] not in known]
     answer.body["results"] += found
     answer.body["total"] = answer.body["count"] = len(answer.results)
-    return answer
-
-
-@around("S-2")
-def one_word_of_a_text_is_enough(request: Request, forward: Forward) -> Answer:
-    asked = texts(request)
-    answer = forward(request)
-    if answer.status != 200 or len(asked) < 2:
-        return answer
-    others = request.without(*(name for name, _ in asked))
-    found = {each["id"]: each for name, word in asked for each in forward(others.added(name, word)).results}
-    answer.body |= {"results": list(found.values()), "count": len(found), "total": len(found)}
     return answer
 
 

@@ -89,30 +89,3 @@ def change_texts(answer: Answer, change: Callable[[str], str]) -> None:
 @of_answers("2.3-16")
 def texts_are_normalised(request: Request, answer: Answer) -> None:
     change_texts(answer, lambda text: unicodedata.normalize("NFC", text))
-
-
-FIELDS = (*NUMBERS, "arrayOfStringExample", OBJECTS)
-
-MEMBERS = (
-    "id",
-    "version",
-    "key",
-    "objectTypeProperty",
-    "createdAt",
-    "lastModifiedAt",
-    "createdBy",
-    "lastModifiedBy",
-    "someProperty",
-)
-
-
-@of_requests("4-16")
-def unknown_fields_are_ignored(request: Request) -> Request:
-    body = request.members()
-    if not request.writes_a_body or not body:
-        return request
-    body = {name: value for name, value in body.items() if name in MEMBERS}
-    fields = body.get("objectTypeProperty")
-    if isinstance(fields, dict):
-        body["objectTypeProperty"] = {name: value for name, value in fields.items() if name in FIELDS}
-    return request.with_json(body)

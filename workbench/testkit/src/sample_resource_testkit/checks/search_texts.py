@@ -7,8 +7,6 @@ from sample_resource_testkit.checks.names import INTEGERS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 
-Texts = tuple[tuple[str, str], ...]
-
 
 def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted: list[Made], *made: Made) -> None:
     """Expect that a search among the given resources finds exactly the wanted ones."""
