@@ -172,7 +172,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("--url", "http://a", "--sandbox", "--rewrite-path", "(=x"), "no replacement by a regular expression"),
     (("--url", "http://a", "--sandbox", "--rewrite-path", r"a=\1"), "no replacement by a regular expression"),
     (("--url", "http://a", "--sandbox", "--rewrite-path", "a"), "a regular expression, = and a text are expected"),
-    (("--url", "http://a", "--sandbox", "--html", "/no/such/folder/x"), "/no/such/folder/x cannot be written"),
+    (("--url", "http://a", "--sandbox", "--json", "/no/such/folder/x"), "/no/such/folder/x cannot be written"),
     (("--url", "http://a", "--sandbox", "--expected-failures", "/no/such"), "No such file"),
     (("--url", "http://a", "--token-url", "x", "--sandbox"), "'x' is no URL"),
     (("--url", "http://a", "--sand"), "unrecognized arguments: --sand"),
