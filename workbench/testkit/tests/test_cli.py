@@ -187,13 +187,6 @@ def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str], arguments: t
     assert run.err.endswith("Try 'sample-resource-conformance --help'.\n")
 
 
-def test_help_and_version_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    run = Run(capsys, "--help")
-    assert run.code == 0
-    assert "--expected-failures FILE" in run.out
-    assert re.fullmatch(r"sample-resource-conformance \d+\.\d+\.\d+\n", Run(capsys, "--version").out)
-
-
 @pytest.mark.parametrize(
     ("listed", "code", "told"),
     [
@@ -201,7 +194,7 @@ def test_help_and_version_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         ("# known\n4.6-1 # no POST\n", 1, "1 clause fails."),
         ("4.2-3\n4.6-1\n9-5\n", 1, "9-5 is listed as an expected failure, and does not fail\n"),
         ("4.2-3\n4.6-1\n4.1-*\n9-*\n", 1, "2 listed as expected to fail do not fail."),
-        ("4.2-3\n4.6-1\n9-6\n", 0, "No clause fails that was not expected to."),  # 9-6 was not asked for
+        ("4.2-3\n4.6-1\n9-3\n", 0, "No clause fails that was not expected to."),  # 9-3 was not asked for
         ("4.2-3\n4.6-1\n4.1-1\n", 1, "1 listed as expected to fail does not fail."),
     ],
 )
@@ -294,10 +287,3 @@ def test_the_values_that_a_check_draws_repeat_with_the_seed(stub: Stub, capsys: 
     for seed in ("0", "0", "1"):
         Run(capsys, "--url", stub.url, "--token", "t", "--project", "p", "--clause", "4.1-1", "--seed", seed)
     assert DRAWN[0] == DRAWN[1] != DRAWN[2]
-
-
-def test_profiles_choose_the_clauses(stub: Stub, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    stub.answer = only_get
-    report = tmp_path / "report.json"
-    Run(capsys, "--url", stub.url, "--token", "t", "--project", "p", "--profile", "races,http", "--json", str(report))
-    assert {clause["profile"] for clause in json.loads(report.read_text())["clauses"]} == {"races", "http"}

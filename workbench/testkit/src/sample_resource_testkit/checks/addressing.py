@@ -32,23 +32,6 @@ def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
 @check(
     "2.1-2",
     cases={
-        "one letter": "a",
-        "one digit": "0",
-        "a hyphen first": "-a",
-        "all kinds": "Aa0_-",
-        "64": "k" * 64,
-        "a word of other URLs": "docs",
-    },
-)
-def a_project_key_may_be(world: World, key: str) -> None:
-    # Without a token, because there is none for this project. A known URL then answers 401, and an unknown one 404.
-    answer = world.nobody().get(target=f"/{key}/resource")
-    answer.expect(answer.status != 404, "a URL that is not unknown", "status 404")
-
-
-@check(
-    "2.1-2",
-    cases={
         "65 characters": "k" * 65,
         "a dot": "a.b",
         "a tilde": "a~b",

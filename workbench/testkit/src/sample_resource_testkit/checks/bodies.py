@@ -152,20 +152,6 @@ def json_that_parsers_differ_about_is_refused(world: World, body: bytes) -> None
     refused(sent_raw(world, "POST ", body), 400, "InvalidJsonInput")
 
 
-@check(
-    "4-15",
-    cases={
-        "a version twice": b'{"version": 1, "version": 1, "actions": []}',
-        "an action's name twice": b'{"version": 1, "actions": [{"action": "doSomeThing", "action": "doSomeThing"}]}',
-        "NaN": b'{"version": NaN, "actions": []}',
-        "Infinity": b'{"version": Infinity, "actions": []}',
-        "no UTF-8": b'{"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "\xff"}]}',
-    },
-)
-def an_update_refuses_such_json_too(world: World, body: bytes) -> None:
-    refused(sent_raw(world, "POST /{id}", body), 400, "InvalidJsonInput")
-
-
 UNKNOWN_FIELDS = {
     "a field of the body": ({"objectTypeProperty": {}, "fooBar": 1}, "fooBar"),
     "version misspelt": ({"objectTypeProperty": {}, "versoin": 1}, "versoin"),

@@ -65,14 +65,6 @@ def a_text_is_found_exactly(world: World, pair: tuple[str, str]) -> None:
     expect_found(world.get("", query={"stringParameter": wanted}), made)
 
 
-@check("4.1-6", cases=["upper case", "a part", "more"])
-def a_similar_text_is_not_found(world: World, how: str) -> None:
-    word = world.word()
-    world.make({TEXTS: [word]})
-    similar = {"upper case": word.upper(), "a part": word[:-1], "more": f"{word}a"}[how]
-    expect_found(world.get("", query={"stringParameter": similar}))
-
-
 TextCondition = tuple[list[str], list[str], list[str] | None]
 """The texts in the query, those of a resource that is found, and those of a resource that is not found (None: no
 array)."""
@@ -183,12 +175,6 @@ def paging_makes_no_difference(world: World, query: str) -> None:
     world.make({TEXTS: [word]})
     world.head(f"?stringParameter={word}&{query}").expect_status(200)
     world.head(f"?stringParameter={word}a&{query}").expect_status(404)
-
-
-@check("4.5-4", cases=["limit=501", "limit=a", "offset=10001", "offset=-1", "sort=foo", "withTotal=1", "where=foo"])
-def what_makes_no_difference_is_checked(world: World, query: str) -> None:
-    world.make()
-    world.head(f"?{query}").expect_status(400)
 
 
 REFUSALS = (400, 401, 403)

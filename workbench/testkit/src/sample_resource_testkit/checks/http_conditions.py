@@ -51,12 +51,6 @@ ANSWERS: dict[str, Callable[[World, Made], Answer]] = {
 }
 
 
-@check("H-1", cases=ANSWERS)
-def a_read_has_an_etag(world: World, ask: Callable[[World, Made], Answer]) -> None:
-    made = twice(world)
-    ask(world, made).expect_status(200).expect_header("ETag", tag(made.version))
-
-
 @check("H-1", cases=WRITES)
 def a_write_has_the_etag_of_its_answer(world: World, write: Write) -> None:
     answer = write(world, twice(world), {}).expect_success()
@@ -91,13 +85,6 @@ NOT_LISTED: dict[str, Lists] = {
 def both_places(lists: dict[str, Lists]) -> dict[str, tuple[Callable[[Made], str], Lists]]:
     """Cases for each list of entity tags, with both paths of a resource."""
     return {f"{name}, {place}": (path, listed) for place, path in PLACES.items() for name, listed in lists.items()}
-
-
-@check("H-2", cases=both_places({name: LISTED[name] for name in LISTED if name != "a weak one"}))
-def if_none_match_with_the_version_is_304(world: World, path: Callable[[Made], str], listed: Lists) -> None:
-    made = twice(world)
-    answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(304)
-    answer.expect_header("ETag", tag(made.version)).expect_empty()
 
 
 @check("H-2", needs=["4.2-1"], cases=both_places(NOT_LISTED))
@@ -182,11 +169,6 @@ def nothing_is_created_with_if_match(world: World, method: str, header: str) -> 
     world.get(f"/key={key}").expect_status(404)
 
 
-@check("H-8")
-def nothing_is_created_without_a_key_either(world: World) -> None:
-    world.post("", ANY, headers={"If-Match": "*"}).expect_status(412)
-
-
 MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "POST with an id": ("POST", "", {"id": UNKNOWN_ID, **ANY}),
     "PUT with an id": ("PUT", "", {"id": UNKNOWN_ID, **ANY}),
@@ -211,13 +193,6 @@ def what_does_not_exist_is_404_with_if_match(world: World, name: str, header: st
 NOTHING_YET = {"If-None-Match": "*"}
 
 
-@check("H-10")
-def put_creates_if_nothing_is_there(world: World) -> None:
-    key = world.key()
-    answer = world.put("", {"key": key, **CHANGED}, headers=NOTHING_YET).expect_status(201)
-    answer.expect_json("key", key)
-
-
 @check("H-10", cases=["by key", "by id"])
 def put_does_not_overwrite_what_is_there(world: World, place: str) -> None:
     made = twice(world)
@@ -230,12 +205,6 @@ def put_does_not_overwrite_what_is_there(world: World, place: str) -> None:
 def a_weak_tag_does_not_permit_a_write(world: World, write: Write) -> None:
     made = twice(world)
     write(world, made, {"If-Match": f"W/{tag(made.version)}"}).expect_status(412)
-
-
-@check("H-11", needs=["H-5"], cases=PLACES)
-def a_weak_tag_does_not_match_a_read(world: World, path: Callable[[Made], str]) -> None:
-    made = twice(world)
-    world.get(path(made), headers={"If-Match": f"W/{tag(made.version)}"}).expect_status(412)
 
 
 @check("H-27", needs=["H-5"], cases=WRITES)

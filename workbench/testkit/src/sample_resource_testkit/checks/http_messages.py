@@ -308,8 +308,3 @@ def a_preflight_request_is_allowed(world: World, method: str) -> None:
 def an_encoded_body_is_refused(world: World, encoding: str) -> None:
     answer = refused(world.post("", ANY, headers={"Content-Encoding": encoding}), 415, "UnsupportedMediaType")
     answer.expect_header("Accept-Encoding", "identity")
-
-
-@check("H-26")
-def an_identity_encoding_is_none(world: World) -> None:
-    world.post("", ANY, headers={"Content-Encoding": "identity"}).expect_success()

@@ -125,13 +125,6 @@ def grant_and_scope_may_be_in_the_query(world: World, names: tuple[str, ...]) ->
     answer.expect(found == {asked["scope"]}, f"the scope {asked['scope']}", sorted(found))
 
 
-@check("A-22", cases=["client_id", "client_secret", "token"])
-def what_is_secret_may_not_be_in_the_query(world: World, name: str) -> None:
-    value = {**credentials(world.client), "token": "a.b.c"}[name]
-    refused_by_oauth(world.oauth(query={name: value}), 400, "invalid_request")
-    refused_by_oauth(world.oauth(query={name: value}, authorization=None), 400, "invalid_request")
-
-
 def basic(pair: str) -> str:
     """The value of an Authorization header for HTTP Basic with a text in base64."""
     return f"Basic {base64.b64encode(pair.encode()).decode()}"

@@ -111,11 +111,6 @@ def another_scheme_is_no_token(world: World, authorization: str) -> None:
     answer.expect("error=" not in found, "a challenge as without a token, with no error", found)
 
 
-@check("A-5", needs=["A-4"], cases=["Basic", "Token", "Digest"])
-def a_right_token_under_another_scheme_is_no_token(world: World, scheme: str) -> None:
-    world.get("?limit=1", authorization=f"{scheme} {world.token}").expect_status(401)
-
-
 LACKING: dict[str, tuple[Endpoint, str, set[str]]] = {
     **{
         f"{name} with view_products": (one, "view_products", {"manage_test", "view_test"})
@@ -198,11 +193,6 @@ def scopes_of_products_open_nothing_else(world: World, endpoint: Endpoint) -> No
     made = world.make()
     for scopes in (("view_products",), ("view_published_products",)):
         endpoint.ask(world.caller(*scopes), made).expect_status(403)
-
-
-@check("A-13", cases=ALL)
-def manage_project_opens_nothing(world: World, endpoint: Endpoint) -> None:
-    endpoint.ask(world.caller("manage_project"), world.make()).expect_status(403)
 
 
 POWERLESS: dict[str, Callable[[World], Caller]] = {

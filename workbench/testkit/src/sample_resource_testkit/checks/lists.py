@@ -6,7 +6,7 @@ from typing import Any
 from sample_resource_testkit.callers import Made
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import refused
-from sample_resource_testkit.checks.steps import expect_found, ids_in, keyed, made_by
+from sample_resource_testkit.checks.steps import expect_found, ids_in, keyed
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -82,14 +82,6 @@ def a_result_says_which_resource_it_is(world: World) -> None:
     answer.expect_subset({name: read[name] for name in sorted(BESIDE)}, "results", 0)
 
 
-@check("4.1-4", needs=["4.1-6"])
-def a_result_without_a_key_has_none(world: World) -> None:
-    word = world.word()
-    made = made_by(world.post("", {"objectTypeProperty": {TEXTS: [word]}}))
-    answer = expect_found(world.get("", query={"stringParameter": word}), made)
-    answer.expect(answer.at("results", 0).get("key") is None, "no key", answer.at("results", 0).get("key"))
-
-
 CONDITIONS: dict[str, tuple[str, str, Any]] = {
     "integerParameter": (INTEGERS, "integerParameter", 0),
     "floatParameter": (FLOATS, "floatParameter", 0.5),
@@ -106,37 +98,6 @@ def a_text_and_a_number_have_to_hold(world: World, field: str, name: str, fracti
     world.make({TEXTS: [word], field: [number + 1]})
     world.make({TEXTS: [world.word()], field: [number]})
     expect_found(world.get("", query={"stringParameter": word, name: number}), made)
-
-
-@check(
-    "4.1-15",
-    needs=["4.1-6", "4.1-10", "4.1-11"],
-    cases={
-        "stringParameter and arrayOfString": (
-            {"stringParameter": "a", "arrayOfString": "bd"},
-            ["a", "ac", "b", "bc", "cd"],
-        ),
-        "both arrays": ({"arrayOfString": "ad", "arrayOfStringWithDescription": "cd"}, ["a", "ab", "bc", "c"]),
-        "all three": (
-            {"stringParameter": "a", "arrayOfString": "bd", "arrayOfStringWithDescription": "ce"},
-            ["ab", "ac", "bc", "de", "ad"],
-        ),
-    },
-)
-def all_conditions_on_texts_have_to_hold(world: World, conditions: dict[str, str], others: list[str]) -> None:
-    word = world.word()
-    query = {name: [f"{word}{text}" for text in texts] for name, texts in conditions.items()}
-    made = world.make({TEXTS: [f"{word}{text}" for text in "abc"]})
-    for texts in others:
-        world.make({TEXTS: [f"{word}{text}" for text in texts]})
-    expect_found(world.get("", query=query), made)
-
-
-@check("4.1-17", needs=["4.1-6"], cases=['key = "{}"', 'key in ("{}", "other")'])
-def the_list_takes_where(world: World, predicate: str) -> None:
-    word = world.word()
-    made, _other = keyed(world, {TEXTS: [word]}), keyed(world, {TEXTS: [word]})
-    expect_found(world.get("", query={"stringParameter": word, "where": predicate.format(made.key)}), made)
 
 
 @check("4.1-17", cases=["expand=createdBy", "limit=501", "offset=10001", "sort=foo", "where=foo%20%3D%201", "limit=-1"])

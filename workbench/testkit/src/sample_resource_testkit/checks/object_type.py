@@ -103,11 +103,6 @@ def an_integer_of_64_bits_is_kept(world: World, number: int) -> None:
     kept(world, {INTEGERS: [number, number], UNIQUE: [number]})
 
 
-@check("2.3-5", cases=LARGE)
-def an_integer_of_64_bits_is_kept_among_numbers(world: World, number: int) -> None:
-    kept(world, {NUMBERS: [number, 0.5], FLOATS: [number], PAIR: [number, number]})
-
-
 DOUBLES = {
     "0.1": "0.1",
     "1e-7": "1e-7",
@@ -153,11 +148,6 @@ WHOLE = {"3.0": 3, "1e2": 100, "1E2": 100, "-1.50e1": -15, "100e-2": 1, "0.0": 0
 @check("2.3-7", cases={f"{text} in {name}": (name, text) for name in INTEGER_FIELDS for text in WHOLE})
 def a_number_without_a_fraction_is_an_integer(world: World, name: str, text: str) -> None:
     expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
-
-
-@check("2.3-7", cases=["integerExample", "integerExampleInt32"])
-def it_is_one_in_an_item_too(world: World, name: str) -> None:
-    expect_kept(world, sent(world, f'{{"{OBJECTS}": [{{"{name}": 2.0}}]}}'), {OBJECTS: [{name: 2}]})
 
 
 @check(

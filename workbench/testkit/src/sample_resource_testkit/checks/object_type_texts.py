@@ -1,10 +1,8 @@
 """The texts of ObjectType (2.3), of ``key`` and of ``someProperty``."""
 
-from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import TEXTS
 from sample_resource_testkit.checks.object_type import kept, sent
 from sample_resource_testkit.checks.refusals import refused
-from sample_resource_testkit.checks.steps import JSON_BODY, change
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -44,13 +42,6 @@ def any_text_is_kept(world: World, text: str) -> None:
     kept(world, {TEXTS: [text, f"{text}a"]})
 
 
-@check("2.3-16", needs=["2.6-1"], cases={name: text for name, text in UNICODE.items() if len(text) < 100})
-def any_text_is_kept_as_some_property(world: World, text: str) -> None:
-    made = world.make()
-    world.post(f"/{made.id}", update_body(made.version, change(text))).expect_success()
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
-
-
 UNKEEPABLE = {
     "U+0000": "\\u0000",
     "U+0000 within": "a\\u0000b",
@@ -65,9 +56,3 @@ UNKEEPABLE = {
 @check("2.3-17", cases=UNKEEPABLE)
 def such_a_text_is_refused(world: World, text: str) -> None:
     refused(sent(world, f'{{"{TEXTS}": ["a", "{text}"]}}'), 400, "InvalidField")
-
-
-@check("2.3-17", cases=UNKEEPABLE)
-def such_a_text_is_refused_as_some_property(world: World, text: str) -> None:
-    body = f'{{"version": 1, "actions": [{{"action": "changeSomeProperty", "someProperty": "{text}"}}]}}'
-    refused(world.post(f"/{world.make().id}", body=body, headers=JSON_BODY), 400, "InvalidField")

@@ -93,12 +93,6 @@ def a_boolean_takes_both_words(world: World, endpoint: str, query: str) -> None:
     asked(world, endpoint, query.format("false")).expect_success()
 
 
-@check("4-8", needs=["4-7"], cases=BOOLEANS)
-def a_boolean_takes_both_words_in_any_letter_case(world: World, endpoint: str, query: str) -> None:
-    for word in ("True", "FALSE", "tRuE", "False"):
-        asked(world, endpoint, query.format(word)).expect_success()
-
-
 @check("4-8", cases=["1", "0", "yes", "no", "on", "t", "null", "true%20", "%22true%22", "2"])
 def a_boolean_takes_no_other_text(world: World, text: str) -> None:
     refused(world.get(f"/sorted-query-parameters?limit=1&withTotal={text}"), 400, "InvalidInput")

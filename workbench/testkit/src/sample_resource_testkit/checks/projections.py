@@ -89,15 +89,6 @@ def a_staged_creation_has_an_empty_current_projection(world: World, method: str)
     world.get(f"/{made_by(answer).id}").expect_status(200).expect_json("objectTypeProperty", {})
 
 
-@check("3-3", needs=["3-6"], cases=CREATING)
-def a_staged_creation_can_be_published(world: World, method: str) -> None:
-    answer = world.send(method, "", {"key": world.key(), "objectTypeProperty": AFTER}, query={"staged": True})
-    if answer.status != 201:
-        world.not_reachable(f"a staged creation is answered with {answer.status}")
-    body = published(world, made_by(answer))
-    world.expect(body.get("objectTypeProperty") == AFTER, "what was staged", body)
-
-
 def search(world: World, word: str, query: dict[str, Any]) -> Answer:
     """Send a search for a word."""
     return world.get("/searchApiPattern", query={"text.en": word, **query})
@@ -118,15 +109,6 @@ def a_search_matches_the_projection_that_it_asks_for(world: World, query: dict[s
     wanted, other = (staged, current) if query.get("staged") else (current, staged)
     expect_found(search(world, wanted, query), made)
     expect_found(search(world, other, query))
-
-
-@check("3-4", cases=STAGED)
-def a_search_shows_the_projection_that_it_asks_for(world: World, query: dict[str, Any]) -> None:
-    word = world.word()
-    made = world.make({TEXTS: [word], INTEGERS: [1]})
-    write(world, "PUT", made, {TEXTS: [word], INTEGERS: [2]}, staged=True).expect_success()
-    answer = expect_found(search(world, word, query), made)
-    answer.expect_json("results", 0, INTEGERS, [2] if query.get("staged") else [1])
 
 
 DIFFERENCES: dict[str, tuple[Callable[[World, Made], object], bool]] = {
@@ -172,14 +154,6 @@ def revert_makes_the_current_projection_staged(world: World, fields: dict[str, A
     world.expect(body.get("objectTypeProperty") == BEFORE, "the current projection as it was", body)
     after = published(world, made)
     world.expect(after.get("objectTypeProperty") == BEFORE, "no staged changes", after)
-
-
-@check("3-8")
-def a_staged_some_property_is_not_current(world: World) -> None:
-    made = world.update(world.make(), change("current"))
-    answer = world.post(f"/{made.id}", update_body(made.version, change("staged", staged=True))).expect_success()
-    answer.expect_json("someProperty", "current")
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "current")
 
 
 @check(

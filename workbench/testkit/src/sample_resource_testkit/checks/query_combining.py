@@ -86,16 +86,6 @@ def and_binds_tighter_than_or(world: World, case: tuple[str, bool]) -> None:
     expect_found(world, case[0], world.make(), case[1])
 
 
-@check("Q-13", needs=["Q-12"], cases=range(4))
-def and_binds_tighter_in_chains_of_chance(world: World, _: int) -> None:
-    groups = [
-        [world.random.random() < 0.6 for _ in range(world.random.randint(1, 3))]
-        for _ in range(world.random.randint(2, 4))
-    ]
-    text = " or ".join(" and ".join(map(literal, group)) for group in groups)
-    expect_found(world, text, world.make(), any(map(all, groups)))
-
-
 @check("Q-19", needs=["Q-12"], cases=range(6))
 def one_element_of_chance_fulfils_the_whole_condition(world: World, _: int) -> None:
     pairs = [(world.random.randrange(3), world.random.randrange(3)) for _ in range(world.random.randint(1, 3))]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from sample_resource_testkit.checks.finding import (
     Pairs,
     expect_caret,
-    expect_found,
     messages_of,
     refused,
     where,
@@ -106,11 +105,6 @@ def expect_wrong_type(world: World, predicate: str, name: str, takes: tuple[str,
 def deep(levels: int) -> str:
     """A predicate with this number of nested parentheses."""
     return "(" * levels + "version = 1" + ")" * levels
-
-
-@check("Q-45", needs=["Q-1"], cases={"1": 1, "31": 31, "32": 32})
-def predicates_may_have_32_levels(world: World, levels: int) -> None:
-    expect_found(world, deep(levels), world.make(), True)
 
 
 def listed(values: int) -> str:

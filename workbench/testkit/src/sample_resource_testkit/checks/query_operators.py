@@ -5,7 +5,6 @@ import random
 from sample_resource_testkit.checks.finding import (
     expect_found,
     expect_ids,
-    make,
     where,
 )
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
@@ -45,15 +44,6 @@ def several_where_are_joined_by_and(world: World, several: tuple[list[bool], boo
     expect_ids(answer, [made] if holds else [], "what all predicates hold for")
 
 
-@check("Q-4", needs=["Q-3"], cases=range(4))
-def texts_of_chance_are_ordered_by_code_point(world: World, _: int) -> None:
-    letters = "aAbBzZ09 _-.~äÄßéñ你\uffee\U0001f600"
-    one, other = ("".join(world.random.choices(letters, k=world.random.randint(1, 4))) for _ in range(2))
-    made = make(world, {"someProperty": one})
-    expect_found(world, f'someProperty < "{other}"', made, one < other)
-    expect_found(world, f'someProperty >= "{other}"', made, one >= other)
-
-
 @check("Q-5", needs=["Q-2"])
 def a_key_in_other_letters_is_another_key(world: World) -> None:
     made = world.make(key=f"Kit-{world.word()}")
@@ -84,15 +74,6 @@ def an_absent_array_is_empty(world: World, name: str) -> None:
     made = world.make()
     expect_found(world, f"{name} is empty", made, True)
     expect_found(world, f"{name} is not empty", made, False)
-
-
-@check("Q-17", needs=["Q-3", "Q-11", "Q-16"], cases=range(4))
-def order_holds_for_any_of_elements_of_chance(world: World, _: int) -> None:
-    values, bound = numbers(world.random)
-    made = world.make({NUMBERS: values})
-    expect_found(world, f"{NUMBERS} < {bound}", made, min(values) < bound)
-    expect_found(world, f"{NUMBERS} >= {bound}", made, max(values) >= bound)
-    expect_found(world, f"{NUMBERS} != {bound}", made, bound not in values)
 
 
 def numbers(chance: random.Random) -> tuple[list[float], float]:

@@ -133,15 +133,6 @@ def concurrent_writes_of_a_new_key_make_one(world: World, how: str) -> None:
     world.expect(len(ids) == 1, "one id in all answers", f"{len(ids)} ids")
 
 
-@check("9-18", needs=["4.6-5"], alone=True)
-def each_of_several_new_keys_makes_one(world: World) -> None:
-    keys = [world.key() for _ in range(8)]
-    answers = world.race(
-        [world.request("PUT", "", {"key": keys[number % 8], "objectTypeProperty": {}}) for number in range(WRITERS)]
-    )
-    expect_statuses(world, answers, {200: WRITERS - 8, 201: 8})
-
-
 @check(
     "9-19",
     needs=["4.8-4"],
@@ -213,21 +204,6 @@ def one_of_many_resources_gets_a_key(world: World, method: str) -> None:
     for answer in answers:
         codes = [entry.get("code") for entry in errors_of(answer)]
         answer.expect(answer.status == 200 or "DuplicateField" in codes, "DuplicateField", codes)
-
-
-@check("9-23", needs=["2.2-11"], alone=True)
-def of_two_resources_that_swap_keys_none_gets_both(world: World) -> None:
-    pairs = [(keyed(world), keyed(world)) for _ in range(8)]
-    world.race(
-        [
-            world.request("POST", "", {"id": one.id, "key": other.key, "objectTypeProperty": {}})
-            for first, second in pairs
-            for one, other in ((first, second), (second, first))
-        ]
-    )
-    for pair in pairs:
-        keys = [world.get(f"/{made.id}").expect_status(200).at("key") for made in pair]
-        world.expect(len(set(keys)) == 2, "two resources with different keys", keys)
 
 
 def readings(world: World, made: Made) -> dict[str, Callable[[], Request]]:

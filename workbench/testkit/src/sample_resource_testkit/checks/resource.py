@@ -99,13 +99,6 @@ def expect_author(world: World, answer: Answer, name: str) -> None:
     answer.expect(isinstance(found, str) and bool(found), f"{name}.id to be a text", found)
 
 
-@check("2.2-5", cases=CREATIONS)
-def a_created_resource_says_who_made_it(world: World, create: Callable[[World], Answer]) -> None:
-    answer = create(world).expect_success()
-    expect_author(world, answer, "createdBy")
-    expect_author(world, answer, "lastModifiedBy")
-
-
 @check("2.2-5", cases=UPDATES)
 def a_changed_resource_says_who_changed_it(world: World, update: Callable[[World, Made], Answer]) -> None:
     expect_author(world, update(world, world.make()).expect_success(), "lastModifiedBy")
@@ -257,12 +250,6 @@ OTHER_KEYS = {
 @check("2.2-12", cases=OTHER_KEYS)
 def any_other_key_is_refused(world: World, key: str) -> None:
     world.post("", {"key": key, "objectTypeProperty": {}}).expect_status(400)
-
-
-@check("2.2-13", needs=["4.2-1"], cases=CREATIONS)
-def the_next_read_answers_what_a_creation_has_answered(world: World, create: Callable[[World], Answer]) -> None:
-    made = made_by(create(world))
-    world.get(f"/{made.id}").expect_json(made.body)
 
 
 @check("2.2-13", needs=["4.2-1"], cases=UPDATES)

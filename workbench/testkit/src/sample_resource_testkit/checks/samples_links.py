@@ -5,10 +5,8 @@ from typing import Any
 from sample_resource_testkit.callers import FORM
 from sample_resource_testkit.checks.names import LINKS, TEXTS
 from sample_resource_testkit.checks.samples_all_options import (
-    NUMBER_CASES,
     QUERIES,
     TEXT_CASES,
-    numbers_of,
 )
 from sample_resource_testkit.checks.samples_record import SAMPLE
 from sample_resource_testkit.registry import check
@@ -30,20 +28,6 @@ def texts_of_the_record_arrive(world: World, name: str) -> None:
         answer.expect_json(TEXTS, wanted)
     else:
         answer.expect_absent(TEXTS)
-
-
-@check("4.13-2", needs=["4.13-1"], cases=list(NUMBER_CASES))
-def numbers_of_the_record_arrive(world: World, name: str) -> None:
-    query, record, wanted = NUMBER_CASES[name]
-    answer = world.post(LINKS, record, query=query).expect_status(200)
-    found = numbers_of(answer)
-    answer.expect(found == wanted, f"{wanted}", found)
-
-
-@check("4.13-3", needs=["4.13-1"], cases=["createdAt", "lastModifiedAt"])
-def a_preferred_202_is_answered(world: World, field: str) -> None:
-    answer = world.post(LINKS, {field: SAMPLE}, headers={"Prefer": "code=202"}).expect_status(202)
-    answer.expect_header("Preference-Applied", "code=202")
 
 
 @check("4.13-3", needs=["4.13-1"], cases=["no header", "code=201", "code=203", "code=204", "code=abc", "a=202"])

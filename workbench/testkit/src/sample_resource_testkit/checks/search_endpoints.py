@@ -5,7 +5,6 @@ from typing import Any
 from sample_resource_testkit.checks.finding import (
     Fields,
     Searched,
-    among,
     expect_ids,
     expect_page,
     make,
@@ -123,11 +122,3 @@ def a_result_is_flat(world: World, fields: Fields, staged: bool) -> None:
 def a_level_above_the_default_is_refused(world: World, level: int, text: str) -> None:
     for fuzzy in (True, False):
         world.get(SEARCH, query=[("fuzzy", fuzzy), ("fuzzyLevel", level), ("text.en", text)]).expect_status(400)
-
-
-@check("4.4-7", needs=["4.4-4", "S-23"], cases={"ascending": ("", 1), "asc": (" asc", 1), "desc": (" desc", -1)})
-def a_search_takes_sort(world: World, direction: str, step: int) -> None:
-    made = [world.make(key=f"{letter}-{world.word()}") for letter in "bca"]
-    answer = world.get(SEARCH, query=[among(*made), ("sort", f"key{direction}")]).expect_status(200)
-    wanted = sorted(made, key=lambda one: one.key)[::step]
-    expect_ids(answer, wanted, "the order of the keys", ordered=True)

@@ -182,11 +182,6 @@ def a_search_may_have_so_many(world: World, form: Form) -> None:
     by_form(world, form).expect_status(200)
 
 
-@check("S-49", needs=["S-25"])
-def an_unknown_path_of_a_filter_of_facets_is_named(world: World) -> None:
-    refused(search(world, ("filter.facets", "colour:1")), "InvalidInput", "The field 'colour' does not exist.")
-
-
 @check("S-58", needs=["S-15"], cases=("filter", "filter.query", "filter.facets", "facet"))
 def a_bound_that_no_double_holds_is_refused(world: World, name: str) -> None:
     for bounds in ("(* to 1e500)", "(-1e400 to 5)"):

@@ -79,15 +79,6 @@ ARRAYS: dict[str, tuple[Fields, bool]] = {
 }
 
 
-@check("S-16", needs=["S-23"], cases={name: (name.partition(" ")[0], *case) for name, case in ARRAYS.items()})
-def an_array_exists_if_it_has_an_element(world: World, case: tuple[str, Fields, bool]) -> None:
-    name, fields, exists = case
-    made = world.make(fields)
-    for condition, holds in (("exists", exists), ("missing", not exists)):
-        answer = search(world, ("filter", f"{name}:{condition}"), among(made)).expect_status(200)
-        expect_ids(answer, [made] if holds else [], f"{name}:{condition} {'' if holds else 'not '}to hold")
-
-
 @check("S-17", needs=["S-15"], cases=range(4))
 def one_element_of_chance_is_within_both_bounds(world: World, _: int) -> None:
     values = world.random.choices(range(20), k=3)

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from sample_resource_testkit.checks.finding import Fields, among, expect_ids, make, refused, search
-from sample_resource_testkit.checks.names import INTEGERS, TEXTS
+from sample_resource_testkit.checks.names import TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 
@@ -39,13 +39,6 @@ def a_text_looks_in_texts(world: World, fields: Fields) -> None:
     made = make(world, with_word(fields, word))
     answer = search(world, ("text.en", word)).expect_status(200)
     expect_ids(answer, [made], "a text to find what has its word")
-
-
-@check("S-1", cases={"key": True, "nothing": False})
-def a_text_looks_nowhere_else(world: World, in_key: bool) -> None:
-    word = world.word()
-    world.make({TEXTS: [world.word()], INTEGERS: [5]}, key=word if in_key else None)
-    expect_ids(search(world, ("text.en", word)).expect_status(200), [], "a text to find nothing")
 
 
 @check(
@@ -99,12 +92,6 @@ def several_texts_must_all_match(world: World, names: tuple[str, str]) -> None:
     expect_ids(answer, [], "nothing to have the words of both texts")
 
 
-@check("S-7", needs=["S-23", "S-5"])
-def a_text_of_stop_words_finds_nothing_beside_another_text(world: World) -> None:
-    made = world.make({TEXTS: ["the dogs"]})
-    expect_texts(world, (("text.en", "the"), ("text.en", "dogs")), [], made)
-
-
 @check(
     "S-8",
     needs=["S-2"],
@@ -112,13 +99,6 @@ def a_text_of_stop_words_finds_nothing_beside_another_text(world: World) -> None
 )
 def a_blank_text_is_refused(world: World, text: str) -> None:
     refused(search(world, ("text.en", text)))
-
-
-@check("S-8", needs=["S-2"], cases={"before": 0, "after": 1})
-def a_blank_text_beside_another_one_is_refused(world: World, position: int) -> None:
-    texts = [("text.en", "dog")]
-    texts.insert(position, ("text.de", " "))
-    refused(search(world, *texts))
 
 
 EDITS = {"replaced": "{0}{3}{2}", "added": "{0}{1}{3}{2}", "removed": "{0}{2}"}

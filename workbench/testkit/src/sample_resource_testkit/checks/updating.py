@@ -82,23 +82,6 @@ def an_unknown_action_is_refused_and_the_known_ones_are_told(world: World, name:
     answer.expect(any(all(action in text for action in known) for text in details), f"{known} in the message", details)
 
 
-@check(
-    "2.6-6",
-    cases={
-        "none": {},
-        "only other fields": {"someProperty": "a"},
-        "a number": {"action": 5},
-        "true": {"action": True},
-        "an array": {"action": ["doSomeThing"]},
-        "an object": {"action": {}},
-        "misspelt": {"Action": "doSomeThing"},
-    },
-)
-def an_action_without_a_name_is_refused(world: World, action: dict[str, Any]) -> None:
-    made = world.make()
-    refused(world.post(f"/{made.id}", update_body(made.version, action)), 400, "InvalidJsonInput")
-
-
 @check("2.2-8")
 def the_empty_text_is_a_value(world: World) -> None:
     made = world.make()
@@ -177,11 +160,6 @@ def an_update_needs_both_fields(world: World, body: dict[str, Any]) -> None:
     missing = "actions" if "version" in body else "version"
     answer = world.post(f"/{world.make().id}", body)
     refused_with_detail(answer, f"{missing}: Missing required value.")
-
-
-@check("4.10-5", cases=["version", "actions"])
-def an_update_with_nothing_lacks_both(world: World, missing: str) -> None:
-    refused_with_detail(world.post(f"/{world.make().id}", {}), f"{missing}: Missing required value.")
 
 
 @check("9-5", cases={"one more": 1, "one less": -1, "far more": 1_000_000})

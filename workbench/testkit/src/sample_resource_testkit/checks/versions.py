@@ -75,14 +75,6 @@ def a_change_of_any_size_raises_the_version_by_1(world: World, method: str, name
     )
 
 
-@check("9-3", needs=["9-2"], cases=[1, 2, 7, 100])
-def any_number_of_actions_raises_the_version_by_1(world: World, count: int) -> None:
-    made = world.make()
-    actions = [change(f"text {number}") for number in range(count)]
-    answer = world.post(f"/{made.id}", update_body(made.version, *actions)).expect_success()
-    answer.expect_json("version", made.version + 1)
-
-
 FIELDS: dict[str, Any] = {INTEGERS: [1, 2], TEXTS: ["a"], NUMBERS: [0.5]}
 
 STILL: dict[str, Callable[[World, Made], Answer]] = {

@@ -10,7 +10,6 @@ from sample_resource_testkit.checks.refusals import refused, refused_with_detail
 from sample_resource_testkit.checks.steps import (
     CREATING,
     ON_THE_COLLECTION,
-    as_read,
     change,
     expect_found,
     keyed,
@@ -98,13 +97,6 @@ def the_sent_fields_replace_and_the_others_stay(world: World, fields: dict[str, 
     answer.expect_json("objectTypeProperty", {**BEFORE, **fields})
 
 
-@check("4.6-6", needs=["4.6-5"])
-def an_array_of_objects_is_replaced_as_a_whole(world: World) -> None:
-    made = world.make({OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}, {}]})
-    answer = write(world, "POST", made, {OBJECTS: [{"integerExample": 3}]}).expect_success()
-    answer.expect_json("objectTypeProperty", {OBJECTS: [{"integerExample": 3}]})
-
-
 NO_IDS = {"a UUID": UNKNOWN_ID, "a word": "abc", "too long": "1" * 40, "empty": "", "an umlaut": "ü"}
 
 
@@ -122,30 +114,10 @@ def with_id_and_key_the_key_is_set(world: World, method: str) -> None:
     write(world, method, made, {}, key=key).expect_success().expect_json("id", made.id).expect_json("key", key)
 
 
-@check("4.6-8", needs=["4.6-5"], cases=ON_THE_COLLECTION)
-def with_the_id_alone_the_key_stays(world: World, method: str) -> None:
-    made = keyed(world)
-    write(world, method, made, {INTEGERS: [1]}).expect_success().expect_json("key", made.key)
-
-
 @check("4.6-9", cases=ON_THE_COLLECTION)
 def a_body_without_object_type_property_is_refused(world: World, method: str) -> None:
     body = {"version": 1, "key": world.key()}
     refused_with_detail(world.send(method, "", body), "objectTypeProperty: Missing required value.")
-
-
-@check("4.6-9", cases=ON_THE_COLLECTION)
-def it_is_refused_for_a_resource_that_is_there_too(world: World, method: str) -> None:
-    made = world.make()
-    answer = world.send(method, "", {"version": made.version, "id": made.id})
-    refused_with_detail(answer, "objectTypeProperty: Missing required value.")
-
-
-@check("4.6-10", needs=["4.2-1"], cases=ON_THE_COLLECTION)
-def a_resource_as_it_was_read_is_accepted(world: World, method: str) -> None:
-    made = world.update(keyed(world, BEFORE), change("a"))
-    body = as_read(world, made)
-    world.send(method, "", body).expect_status(200).expect_json("id", made.id)
 
 
 @check("4.6-10", cases={f"{name} with {method}": (method, name) for method in ON_THE_COLLECTION for name in ADDED})
@@ -328,13 +300,6 @@ def a_put_finds_a_resource_by_its_name(world: World, named: str) -> None:
     answer = world.put("", {**names, "objectTypeProperty": {INTEGERS: [1]}})
     answer.expect_success().expect_json("id", made.id)
     world.get(f"/{other.id}").expect_status(200).expect_json("objectTypeProperty", {})
-
-
-@check("4.8-3")
-def a_put_with_a_new_key_makes_a_resource_with_it(world: World) -> None:
-    key = world.key()
-    answer = world.put("", {"key": key, "objectTypeProperty": {INTEGERS: [1]}}).expect_success()
-    answer.expect_json("key", key).expect_json("objectTypeProperty", {INTEGERS: [1]})
 
 
 @check("4.8-4")
