@@ -1,4 +1,4 @@
-"""Folders of SQL, made from a walk: the statements that reviewers read, and README.md, which lists them by operation."""
+"""Folders of SQL, made from a walk: the statements that reviewers read, and README.md, which lists them by step."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ One file for each statement, whole and with its parameters by name, as a walk th
 ([{walk}]({walk})) sends it. A file is named after the first step that sends its statement; if a step sends several new
 statements, they are numbered. The layout is made by [layout.py]({layout}).
 
-`make generate ARGS=sql` writes this folder. A test compares it with what is sent, so a change of SQL shows in its review.
+`make generate ARGS=sql` writes this folder. A test compares it with what is sent, so reviews show a change of SQL.
 
 {without}
 
@@ -101,22 +101,22 @@ class Folder:
         ]
 
 
-KINDS = frozenset(
-    """
-    client.create client.has_clients client.find client.list client.revoke client.remove client.ensure
-    token.issue token.find token.revoke token.revoke_all token.remove_outdated oauth.token
-    get_by_id get_by_key overwrite.without_a_name_not_found overtaken.ByKey
-    create.new create_or_update.new_staged create_or_update.by_id
-    update_by_actions.do_some_thing update_by_actions.change_staged_some_property delete.expecting_a_version
-    list.all list.several_parameters
-    list_sorted.expand_both list_sorted.where_in_order
-    exists.all exists.where_and_or_not exists.where_two_ranges
-    search.text search.filter_facets search.facet_of_texts search.facet_of_ranges_of_array search_staged.filters
-    bulk.copy_in bulk.existing_ids bulk.export bulk.weight bulk.tidy bulk.delete_in_parts bulk.delete_all
-    dictionary.add_words_of dictionary.add_words_of_all dictionary.remove_unused_words
-    readiness
-    """.split()
-)
+KINDS = {
+    "client.create", "client.has_clients", "client.find", "client.list", "client.revoke", "client.remove",
+    "client.ensure", "token.issue", "token.find", "token.revoke", "token.revoke_all", "token.remove_outdated",
+    "oauth.token",
+    "get_by_id", "get_by_key", "overwrite.without_a_name_not_found", "overtaken.ByKey",
+    "create.new", "create_or_update.new_staged", "create_or_update.by_id", "delete.expecting_a_version",
+    "update_by_actions.do_some_thing", "update_by_actions.change_staged_some_property",
+    "list.all", "list.several_parameters", "list_sorted.expand_both", "list_sorted.where_in_order",
+    "exists.all", "exists.where_and_or_not", "exists.where_two_ranges",
+    "search.text", "search.filter_facets", "search.facet_of_texts", "search.facet_of_ranges_of_array",
+    "search_staged.filters",
+    "bulk.copy_in", "bulk.existing_ids", "bulk.export", "bulk.weight", "bulk.tidy", "bulk.delete_in_parts",
+    "bulk.delete_all",
+    "dictionary.add_words_of", "dictionary.add_words_of_all", "dictionary.remove_unused_words",
+    "readiness",
+}  # fmt: skip
 """The steps of the service's walk whose statements reviewers read: one for each kind of statement.
 
 Other steps send statements that differ from these in a condition, an order or a parameter. The tests of plans and the
@@ -128,7 +128,7 @@ SERVICE = Folder(
     "the service",
     "../support/walk.py",
     "layout.py",
-    "Left out are variants that differ in a condition, an order or a parameter (`KINDS` in [files.py](files.py)), and what\n"
-    "administers the database: migrations, `db distribute`, and the embedded server.",
+    "Left out are variants that differ in a condition, an order or a parameter (`KINDS` in [files.py](files.py)), and\n"
+    "what administers the database: migrations, `db distribute`, and the embedded server.",
     KINDS,
 )
