@@ -57,8 +57,6 @@ class Extension:
     """The card on the page at the root that links to the extension: an HTML list item. ``{root}`` stands for the prefix
     of paths."""
     document: DocumentPage | None = None
-    threads: Sequence[str] = ()
-    """The names of the extension's threads, for metrics."""
     counted: Mapping[str, tuple[str, str, Sequence[str]]] = {}
     """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 

@@ -21,7 +21,6 @@ from app.errors import CATALOGUE, ApiError
 from app.extension import Extension
 from app.telemetry.logs import REQUESTS
 from app.telemetry.metrics import (
-    LASTING_THREADS,
     TOKEN_CHECK_RESULTS,
     UNKNOWN_URL,
     UNPARSED,
@@ -73,7 +72,6 @@ def announce_labels(extension: Extension) -> None:
     for counter, labels in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
-        (metrics.thread_failures, [*LASTING_THREADS, *extension.threads]),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.waits, [lane.value for lane in Lane]),
     ):

@@ -1,4 +1,1 @@
-"""Metrics for Prometheus, which processes share, and log lines.
-
-Modules import only modules to their right in this order: ``lasting_threads``, ``metrics``, ``shared_folder``.
-"""
+"""Metrics for Prometheus, which processes share, and log lines. ``metrics`` imports ``shared_folder``."""

@@ -23,9 +23,6 @@ CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
-LASTING_THREADS = ("pool-metrics",)
-"""The names of the service's threads that live as long as their process."""
-
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
@@ -81,9 +78,6 @@ class Metrics:
         )
         self.of_extensions: dict[str, Counter] = {}
         """The counters of extensions, by their names without the common prefix."""
-        self.thread_failures = counter(
-            "thread_failures", "Errors that would have ended a thread which has to live.", ("thread",)
-        )
         self.token_checks = counter("token_checks", "Access tokens checked.", ("result",))
         found = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
         self.ready = found("ready", "Whether a condition of readiness held when last asked.")

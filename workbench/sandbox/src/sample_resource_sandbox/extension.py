@@ -18,7 +18,6 @@ from app.database.connection import Connection
 from app.database.migrate import missing_migrations
 from app.database.pool import Database
 from app.extension import DocumentPage, Extension, installed_package
-from app.telemetry.lasting_threads import keep_running
 from app.telemetry.metrics import metrics
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.runs import Runs
@@ -63,7 +62,6 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
 </li>
 """
     document = DocumentPage("sandbox", "Sandbox API", "/sandbox/openapi.json")
-    threads = ("sandbox-removal",)
     counted = {_ORDERS: ("Answers that the sandbox changed on order.", "kind", KINDS)}  # noqa: RUF012 -- as in Extension
 
     def __init__(self, settings: Settings, database: Database) -> None:
@@ -141,7 +139,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         with suppress(errors.ApiError, psycopg.Error):
             for name in self.missing_tables():
                 _log.error("the database lacks %s: run 'SANDBOX=on sample-resource db upgrade'", name)
-        keep_running("sandbox-removal", self._remove_expired)
+        threading.Thread(target=self._remove_expired, name="sandbox-removal", daemon=True).start()
 
     def missing_tables(self) -> list[str]:
         """The ids of the sandbox's migrations that the database lacks.
@@ -165,6 +163,8 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
                 self.projects.remove_expired()
             except (errors.ApiError, psycopg.Error):
                 continue  # the database is away; the next check may find it again
+            except Exception:  # noqa: BLE001 -- the thread has to live, as nothing else removes projects
+                _log.exception("expired projects could not be removed")
 
 
 def _operations_in(document: Mapping[str, Any]) -> list[str]:
