@@ -1,7 +1,6 @@
 """Liveness and readiness: the answers to probes, and their time, for each state of the database and its pool."""
 
 import signal
-import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -139,13 +138,6 @@ def test_readiness_does_not_wait_behind_requests_for_tokens(
     assert answer.status_code == 200, answer.get_json()
 
 
-def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
-    with holding_the_connection(own_app):
-        for _ in range(3):
-            assert ready(own_app)[0].status_code == 503
-        assert sum(thread.name == "readiness" for thread in threading.enumerate()) == 1
-
-
 def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "ANSWERED_WITHIN_S", 20.0)  # as long as a connection is waited for on a busy machine
     with open_app(settings, database_url="host=/nowhere dbname=x") as app:
@@ -254,17 +246,3 @@ def shown(check: str, metric: str = "ready") -> str:
         for line in metrics.exposition().decode().splitlines()
         if line.startswith(f'sample_resource_{metric}{{check="{check}"}}')
     )
-
-
-def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
-    assert [*migrate.status(database_url)] == [*migration_files()]
-
-
-def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:
-    ready(own_app)
-    assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "1.0"]
-    with holding_the_connection(own_app):
-        ready(own_app)
-        assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "0.0"]
-    ready(own_app)
-    assert shown("pool") == "1.0"

@@ -63,16 +63,6 @@ def test_labels_do_not_grow_with_unknown_paths_and_methods(app: Flask, api: Api,
     assert len(samples(metrics.exposition().decode())) - before < 100
 
 
-def test_errors_are_counted_by_code(api: Api, counted: Counted) -> None:
-    created = api.create()
-    update = {"version": 7, "actions": [{"action": "doSomeThing"}]}
-    assert codes(api.post(f"/{created['id']}", json=update)) == ["ConcurrentModification"]
-    assert codes(api.get("?limit=-1")) == ["InvalidInput"]
-    assert counted("refusals_total", code="ConcurrentModification") == 1
-    assert counted("refusals_total", code="InvalidInput") == 1
-    assert counted("http_requests_total", status="409") == 1
-
-
 def test_every_code_and_result_is_exposed_before_it_first_occurs(app: Flask) -> None:
     found = samples(metrics.exposition().decode())
     assert {dict(labels)["code"] for name, labels in found if name == "refusals_total"} == set(CATALOGUE)
@@ -118,49 +108,6 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
         for reason in ("statement_timeout", "project_busy", "away")
     }
     assert reasons == {"statement_timeout": 1, "project_busy": 1, "away": 1}
-
-
-def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:
-    first = {"pool_max": 8, "pool_size": 5, "pool_available": 3, "requests_num": 10, "requests_wait_ms": 1500}
-    later = first | {"pool_available": 0, "requests_waiting": 2, "requests_num": 25, "requests_wait_ms": 2000}
-    metrics.report_pool(first, {})
-    metrics.report_pool(later, first)
-    now = samples(metrics.exposition().decode())
-    assert value(now, "pool_connections", state="in_use") == 5
-    assert value(now, "pool_connections", state="idle") == 0
-    assert value(now, "pool_connections_max") == 8
-    assert value(now, "pool_waiting") == 2
-    assert counted("pool_requests_total") == 25
-    assert counted("pool_wait_seconds_total") == 2.0
-    metrics.report_pool({}, {})
-    assert value(samples(metrics.exposition().decode()), "pool_connections_max") == 0
-
-
-def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
-    app = create_app(replace(settings, metrics_token=TOKEN, connections=3))
-    database = app.extensions["database"]
-
-    def connections_max() -> float:
-        metrics.sample_pools()
-        return value(samples(metrics.exposition().decode()), "pool_connections_max")
-
-    with database.connection():
-        assert connections_max() == 3
-    assert connections_max() == 3
-    database.close()
-    assert connections_max() == 0
-
-
-def test_the_statistics_of_a_pool_are_counted_once(settings: Settings, counted: Counted) -> None:
-    app = create_app(replace(settings, metrics_token=TOKEN))
-    database = app.extensions["database"]
-    for _ in range(3):
-        with database.connection():
-            metrics.sample_pools()
-    metrics.sample_pools()
-    database.close()
-    metrics.sample_pools()
-    assert counted("pool_requests_total") == 3
 
 
 def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
@@ -218,11 +165,6 @@ def test_other_credentials_are_refused(with_token: Flask, authorization: str | N
     assert codes(answer) == ["invalid_token"]
     assert answer.get_json()["message"] == message
     assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="metrics"')
-
-
-def test_an_access_token_of_the_service_is_refused(with_token: Flask, token_for: TokenFor) -> None:
-    token = token_for("manage_test:metrics")
-    assert with_token.test_client().get("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 401
 
 
 @pytest.mark.parametrize(
