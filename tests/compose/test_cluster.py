@@ -68,27 +68,6 @@ def test_a_resource_is_created_read_updated_and_deleted(stack: Stack) -> None:
     assert stack.send("GET", created["id"]).status == 404
 
 
-def test_creates_and_updates_store_new_search_words(stack: Stack) -> None:
-    """A write with words that the project does not have yet sends another statement than one without."""
-
-    def found(word: str) -> int:
-        answer = stack.send("GET", f"searchApiPattern?text.en={word}&facet=arrayOfStringExample")
-        assert answer.status == 200, answer
-        return int(answer.json["total"])
-
-    for _ in range(2):
-        stack.create(objectTypeProperty={"arrayOfStringExample": ["Walking zebras"]})
-    assert found("zebra") == 2
-    created = stack.create()
-    changed = stack.send(
-        "POST",
-        created["id"],
-        {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "giraffes ran"}]},
-    )
-    assert changed.status == 200, changed
-    assert found("giraffe") == 1
-
-
 @pytest.mark.parametrize(
     "query",
     [

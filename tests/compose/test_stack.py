@@ -7,18 +7,14 @@ command if both are installed.
 import json
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
-from typing import Any
-from uuid import uuid4
+from http.client import HTTPResponse
 
 import pytest
 
-from tests.compose.engine import ANY, PROJECT, ROOT, Answer, Stack
+from tests.compose.engine import PROJECT, ROOT, Stack
 
 pytestmark = [pytest.mark.slow, pytest.mark.compose]
 
@@ -143,84 +139,3 @@ def test_a_stopping_service_finishes_the_requests_in_flight(stack: Stack) -> Non
     stack.run("start", "app")
     stack.wait_until(stack.is_ready, "the service after its start")
     assert stack.send("GET", created["id"]).json["version"] == 2
-
-
-@dataclass
-class Writer:
-    """Creates resources, updates one of its own, and records every write that was acknowledged."""
-
-    stack: Stack
-    created: dict[str, Any] = field(default_factory=dict)
-    """Every resource whose creation was acknowledged, by id."""
-    version: int = 1
-    """The last acknowledged version of the resource that is updated."""
-    refused: list[Answer] = field(default_factory=list)
-    unanswered: int = 0
-
-    def work(self, stop: threading.Event) -> None:
-        own = self.stack.create()
-        self.created[own["id"]] = own
-        while not stop.is_set():
-            time.sleep(0.03)  # the proxy admits 300 requests a second of a token, which four writers share
-            try:
-                created = self.stack.send(
-                    "POST", "", {"objectTypeProperty": {"arrayOfIntExample": [len(self.created)]}}
-                )
-                if created.status == 201:
-                    self.created[created.json["id"]] = created.json
-                else:
-                    self.refused.append(created)
-                updated = self.stack.update(own["id"], self.version)
-                if updated.status == 409:
-                    # The previous write was committed, and its answer was lost with the connection.
-                    actual = updated.json["errors"][0]["currentVersion"]
-                    assert actual > self.version, "an acknowledged update is gone"
-                    self.version = actual
-                elif updated.status == 200:
-                    self.version = updated.json["version"]
-                else:
-                    self.refused.append(updated)
-                    time.sleep(0.05)
-            except (OSError, HTTPException):
-                self.unanswered += 1
-        self.created[own["id"]] = own | {"version": self.version}
-
-
-def test_requests_are_503_while_the_database_is_down_and_acknowledged_writes_survive(stack: Stack) -> None:
-    writers = [Writer(stack) for _ in range(4)]
-    stop = threading.Event()
-    with ThreadPoolExecutor(len(writers)) as threads:
-        work = [threads.submit(writer.work, stop) for writer in writers]
-        try:
-            time.sleep(2)
-            stack.run("kill", "-s", "SIGKILL", "db")
-            stack.wait_until(lambda: not stack.is_ready(), "the service noticing")
-            refused = [stack.send("GET", "/health/ready"), stack.send("GET", ""), stack.send("POST", "", ANY)]
-            time.sleep(2)
-            refused += [stack.send("GET", "?limit=1"), stack.send("DELETE", f"{uuid4()}?version=1")]
-            alive = stack.send("GET", "/health/live")
-            stack.run("start", "db")
-            recovered_in_s = stack.wait_until(stack.is_ready, "the service after the database's return")
-            time.sleep(2)
-        finally:
-            stop.set()
-        for done in work:
-            done.result()
-
-    for answer in refused:
-        answer.assert_unavailable()
-        assert answer.seconds < 5
-    assert alive.status == 200
-    assert all(writer.created and writer.refused for writer in writers)
-    for answer in (answer for writer in writers for answer in writer.refused):
-        answer.assert_unavailable()
-    acknowledged = {id_: resource for writer in writers for id_, resource in writer.created.items()}
-    assert len(acknowledged) > 20
-    for id_, resource in acknowledged.items():
-        time.sleep(0.004)  # the proxy admits 300 requests a second of a token
-        found = stack.send("GET", id_)
-        assert found.status == 200, found
-        assert found.json["version"] == resource["version"]
-        assert found.json["objectTypeProperty"] == resource["objectTypeProperty"]
-    refusals = sum(len(writer.refused) for writer in writers)
-    print(f"{len(acknowledged)} acknowledged, {refusals} refused, recovered in {recovered_in_s:.1f} s")  # noqa: T201 -- shown by pytest -s

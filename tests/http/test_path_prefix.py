@@ -67,8 +67,3 @@ def test_of_several_forwarded_prefixes_the_one_of_the_trusted_proxy_is_used(prox
 )
 def test_an_invalid_forwarded_prefix_is_ignored(proxied: Api, prefix: str) -> None:
     assert location(proxied, **{"X-Forwarded-Prefix": prefix}).startswith(f"/{proxied.project}/")
-
-
-@pytest.mark.parametrize("prefix", ["/shop/", "/"])
-def test_a_trailing_slash_of_the_forwarded_prefix_is_not_doubled(proxied: Api, prefix: str) -> None:
-    assert location(proxied, **{"X-Forwarded-Prefix": prefix}).startswith(f"{prefix.rstrip('/')}/{proxied.project}/")

@@ -15,7 +15,8 @@ from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 from tests.support.fixtures import TokenFor
 
 PUBLIC = {
-    *(f"{method} /" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")),  # 404 but for browsers
+    # 404 but for browsers
+    *(f"{method} {path}" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") for path in ("/", "/sandbox")),
     "GET /docs",
     "GET /docs/<any:asset>",
     "GET /docs/specification",

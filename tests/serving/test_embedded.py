@@ -102,21 +102,6 @@ def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-def test_nobody_can_take_the_names_of_socket_folders_in_advance(
-    temporary: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    seen = set[Path]()
-    for _ in range(3):
-        server = start()
-        path = sockets_of(server)
-        seen.add(path)
-        server.stop()
-        path.symlink_to("/nonexistent")  # as another account could, once it has seen the name
-    assert len(seen) == 3
-    assert all(path.is_symlink() for path in seen)
-    assert {path.parent for path in seen} == {temporary}
-
-
 def test_a_server_that_is_started_again_has_the_same_socket(
     temporary: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:

@@ -18,7 +18,6 @@ import pytest
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
 from tests.support.embedded import on_linux
-from tests.support.folders import open_folder
 from tests.support.ports import free_port
 from tests.support.server import ROOT, get
 from tests.support.waiting import wait_until
@@ -277,16 +276,6 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
         assert service.get("/rows") == (200, "1")
         assert service.stop() == 0
     assert not (folder / "the data").exists()
-
-
-@pytest.fixture(scope="module")
-def shared(new_cluster: Path) -> Generator[Service]:
-    """One service for the tests that only send requests."""
-    with open_folder() as folder:
-        copy_cluster(new_cluster, folder / "the data")
-        service = Service(folder)
-        yield service
-        service.stop()
 
 
 def test_an_internal_error_shows_no_details() -> None:
