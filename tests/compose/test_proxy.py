@@ -4,7 +4,6 @@ The stack believes the headers of every private address, since a request from th
 gateway of a Docker network. So a test can be as many clients as it wants.
 """
 
-import json
 import re
 import select
 import socket
@@ -12,9 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
-from http.client import HTTPResponse
-from typing import Any
+from contextlib import ExitStack
 
 import pytest
 
@@ -29,39 +26,6 @@ OUTER = {"OUTER_PROXIES": "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16"}
 def stack(compose: list[str]) -> Iterator[Stack]:
     with Stack(compose, settings=OUTER).up() as stack:
         yield stack
-
-
-def answer_to(stack: Stack, request: bytes) -> tuple[int, dict[str, str], Any]:
-    """Status, headers and JSON body of the answer to bytes."""
-    with socket.create_connection(("127.0.0.1", stack.port), timeout=10) as connection:
-        connection.sendall(request)
-        with closing(HTTPResponse(connection)) as response:
-            response.begin()
-            return response.status, dict(response.getheaders()), json.loads(response.read())
-
-
-@pytest.mark.parametrize(
-    ("request_", "status", "code"),
-    [
-        (b"TRACE / HTTP/1.1\r\nHost: x\r\n", 405, "MethodNotAllowed"),
-        (b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n", 405, "MethodNotAllowed"),
-        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n", 501, "InvalidInput"),
-        (b"GET / HTTP/9.0\r\nHost: x\r\n", 505, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\n", 400, "InvalidInput"),
-    ],
-    ids=["trace", "connect", "coding", "version", "no-host"],
-)
-def test_what_nginx_answers_itself_has_the_error_body_and_a_correlation_id(
-    stack: Stack, request_: bytes, status: int, code: str
-) -> None:
-    found, headers, body = answer_to(stack, request_ + b"\r\n")
-    assert (found, body["statusCode"], body["errors"][0]["code"]) == (status, status, code)
-    assert headers["Content-Type"] == "application/json; charset=utf-8"
-    assert len(headers["X-Correlation-ID"]) == 32
-    assert ("Allow" in headers) == (status == 405)
-    own = b"X-Correlation-ID: of-the-client\r\n\r\n"
-    if status != 505:  # nginx reads no headers of a version that it does not know
-        assert answer_to(stack, request_ + own)[1]["X-Correlation-ID"] == "of-the-client"
 
 
 def test_headers_of_an_outer_proxy_pass(stack: Stack) -> None:

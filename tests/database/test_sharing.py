@@ -168,27 +168,6 @@ def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> 
         assert stats["pool_size"] == stats["pool_max"] == 5
 
 
-def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_is_back(
-    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_away(*_: Any, **__: Any) -> Any:
-        raise psycopg.OperationalError("connection refused")
-
-    def is_served() -> bool:
-        try:
-            use(database)
-        except Unavailable:
-            return False
-        return True
-
-    with opened(database_url, replace(settings, connections=5)) as database:
-        with monkeypatch.context() as outage:
-            outage.setattr(PooledConnection, "connect", is_away)
-            database.open_ahead()
-            assert not is_served()
-        wait_until(is_served)
-
-
 def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, settings: Settings, api: Api) -> None:
     api.create(key="a-key")
     with open_app(settings, connections=3, queue_timeout_ms=200) as own:

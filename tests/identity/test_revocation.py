@@ -117,21 +117,6 @@ def test_tokens_of_the_command_line_end_with_their_client(cluster: Cluster, sett
         app.extensions["database"].close()
 
 
-def test_a_token_that_is_used_while_it_is_revoked_is_refused_after_it(client: OAuthClient, project: str) -> None:
-    """Requests that are under way may be served; none that begins after the answer to the revocation and seconds."""
-    for _ in range(5):
-        token = client.token()
-        api = Api(client.app, project, token)
-
-        def send(number: int, token: str = token, api: Api = api) -> int:
-            return client.revoke(token).status_code if number == 3 else api.get("?limit=0").status_code
-
-        statuses = send_concurrently(8, send)
-        assert statuses[3] == 200
-        assert set(statuses) <= {200, 401}
-        seconds_until_refused(api)
-
-
 def test_a_token_that_is_requested_while_its_client_is_revoked_is_refused(
     client: OAuthClient, connection: Connection, project: str
 ) -> None:

@@ -93,30 +93,6 @@ def test_readiness_is_503_after_half_a_second_if_no_connection_becomes_free(own_
     assert ready(own_app)[0].status_code == 200
 
 
-def test_readiness_is_200_while_only_some_projects_wait(settings: Settings) -> None:
-    with open_app(settings, connections=2, queue_timeout_ms=10_000) as app:
-        database, stop = app.extensions["database"], Event()
-
-        def keep_busy(project: str) -> None:
-            while not stop.is_set():
-                with database.connection(project):
-                    time.sleep(0.02)
-
-        busy = [Thread(target=keep_busy, args=(project,)) for project in "aaaabbbb"]
-        for thread in busy:
-            thread.start()
-        while not database.is_exhausted():
-            time.sleep(0.01)
-        try:
-            for _ in range(5):
-                assert ready(app)[0].status_code == 200
-            assert database.is_exhausted()
-        finally:
-            stop.set()
-            for thread in busy:
-                thread.join()
-
-
 def test_readiness_does_not_wait_behind_requests_for_tokens(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,21 +160,6 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
             connection.execute("INSERT INTO migration (id) VALUES (%(last)s)", {"last": last})
         # During a rolling update the database has a migration of the newer version beside all required ones.
         assert ready(app)[0].status_code == 200
-
-
-def test_readiness_is_503_while_the_account_lacks_a_right(cluster: Cluster, project: str, settings: Settings) -> None:
-    """So that the metrics, which ask for it, are answered too, and tell."""
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with open_app(settings, database_url=url) as app, psycopg.connect(url, autocommit=True) as owner:
-        assert ready(app)[0].status_code == 200
-        owner.execute("REVOKE ALL ON migration FROM sample_resource")
-        answer, _ = ready(app)
-        assert_not_ready(answer, "The database refuses what the service needs: InsufficientPrivilege.")
-        assert "migration" not in answer.text
-        assert shown("database") == "0.0"
-        owner.execute("GRANT ALL ON migration TO sample_resource")
-        wait_until(lambda: ready(app)[0].status_code == 200)
 
 
 def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Path) -> None:

@@ -131,21 +131,6 @@ def test_nothing_is_handed_over_through_a_link(empty: Path) -> None:
 
 
 @as_root
-def test_a_store_in_which_others_can_write_is_refused(
-    empty: Path, store: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    store.mkdir()
-    shutil.chown(store, "daemon")
-    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
-        start()
-    assert list(store.iterdir()) == []
-    shutil.chown(store, "root")
-    store.chmod(0o777)
-    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
-        start()
-
-
-@as_root
 def test_an_ordinary_user_runs_it(empty: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(empty, nobody.pw_uid, nobody.pw_gid)
@@ -168,35 +153,6 @@ def test_an_ordinary_user_runs_it(empty: Path) -> None:
     assert done.stdout == f"42 {nobody.pw_uid}\n", done.stderr
     with pytest.raises(EmbeddedError, match=r"data, so root does not\. Start the service as the owner"):
         EmbeddedPostgres(empty / "data", FAST).start()
-
-
-@as_root
-def test_the_data_of_another_user_are_refused(start: Callable[..., EmbeddedPostgres], folder: Path) -> None:
-    start().stop()
-    said = start_as(65534, folder / "data")
-    assert "EmbeddedError: DATA_DIR" in said
-    assert "user id 65534 cannot write in it. Start the service as the owner" in said
-
-
-def start_as(uid: int, data_dir: Path, *prefix: str) -> str:
-    """What an attempt of another account says at its end.
-
-    :param prefix: a command that starts the one behind it.
-    """
-    become = f"os.setgroups([]); os.setgid({uid}); os.setuid({uid})" if uid else "pass"
-    code = (
-        "import os, sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E\n"
-        f"{become}; E(pathlib.Path(sys.argv[1])).start()"
-    )
-    done = subprocess.run(
-        [*prefix, sys.executable, "-c", code, str(data_dir)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env=os.environ | NOT_MEASURED,  # the account may not write to this folder
-    )
-    return done.stderr.splitlines()[-1]
 
 
 def test_another_major_version_is_refused_and_untouched(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:

@@ -73,21 +73,6 @@ def test_commands_use_the_running_server_or_start_one(empty: Path) -> None:
     assert running(data_dir) is None
 
 
-def test_variables_of_libpq_and_locale_have_no_effect(
-    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {
-        "PGHOSTADDR": "127.0.0.1",
-        "PGSERVICE": "nowhere",
-        "PGOPTIONS": "-c nonsense=1",
-        "PGDATA": "/nonexistent",
-        "LD_LIBRARY_PATH": "/nonexistent",
-        "LC_ALL": "xx_XX",
-    }.items():
-        monkeypatch.setenv(name, value)
-    assert ask(start().conninfo(), "SELECT 1") == 1
-
-
 def sockets_of(server: EmbeddedPostgres) -> Path:
     return Path(str(conninfo_to_dict(server.conninfo())["host"]))
 

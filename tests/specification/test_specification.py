@@ -94,7 +94,3 @@ def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:
     }
     assert named
     assert named <= KNOWN
-
-
-CLAUSE = '<a id="{0}"></a>**{0}** · must · core · platform\\\nIt is so,\nand `no` other. See `4-1`.\n'
-DOCUMENT = f"# Title\n\n## Words\n\nText.\n\n## All (`4`)\n\nMore.\n\n{CLAUSE.format('4-1')}"

@@ -11,9 +11,8 @@ from flask import Flask
 from app import create_app
 from app.config import InvalidSetting, Settings
 from app.errors import CATALOGUE
-from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
+from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
-from tests.support.fixtures import TokenFor
 from tests.support.samples import samples, value
 
 TOKEN = "a-metrics-token.of~some+length/=="
@@ -73,20 +72,6 @@ def test_every_code_and_result_is_exposed_before_it_first_occurs(app: Flask) -> 
     }
 
 
-def test_token_checks_are_counted(app: Flask, project: str, token_for: TokenFor, counted: Counted) -> None:
-    api = Api(app, project, token_for(f"view_test:{project}"))
-    for _ in range(3):
-        assert api.get().status_code == 200
-    assert Api(app, project, "x.y.z").get().status_code == 401
-    assert Api(app, project, "no token").get().status_code == 401
-    assert Api(app, project, None).get().status_code == 401
-    assert {result: counted("token_checks_total", result=result) for result in TOKEN_CHECK_RESULTS} == {
-        "cached": 2,
-        "verified": 1,
-        "refused": 2,
-    }
-
-
 def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Counted) -> None:
     app = create_app(replace(settings, connections=1, queue_timeout_ms=50, statement_timeout_ms=100))
     database = app.extensions["database"]
@@ -125,12 +110,6 @@ def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
 
 
 # On the public port
-
-
-def test_without_metrics_token_the_url_does_not_exist(app: Flask) -> None:
-    answer = app.test_client().get("/metrics")
-    assert answer.status_code == 404
-    assert codes(answer) == ["ResourceNotFound"]
 
 
 @pytest.fixture
