@@ -34,7 +34,7 @@ def test_each_answer_of_the_resource_api_may_be_read(app: Flask, api: Api) -> No
         assert answer.status_code == status
         assert allowed(answer) == "*", status
         exposed = answer.headers["Access-Control-Expose-Headers"].split(", ")
-        assert exposed == ["ETag", "Location", "Retry-After", "X-Correlation-ID"]
+        assert exposed == ["Content-Location", "ETag", "Location", "Retry-After", "X-Correlation-ID"]
         assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
@@ -69,7 +69,14 @@ def test_cors_origins_narrows_or_ends_it(
     answer = narrowed(settings, api, origins, origin)
     assert answer.status_code == 200
     assert allowed(answer) == (origin if is_allowed else None)
-    assert ("Origin" in answer.headers.get("Vary", "")) is is_allowed
+    assert ("Origin" in answer.headers.get("Vary", "")) is (origins != "none")
+
+
+def test_answers_to_no_origin_vary_by_origin_if_only_some_are_allowed(settings: Settings, api: Api) -> None:
+    with open_app(settings, allowed_origins=("https://shop.example",)) as app:
+        answer = Api(app, api.project, api.token).get()
+    assert answer.headers["Vary"] == "Origin"
+    assert "Vary" not in api.get().headers
 
 
 @pytest.mark.parametrize("value", ["shop.example", "https://shop.example/", "https://shop.example:443", "*, https://a"])

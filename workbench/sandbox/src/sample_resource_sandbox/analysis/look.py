@@ -208,8 +208,8 @@ class Look:
     def aim(self) -> bytes:
         """A hash of the aim of a request, which is equal for a write that is repeated with another version.
 
-        The aim of a write is the resource that its path, id or key names, or the youngest one without a key. A POST
-        without a name, and any other request, has only itself as its aim.
+        The aim of a write is the resource that its path, id or key names, or the client's youngest one without a key.
+        A POST without a name, and any other request, has only itself as its aim.
         """
         if self.operation == TOKEN_OPERATION:
             return b"token"

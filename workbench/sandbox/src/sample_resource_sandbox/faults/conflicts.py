@@ -11,10 +11,11 @@ from flask import Request
 
 from app.clock_and_ids import ClockAndIds
 from app.database.pool import Database
-from app.resource.model import ById, ByKey, Caller, Target, YoungestWithoutKey, canonical_id
+from app.resource.model import ById, ByKey, Caller, OwnYoungest, Target, canonical_id
 from app.resource.writing import store
 from sample_resource_sandbox.analysis.look import WRITES
 from sample_resource_sandbox.faults import requests
+from sample_resource_sandbox.journal.entry import Entry
 
 OTHER_WRITER = "sandbox-other-writer"
 """The client id of the other writer in ``lastModifiedBy``."""
@@ -27,7 +28,7 @@ def write_before(
     clock_and_ids: ClockAndIds,
     project_key: str,
     request: Request,
-    operation_id: str | None,
+    entry: Entry,
     count: Callable[[], float | None],
 ) -> float | None:
     """Raise the version of a write's target, without another change, if the rule is due.
@@ -36,7 +37,7 @@ def write_before(
         resource is not counted.
     :return: the result of ``count``; None if nothing was written.
     """
-    target = _target(request, operation_id) if operation_id in WRITES else None
+    target = _target(request, entry) if entry.operation in WRITES else None
     if target is None:
         return None
     counted = None
@@ -52,7 +53,7 @@ def write_before(
     return counted
 
 
-def _target(request: Request, operation_id: str | None) -> Target | None:
+def _target(request: Request, entry: Entry) -> Target | None:
     """The target of a write; None if it always creates a resource, or if its id is no UUID."""
     arguments = request.view_args or {}
     named = arguments.get("resource_id")
@@ -62,6 +63,6 @@ def _target(request: Request, operation_id: str | None) -> Target | None:
         if named is None:
             if isinstance(key, str):
                 return ByKey(key)
-            return None if operation_id == "createOrUpdateResource" else YoungestWithoutKey()
+            return None if entry.operation == "createOrUpdateResource" else OwnYoungest(entry.client_id or "")
     found = canonical_id(named) if isinstance(named, str) else None
     return None if found is None else ById(found)

@@ -129,10 +129,10 @@ class Hooks:
         return None
 
     def _conflict(self, exchange: Exchange, counted: CountedRule) -> float | None:
-        project, entry = exchange.project, exchange.entry
+        project = exchange.project
         clock_and_ids = ProjectClockAndIds.of(project)
         return conflicts.write_before(
-            self._database, clock_and_ids, project.key, exchange.request, entry.operation, counted.count
+            self._database, clock_and_ids, project.key, exchange.request, exchange.entry, counted.count
         )
 
     def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.http.hangups import has_hung_up
 from flask import Request, Response, g
 
 from app.http.request_log import RequestRecord
