@@ -6,7 +6,8 @@ from importlib.metadata import Distribution
 from license_expression import Licensing, get_spdx_licensing
 
 FOR_THE_SERVICE = frozenset({
-    "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-only", "MIT", "MIT-0", "PSF-2.0", "ZPL-2.1",
+    "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-only", "MIT", "MIT-0",
+    "PSF-2.0", "ZPL-2.1",
 })  # fmt: skip
 """Licences that let a program under the MIT licence import a library and be passed on with it.
 
