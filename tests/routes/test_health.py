@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import psutil
 import psycopg
@@ -119,6 +120,19 @@ def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings, mon
     with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         assert_not_ready(ready(app)[0], "The database is not available.")
         assert app.test_client().get("/health/live").status_code == 200
+
+
+def test_readiness_is_503_without_the_connection_that_looks_tokens_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_app(settings, connections=2) as app:
+        assert ready(app)[0].status_code == 200
+
+        def refused() -> Any:
+            raise failures.away()
+
+        monkeypatch.setattr(app.extensions["database"], "own_connection", refused)
+        assert_not_ready(ready(app)[0], "The database is not available.")
 
 
 def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
