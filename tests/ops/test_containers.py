@@ -1,7 +1,4 @@
-"""The files that images and containers are made from: ``Dockerfile``, ``ops/image`` and those of Compose.
-
-A container engine is not needed; what needs one is in ``tests/compose``.
-"""
+"""How the layers of the images are made. A container engine is not needed; what needs one is in ``tests/compose``."""
 
 import os
 import subprocess
