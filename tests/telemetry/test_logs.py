@@ -1,7 +1,6 @@
 """Formats of log lines: JSON, and text on a terminal."""
 
 import io
-import json
 import logging
 import re
 import sys
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.config import Settings
-from app.telemetry.logs import JsonLines, TextLines, configure_logging
+from app.telemetry.logs import TextLines, configure_logging
 
 
 def app_record(exc_info: bool = False) -> logging.LogRecord:
@@ -18,13 +17,6 @@ def app_record(exc_info: bool = False) -> logging.LogRecord:
     record = logging.LogRecord("app", logging.INFO, "file", 1, "two\nlines", (), sys.exc_info() if exc_info else None)
     record.__dict__["fields"] = {"status": 200}
     return record
-
-
-def test_a_json_log_record_is_a_single_line() -> None:
-    text = JsonLines().format(app_record())
-    assert "\n" not in text
-    assert json.loads(text)["message"] == "two\nlines"
-    assert json.loads(text)["status"] == 200
 
 
 def request_record(status: int, **further: Any) -> logging.LogRecord:
