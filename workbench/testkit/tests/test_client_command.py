@@ -151,7 +151,7 @@ def test_an_adapter_that_does_not_begin_ends_the_run(
 
 
 def test_the_reports_agree(judge: Judge, tmp_path: Path) -> None:
-    files = {name: tmp_path / f"report.{name}" for name in ("junit", "html", "json")}
+    files = {name: tmp_path / f"report.{name}" for name in ("junit", "json")}
     known = tmp_path / "known.txt"
     known.write_text("C-req-2 it was never any good\nC-req-3\nC-req-10* it will be late\n")
     options = [text for name, path in files.items() for text in (f"--{name}", str(path))]
@@ -179,9 +179,6 @@ def test_the_reports_agree(judge: Judge, tmp_path: Path) -> None:
     root = ElementTree.parse(files["junit"]).getroot()  # noqa: S314 -- the report that was just written
     assert [suite.get("name") for suite in root] == ["requests", "expected failures"]
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("7", "4", "1")
-    page = files["html"].read_text()
-    assert "What was expected" in page
-    assert page.count("<details") == 6
     assert failing["reason"] in done.stdout
 
 

@@ -112,26 +112,28 @@ def test_one_cause_is_one_failure() -> None:
     found = settled(
         [
             outcome_of("C-req-31", of_request("brackets")),
-            outcome_of("C-req-32", of_request("brackets"), of_request("no sort")),
+            outcome_of("C-req-33", of_request("brackets"), of_request("no sort")),
             outcome_of("C-req-107", of_request("no sort"), of_request("brackets")),
             outcome_of("C-req-108"),
             outcome_of("C-ans-11", of_request("brackets")),
             outcome_of("C-ans-12", of_request("something new")),
             outcome_of("C-err-9", Wrong("no version", cause="errors without currentVersion")),
-            outcome_of("C-err-10", Wrong("no version", cause="errors without currentVersion")),
-            outcome_of("C-err-30", Wrong("no version", cause="errors without currentVersion")),
+            outcome_of("C-err-49", Wrong("no error", cause="errors of the network")),
+            outcome_of("C-err-60", Wrong("no connection", cause="errors of the network")),
+            outcome_of("C-err-29", Wrong("no version", cause="errors without currentVersion")),
         ]
     )
     assert {number: (str(result.outcome), result.reason) for number, result in found.items()} == {
         "C-req-31": ("fail", "the request has brackets"),
-        "C-req-32": ("fail", "the request has no sort"),
-        "C-req-107": ("not reachable", "rests on C-req-32, which fails: no sort"),
+        "C-req-33": ("fail", "the request has no sort"),
+        "C-req-107": ("not reachable", "rests on C-req-33, which fails: no sort"),
         "C-req-108": ("pass", ""),
         "C-ans-11": ("not reachable", "rests on C-req-31, which fails: brackets"),
         "C-ans-12": ("fail", "the request has something new"),
         "C-err-9": ("fail", "no version"),
-        "C-err-10": ("not reachable", "rests on C-err-9, which fails"),
-        "C-err-30": ("fail", "no version"),
+        "C-err-49": ("fail", "no error"),
+        "C-err-60": ("not reachable", "rests on C-err-49, which fails"),
+        "C-err-29": ("fail", "no version"),
     }
     assert found["C-ans-11"].cause == found["C-req-31"].cause == "brackets"
 

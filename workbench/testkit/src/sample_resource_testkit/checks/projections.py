@@ -111,6 +111,15 @@ def a_search_matches_the_projection_that_it_asks_for(world: World, query: dict[s
     expect_found(search(world, other, query))
 
 
+@check("3-4", cases=STAGED)
+def a_search_shows_the_projection_that_it_asks_for(world: World, query: dict[str, Any]) -> None:
+    word = world.word()
+    made = world.make({TEXTS: [word], INTEGERS: [1]})
+    write(world, "PUT", made, {TEXTS: [word], INTEGERS: [2]}, staged=True).expect_success()
+    answer = expect_found(search(world, word, query), made)
+    answer.expect_json("results", 0, INTEGERS, [2] if query.get("staged") else [1])
+
+
 DIFFERENCES: dict[str, tuple[Callable[[World, Made], object], bool]] = {
     "nothing staged": (lambda _world, _made: None, False),
     "a staged write": (lambda world, made: write(world, "POST", made, {NUMBERS: [7]}, staged=True), True),
