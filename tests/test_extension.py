@@ -89,34 +89,6 @@ def test_one_that_cannot_be_loaded(install: Install, value: str, error: str) -> 
     assert reason().startswith(f"needs the package sample-resource-sandbox, which cannot be loaded: {error}")
 
 
-class WithCommands(ExtensionPackage):
-    """An extension whose modules cannot be imported, or lack the command."""
-
-    commands = {"broken": "no_such_module", "ending": "tests.support.ending", "missing": "app.cli.commands"}  # noqa: RUF012 -- as in its base
-
-
-def test_commands_that_cannot_be_loaded_are_left_out_in_one_line_each(install: Install) -> None:
-    install("one", value=f"{__name__}:WithCommands")
-    helped = CliRunner().invoke(main, ["--help"])
-    assert helped.exit_code == 0
-    listed = [line.split()[0] for line in helped.stdout.partition("Commands:\n")[2].splitlines()]
-    assert {"db", "serve", "token"} < set(listed)
-    assert not {"broken", "ending", "missing"} & set(listed)
-    lines = helped.stderr.splitlines()
-    assert [
-        line.partition(" needs the package sample-resource-sandbox, which cannot be loaded: ")[::2] for line in lines
-    ] == [
-        ("The command broken", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("The command ending", "SystemExit: it ends"),
-        ("The command missing", "StopIteration: "),
-    ]
-    called = CliRunner().invoke(main, ["broken"])
-    assert called.exit_code == 2
-    assert lines[0] in called.stderr
-    assert "No such command 'broken'" in called.stderr
-    assert CliRunner().invoke(main, ["db", "--help"]).stderr == ""
-
-
 def test_no_command_of_the_extension_has_the_name_of_one_of_the_service() -> None:
     from app.cli import _COMMANDS  # pyright: ignore[reportPrivateUsage] -- the names of the service's commands
 

@@ -171,7 +171,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
             if attempt == LOCK_ATTEMPTS:
                 raise MigrationFailed(
                     f"Migration {name}, {where}: another transaction held the lock in all of"
-                    f" {LOCK_ATTEMPTS} attempts. Nothing of this migration is applied. End the transaction (an export"
+                    f" {LOCK_ATTEMPTS} attempts. Nothing of this migration is applied. End the transaction (a dump"
                     " is one) and run 'sample-resource db upgrade' again."
                 ) from None
             time.sleep(_PAUSE_S)

@@ -108,6 +108,8 @@ class Readiness:
 
     def _check_database(self) -> Health:
         try:
+            with self._database.own_connection():
+                pass  # without it no token can be looked up, although the pool may have connections
             with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection, self._migrations)
                 if missing:

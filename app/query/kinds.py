@@ -76,11 +76,6 @@ NUMBER_JSON: LiteralString = """CASE
     ELSE {0}::text END"""
 """SQL of a number as JSON."""
 
-_DECIMAL_JSON: LiteralString = (
-    f"{NUMBER_JSON} || CASE WHEN {{0}} = trunc({{0}}) AND abs({{0}}) < 1e21 THEN '.0' ELSE '' END"
-)
-"""SQL of a number as JSON with a fraction, which is ``.0`` for a whole number."""
-
 _IN_QUOTES = ("a text in double quotes", "texts in double quotes")
 
 ID = Kind(_IN_QUOTES, literals=(str,), read=_id)
@@ -91,7 +86,7 @@ NUMBER = Kind(
     literals=(int, float, HugeNumber),
     read=_number,
     data_type="number",
-    json=_DECIMAL_JSON,
+    json=NUMBER_JSON,
     amount="{}",
 )
 TIME = Kind(

@@ -187,7 +187,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class ResourceRow:
-    """All columns of a resource, for bulk loading and for the export.
+    """All columns of a resource, for bulk loading and for copies.
 
     ``object_type`` and ``staged_object_type`` are canonical JSON. If the projections are equal, ``staged_object_type``
     and ``staged_some_property`` are None.

@@ -1,7 +1,7 @@
 """The processes of the service: the supervisor behind ``serve``, the embedded PostgreSQL, and gunicorn.
 
 ``docs/architecture.md`` follows a start through the modules. gunicorn loads ``supervised_settings``,
-``gunicorn_settings``, ``preparation``, ``private_ports``, ``stopping`` and ``worker`` in its own processes; nothing
+``gunicorn_settings``, ``preparation``, ``stopping`` and ``worker`` in its own processes; nothing
 else imports them.
 
 This module has the errors that keep the service, or its PostgreSQL, from starting. Their messages are for the person

@@ -100,7 +100,7 @@ class Worker(GeventWorker):
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end. It ends if its client sends or reads nothing for ``keepalive`` seconds, which
         gunicorn would limit only for the head of a request."""
-        client.settimeout(self.cfg.keepalive)
+        client.settimeout(self.cfg.keepalive or None)
         self._open.add(client)
         try:
             AsyncWorker.handle(self, listener, client, addr)  # GeventWorker's would remove the time limit

@@ -152,6 +152,10 @@ BooleanParameter = partial(Parameter, read_boolean, BOOLEAN_SCHEMA)
 """A parameter that is ``true`` or ``false``."""
 
 
+_POSITION = re.compile(r"\[[0-9]*\]")
+"""The position of an item, as some libraries write it behind the name of a repeated parameter."""
+
+
 class ParameterFamily(Parameter):
     """Repeatable parameters whose names match a pattern. They load to a dictionary of values by the whole name.
 
@@ -177,10 +181,12 @@ class ParameterFamily(Parameter):
     def name_like(self, name: str) -> str | None:
         """A name that matches the pattern and is similar to another name: ``var.ids`` for ``var_ids``, ``varids`` and
         ``var[ids][0]``; None if there is none."""
-        prefix = next(iter(self.example)).partition(".")[0]
-        first, *others = [part for part in re.split("[^A-Za-z0-9]+", name) if part] or [""]
-        rest = others[0] if others else first[len(prefix) :] if first.startswith(prefix) else ""
-        return next((made for made in (f"{prefix}.{rest}", f"{prefix}.{rest.lower()}") if self.has(made)), None)
+        example = next(iter(self.example))
+        prefix = example.partition(".")[0]
+        first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
+        rest = "".join(others) or first.removeprefix(prefix)
+        candidates = [f"{prefix}.{rest}", f"{prefix}.{rest.lower()}", *([example] if others else [])]
+        return next((each for each in candidates if self.has(each)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
         loaded: dict[str, tuple[str, ...]] = {}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bench, data, report, usage
-from benchmarks.load import Load, Updates
+from benchmarks import data, report, usage
 from benchmarks.operations import EXAMPLE, GOALS, Operation
 from benchmarks.results import Results, Run
 from tests.support import api
@@ -57,19 +56,6 @@ def cells(table: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_the_report_compares_memory() -> None:
-    found = results(
-        run("service", 0, 1),
-        replace(run("service", 1, 1), memory_distinct=131 << 20),
-        run("bare-flask", 0, 1),
-    )
-    assert "| bare Flask | 100 | 200 | 1.31x |" in report.memory(found)
-    facets = replace(run("service", 0, 1), operation="facet", memory_distinct=500 << 20)
-    text = report.memory(results(*found.runs, facets))
-    assert "| this service | 500 | 200 | – |" in text
-    assert "| bare Flask | 100 | 200 | 1.31x |" in text
-
-
 def test_every_operation_has_a_goal_and_create_sends_the_example_of_the_interface() -> None:
     assert set(GOALS) == set(Operation)
     assert api.EXAMPLE == EXAMPLE
@@ -81,20 +67,6 @@ def test_the_data_sample_is_deterministic_and_the_filter_finds_the_stated_number
     texts = [f'"{chosen.text}"' in resource.object_type for resource in data.resources(3000)]
     assert sum(texts) == data.FOUND
     assert len({resource.id for resource in chosen.updated}) == len(chosen.updated)
-
-
-@pytest.mark.parametrize(
-    ("text", "quoted"),
-    [('{"a": 1}', '[[{"a": 1}]]'), ("a]]b", "[=[a]]b]=]"), ("a]", "[=[a]]=]"), ("]=]]", "[==[]=]]]==]")],
-)
-def test_lua_strings_are_quoted(text: str, quoted: str) -> None:
-    assert f"body={quoted}," in Load("GET", ["/"], text).as_lua()
-    assert f"body={quoted}," in Updates("GET", [], "/", text, {}).as_lua()
-
-
-def test_url_of_converts_a_connection_string() -> None:
-    url = data.url_of("host=/tmp/a-b port=5432 user=me dbname=run_this")
-    assert url == "postgresql://me@/run_this?host=%2Ftmp%2Fa-b&port=5432"
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="reads Linux's /proc")
@@ -119,23 +91,3 @@ child.wait()
     )
     assert 1 << 20 < memory.distinct <= memory.resident
     assert usage.tree(process.pid) == set()
-
-
-def test_operations_that_a_goal_compares_are_measured_in_the_same_rounds() -> None:
-    assert bench.compared(list(Operation)) == [
-        [Operation.PAGE_20, Operation.PAGE_TOTAL] if operation is Operation.PAGE_20 else [operation]
-        for operation in Operation
-        if operation is not Operation.PAGE_TOTAL
-    ]
-    assert bench.compared([Operation.PAGE_TOTAL]) == [[Operation.PAGE_TOTAL]]
-
-
-def test_a_goal_against_an_own_operation_is_the_median_of_the_rounds() -> None:
-    def page(operation: Operation, round_: int, requests_per_s: float) -> Run:
-        return replace(run("service", round_, requests_per_s), operation=operation.value)
-
-    found = results(
-        *[page(Operation.PAGE_20, round_, speed) for round_, speed in enumerate((100, 1000, 10))],
-        *[page(Operation.PAGE_TOTAL, round_, speed) for round_, speed in enumerate((90, 700, 8))],
-    )
-    assert "| page of 20 with its total against page of 20 | 8 | 0.80x | 0.8x | met |" in report.own_goals(found)

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -12,7 +10,6 @@ from click.testing import CliRunner, Result
 from flask import Flask
 from psycopg import sql
 
-from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import migrate
@@ -94,57 +91,6 @@ def test_a_command_on_a_database_without_tables_says_what_to_do(empty_database: 
     assert "sample-resource db upgrade" in result.stderr
 
 
-NOT_REACHED = (
-    "connection to the remote node u@worker:5432 failed with the following error: Connection refused\n\tIs it up?"
-)
-
-CHANGES_ON_ALL_MACHINES = [
-    ["client", "create", "--name", "another", "--scope", "view_test:p"],
-    ["client", "revoke", "CLIENT_ID"],
-    ["token", "--scope", "view_test:p"],
-]
-
-
-@pytest.mark.parametrize("arguments", CHANGES_ON_ALL_MACHINES, ids=" ".join)
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        ("RAISE EXCEPTION USING ERRCODE = '08006', MESSAGE = {}", "cannot reach one of its machines ({})"),
-        ("PERFORM pg_sleep(20) || {}", "a machine of a cluster does not answer"),
-    ],
-    ids=["refused", "frozen"],
-)
-def test_without_a_machine_of_a_cluster_changes_for_all_machines_say_that_they_need_all(
-    empty_database: str, arguments: list[str], fault: str, told: str
-) -> None:
-    """A trigger stands in for Citus, whose errors these are."""
-    assert run("db", "upgrade", url=empty_database).exit_code == 0
-    made = json.loads(run("client", "create", "--name", "one", "--scope", "view_test:p", url=empty_database).stdout)
-    with psycopg.connect(empty_database, autocommit=True) as connection:
-        body = f"BEGIN {fault.format(sql.quote(NOT_REACHED, connection))}; END"
-        connection.execute(f"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $${body}$$".encode())
-        for table in ("api_client", "access_token"):
-            trigger = f"CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON {table}"
-            connection.execute(f"{trigger} FOR EACH STATEMENT EXECUTE FUNCTION fail()".encode())
-    words = [made["client_id"] if word == "CLIENT_ID" else word for word in arguments]
-    variables = {"DATABASE_URL": empty_database, "STATEMENT_TIMEOUT_MS": "300"}
-    failed = CliRunner().invoke(main, words, env=variables)
-    assert failed.exit_code == 1
-    assert failed.stderr.count("\n") == 1
-    assert told.format(" ".join(NOT_REACHED.split())) in failed.stderr
-    assert "clients and tokens are on all, and a change of them needs all." in failed.stderr
-
-
-def test_the_first_client_creates_the_key_that_signs_its_tokens(empty_database: str) -> None:
-    assert run("db", "upgrade", url=empty_database).exit_code == 0
-    made = json.loads(run("client", "create", "--name", "x", "--scope", "view_test:p", url=empty_database).stdout)
-    app = create_app(Settings(database_url=empty_database, connections=1))
-    credentials = {"client_id": made["client_id"], "client_secret": made["client_secret"]}
-    answer = app.test_client().post("/oauth/token", data={"grant_type": "client_credentials", **credentials})
-    app.extensions["database"].close()
-    assert (answer.status_code, answer.get_json()["scope"]) == (200, "view_test:p")
-
-
 def test_a_client_is_created_and_its_secret_stored_as_a_hash(database_url: str) -> None:
     scopes = "manage_test:p view_test:p"
     result = run("client", "create", "--name", "A client", "--scope", scopes, url=database_url)
@@ -195,19 +141,6 @@ def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) ->
     data = str(data_dir)
     assert run("db", "upgrade", DATA_DIR=data).exit_code == 0
     assert run("token", "--scope", "view_test:p", DATA_DIR=data).exit_code == 0
-
-
-def test_the_document_is_printed_without_a_database() -> None:
-    result = run("openapi")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["openapi"].startswith("3.1")
-
-
-def test_the_supervising_process_does_not_import_the_service() -> None:
-    heavy = {"flask", "marshmallow", "gevent", "app.cli.commands"}
-    script = f"import sys, app.cli; print(*{heavy} & {{*sys.modules}})"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert loaded.stdout.split() == []
 
 
 def test_a_project_is_deleted_with_its_clients_and_words(

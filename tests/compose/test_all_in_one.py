@@ -122,15 +122,6 @@ def test_sigterm_ends_it_cleanly_and_the_next_start_finds_the_data(container: Co
     assert "kept\t7" in container.run("sample-resource", "db", "projects").splitlines()
 
 
-def test_another_container_with_the_volume_finds_the_data(container: Container, image: str, volume: str) -> None:
-    assert container.stop() == 0
-    read_only = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")  # noqa: S108 -- the container's own
-    other = Container(image, volume, *read_only)
-    other.wait_until_healthy()
-    assert "kept\t7" in other.run("sample-resource", "db", "projects").splitlines()
-    assert other.stop() == 0
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -149,12 +140,6 @@ def test_what_cannot_start_says_why_in_a_line(image: str, options: tuple[str, ..
         assert "--tmpfs /tmp" in printed
 
 
-def test_the_lean_image_has_no_postgresql_and_says_so() -> None:
-    code, printed = end_of(built("lean"), "sample-resource", "serve")
-    assert code == 1
-    assert "pip install 'sample-resource[embedded]'" in printed
-
-
 def test_the_lean_image_runs_as_any_user_on_a_read_only_root(image: str) -> None:
     """Its database is another container's, which it cannot reach here: it is alive, and not ready."""
     lean, database = built("lean"), "postgresql://nobody@127.0.0.1/nothing"
@@ -169,15 +154,6 @@ def test_the_lean_image_runs_as_any_user_on_a_read_only_root(image: str) -> None
         docker("rm", "--force", container)
 
 
-@pytest.mark.parametrize("target", ["lean", "all-in-one"])
-def test_an_image_has_no_pip(target: str) -> None:
-    for module in ("pip", "ensurepip"):
-        code, printed = end_of(built(target), "python", "-m", module)
-        assert (code, f"No module named {module}" in printed) == (1, True), printed
-    find = "find / -xdev -path '*site-packages/pip*' -o -xdev -name 'pip*.whl' -o -xdev -path '*/bin/pip*'"
-    assert end_of("--user", "0", built(target), "sh", "-c", f"{find} 2>/dev/null")[1] == ""
-
-
 def test_two_builds_of_a_commit_make_the_same_layers(image: str) -> None:
     """At different times and without a cache, which would ignore the times of files."""
     options = ("--no-cache", "--build-arg", "SOURCE_DATE_EPOCH=1750000000")
@@ -187,13 +163,6 @@ def test_two_builds_of_a_commit_make_the_same_layers(image: str) -> None:
     ]
     assert len(json.loads(layers[0])) >= 5
     assert layers[0] == layers[1]
-
-
-def test_the_images_have_labels() -> None:
-    for name in ("lean", "all-in-one"):
-        labels = json.loads(docker("inspect", "--format", "{{json .Config.Labels}}", f"sample-resource:{name}"))
-        assert labels["org.opencontainers.image.licenses"] == "MIT"
-        assert labels["org.opencontainers.image.title"].startswith("sample-resource")
 
 
 def test_the_bill_of_materials_lists_what_the_image_installs() -> None:

@@ -34,10 +34,6 @@ def on_database(stack: Stack, statement: str) -> str:
     return stack.run("exec", "-T", "db", *psql).strip()
 
 
-def test_the_section_names_the_file_that_is_used() -> None:
-    assert "COMPOSE_FILE=docker-compose.yml:ops/archive.yml" in SECTION
-
-
 def test_a_dump_is_restored_while_others_are_connected(stack: Stack, tmp_path: Path) -> None:
     def run(script: str) -> None:
         assert "sample_resource.dump" in script
@@ -98,13 +94,6 @@ def test_a_dropped_table_is_back_with_what_was_written_after_the_base_copy(stack
     assert stack.create(key="later")["version"] == 1
 
 
-def test_the_next_base_copy_replaces_the_first(stack: Stack) -> None:
-    stack.run_documented(BASE_COPY)
-    found = set(stack.run("exec", "-T", "db", "ls", "/var/lib/postgresql").split())
-    assert {"archive", "base", "data"} <= found
-    assert "base.new" not in found
-
-
 def test_another_attempt_from_the_same_base_copy_has_what_the_first_left_out(stack: Stack) -> None:
     """Without the lines of the recovery before the base copy, and not on the timeline of the first attempt."""
     stack.create(key="early")
@@ -124,20 +113,6 @@ def test_another_attempt_from_the_same_base_copy_has_what_the_first_left_out(sta
     stack.create(key="of-the-second-attempt")
     recover(stack, None, "latest")
     assert statuses(stack, "late", "of-the-second-attempt") == [200, 200]
-
-
-def test_every_recovery_keeps_the_data_that_it_replaces(stack: Stack) -> None:
-    versions = stack.run("exec", "-T", "db", "sh", "-c", "cat /var/lib/postgresql/damaged-*/PG_VERSION")
-    assert versions.split() == ["17"] * 4
-
-
-def test_everything_archived_is_back_after_an_earlier_recovery(stack: Stack) -> None:
-    stack.run_documented(BASE_COPY)
-    keys = [f"since-{number}" for number in range(20)]
-    for key in keys:
-        stack.create(key=key)
-    recover(stack, None)
-    assert statuses(stack, "late", *keys) == [200] * 21
 
 
 def test_the_copied_archive_is_enough_on_a_new_machine(stack: Stack, tmp_path: Path) -> None:

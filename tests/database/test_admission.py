@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Thread
 
 import pytest
 
 from app.database import admission
-from app.database.admission import Admission, Lane, ProjectBusy, SentAway
+from app.database.admission import Admission, Lane, ProjectBusy
 from app.database.pooled_connection import count_sql
 
 FAST, SLOW = Lane.FAST, Lane.SLOW
@@ -110,15 +110,6 @@ def test_a_project_at_its_bound_is_passed_over() -> None:
     assert queue.admitted[5:] == ["a4"]
 
 
-def test_within_a_project_the_first_comes_first() -> None:
-    queue = Queue(1)
-    for number in range(6):
-        queue.enter(f"a{number}")
-    for _ in range(5):
-        queue.leave("a")
-    assert queue.admitted == [f"a{number}" for number in range(6)]
-
-
 def test_a_fast_request_overtakes_slow_ones_that_wait_for_their_lane() -> None:
     queue = Queue(4)
     for number in range(3):
@@ -146,27 +137,6 @@ def test_a_projects_queue_is_bounded_and_those_of_others_are_not_affected(monkey
     for name in ("a", "a", "b", "a"):
         queue.leave(name)
     assert queue.admitted == ["a0", "a1", "b0", "a2", "a3"]
-
-
-def test_one_that_gives_up_is_not_admitted_later() -> None:
-    queue = Admission(1)
-    queue.enter("a", FAST, 0)
-    with pytest.raises(ProjectBusy):
-        queue.enter("b", FAST, 0.01)
-    queue.leave("a", FAST)
-    assert is_free(queue, "c")
-    assert queue.stats()["requests_waiting"] == 0
-
-
-def test_all_that_wait_are_sent_away() -> None:
-    queue = Admission(1)
-    queue.enter("a", FAST, 0)
-    with ThreadPoolExecutor(8) as pool:
-        waiting: list[Future[None]] = [pool.submit(queue.enter, str(number % 3), FAST, 10) for number in range(8)]
-        until(lambda: queue.stats()["requests_waiting"] == 8)
-        queue.send_away()
-        assert [type(future.exception()) for future in waiting] == [SentAway] * 8
-    assert not queue.is_exhausted
 
 
 def test_places_are_neither_lost_nor_doubled_under_contention() -> None:

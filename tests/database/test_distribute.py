@@ -135,27 +135,6 @@ def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
     assert "words_of(text,text)  is on the workers now" in output.splitlines()
 
 
-def test_extensions_are_created_on_the_workers_unless_they_are_there(url: str, citus: Connection) -> None:
-    citus.execute(
-        "INSERT INTO standin.pg_dist_object"
-        " SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extname = 'btree_gin'"
-    )
-    lines = run(url)[1].splitlines()
-    assert "fuzzystrmatch  is on the workers now" in lines
-    assert not any(line.startswith("btree_gin") for line in lines)
-
-
-def test_every_extension_of_the_migrations_is_created_on_the_workers(citus: Connection) -> None:
-    rows = citus.execute("SELECT extname FROM pg_extension WHERE extname NOT IN ('plpgsql', 'citus')").fetchall()
-    assert sorted(distribute.EXTENSIONS) == sorted(row[0] for row in rows)
-
-
-def test_shards_do_not_count_as_tables(url: str, citus: Connection) -> None:
-    """The coordinator has a shard of each reference table, in the same schema as the table."""
-    citus.execute("CREATE TABLE api_client_102008 (id int)")
-    assert run(url)[0] == 0
-
-
 def test_repeating_it_only_frees_what_an_interrupted_run_has_left(url: str, citus: Connection) -> None:
     run(url)
     before = calls(citus)
@@ -180,46 +159,11 @@ def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
     assert len(set(done)) == len(done)
 
 
-def test_the_number_of_shards_can_be_chosen(url: str, citus: Connection) -> None:
-    assert run(url, "--shards", "96")[0] == 0
-    assert "distribute resource by project_key with none in 96" in calls(citus)
-    assert run(url, "--shards", "0")[0] == 2
-
-
 def test_a_database_without_citus_is_refused(database_url: str) -> None:
     code, output = run(database_url)
     assert code == 1
     assert output.startswith("Error: The database has no extension citus. Neither has the server")
     assert output.count("\n") == 1
-
-
-def test_a_cluster_without_workers_is_refused(url: str, citus: Connection) -> None:
-    citus.execute("DELETE FROM standin.pg_dist_node WHERE groupid = 1")
-    code, output = run(url)
-    assert code == 1
-    assert "The cluster has no workers" in output
-    assert calls(citus) == []
-
-
-def test_a_server_that_brings_citus_is_told_from_one_that_does_not(database_url: str) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA brings; CREATE VIEW brings.pg_available_extensions AS SELECT 'citus' AS name")
-        try:
-            output = run(f"{database_url} options='-c search_path=brings,pg_catalog,public'")[1]
-        finally:
-            connection.execute("DROP SCHEMA brings CASCADE")
-    assert "The server brings it: run 'CREATE EXTENSION citus'" in output
-
-
-def test_a_database_without_all_migrations_is_refused(cluster: Cluster, empty_url: str, project: str) -> None:
-    make_standin(cluster, project)
-    code, output = run(empty_url)
-    assert code == 1
-    assert "sample-resource db upgrade" in output
-    migrate.upgrade(empty_url)
-    with psycopg.connect(empty_url, autocommit=True) as connection:
-        connection.execute("DELETE FROM migration WHERE id = '0001.schema'")
-    assert "lacks 1 migrations" in run(empty_url)[1]
 
 
 def test_a_table_in_none_of_the_lists_is_refused_before_anything_is_done(url: str, citus: Connection) -> None:
@@ -246,14 +190,6 @@ def test_a_table_that_is_distributed_in_another_way_is_refused(
     assert code == 1
     assert f"The table {table}" in output
     assert complaint in output
-
-
-def test_a_table_on_other_machines_than_the_resource_is_refused(url: str, citus: Connection) -> None:
-    assert run(url)[0] == 0
-    citus.execute("UPDATE standin.pg_dist_partition SET colocationid = 77 WHERE logicalrelid = 'word'::regclass")
-    code, output = run(url)
-    assert code == 1
-    assert "The table word is not colocated with resource" in output
 
 
 # The schema

@@ -6,7 +6,6 @@ And what Citus refuses in a statement that writes stands in none.
 import re
 from collections.abc import Collection, Iterable
 
-import pytest
 from flask import Flask
 
 from app.database import distribute
@@ -100,17 +99,3 @@ def test_no_update_calls_now_within_a_choice(walked: Walked) -> None:
     for text in updates:
         if IDENTITY_TABLES.intersection(TABLE.findall(text)):
             assert MUTABLE_WITHIN_A_CHOICE.search(text) is None, text
-
-
-@pytest.mark.parametrize(
-    ("text", "allowed"),
-    [
-        ("DELETE FROM t RETURNING r.id, version", True),
-        ("WITH w AS (DELETE FROM t RETURNING id), l AS (SELECT 1) SELECT f(id) FROM w", True),
-        ("WITH w AS (DELETE FROM t RETURNING id::text) SELECT 1", False),
-        ("INSERT INTO t VALUES (1) RETURNING to_json(id)", False),
-        ("INSERT INTO t VALUES (1) RETURNING 'a' || id", False),
-    ],
-)
-def test_what_is_returned_is_told_from_the_rest(text: str, allowed: bool) -> None:
-    assert all(COLUMNS.fullmatch(columns) for columns in RETURNED.findall(text)) is allowed

@@ -9,11 +9,8 @@ from types import SimpleNamespace
 
 import psycopg
 import pytest
-from click.testing import CliRunner
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from app.cli import main
 from app.config import Settings
 from app.database import migrate
 from app.database.migrate import MigrationFailed, UnsupportedServer
@@ -67,14 +64,6 @@ def test_each_statement_of_a_file_ends_with_a_semicolon_at_the_end_of_a_line(nam
         assert lines[number - 1] == statement.splitlines()[0]
 
 
-def test_the_end_of_a_statement_is_not_searched_for_in_a_function_or_a_comment() -> None:
-    text = "-- one;\n\nCREATE FUNCTION f() AS $$\n  SELECT 1;\n$$;\nSELECT 2 -- two;\n  -- three;\n  + 3;\nSELECT 4"
-    expected = [(3, "CREATE FUNCTION f() AS $$\n  SELECT 1;\n$$;"), (9, "SELECT 4")]
-    found = list(migrate.statements(text.replace("SELECT 2 -- two;", "SELECT 2")))
-    assert [found[0], found[2]] == expected
-    assert found[1] == (6, "SELECT 2\n  -- three;\n  + 3;")
-
-
 def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
     cluster: Cluster, project: str, folder: Path
 ) -> None:
@@ -92,16 +81,6 @@ def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
         assert connection.execute("SELECT to_regclass('half'), to_regclass('later')").fetchone() == (None, None)
     (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);")
     assert migrate.upgrade(url) == ["9998.wrong", "9999.later"]
-
-
-def test_the_command_tells_which_statement_failed(cluster: Cluster, project: str, folder: Path) -> None:
-    (folder / "9999.wrong.sql").write_text("\nALTER TABLE there_is_none ADD COLUMN a int;\n")
-    result = CliRunner().invoke(main, ["db", "upgrade"], env={"DATABASE_URL": cluster.create_database(project)})
-    assert result.exit_code == 1
-    assert result.output.startswith(
-        "Error: Migration 9999.wrong, line 2 (ALTER TABLE there_is_none ADD COLUMN a int;):"
-        ' relation "there_is_none" does not exist\n'
-    )
 
 
 WAITING = "SET LOCAL lock_timeout = '50ms';\nALTER TABLE resource ADD COLUMN added int;\n"
@@ -202,12 +181,6 @@ def test_every_key_and_index_of_the_resource_begins_with_the_project(database_ur
         assert re.search(r"USING \w+ \(project_key\b", definition), name
 
 
-def test_an_old_server_is_refused_by_its_version() -> None:
-    with pytest.raises(UnsupportedServer, match="PostgreSQL 14; 15 or newer"):
-        migrate.raise_if_unsupported(140_011, "UTF8")
-    migrate.raise_if_unsupported(150_000, "UTF8")
-
-
 def test_the_migrations_of_an_extension_follow_those_of_the_service(
     cluster: Cluster, project: str, tmp_path: Path
 ) -> None:
@@ -239,29 +212,3 @@ def test_requests_to_a_database_without_tables_are_503(
         assert answer.status_code == 503
         assert answer.get_json()["message"] == "The database lacks migrations of this version."
         assert "migrations" in app.test_client().get("/health/ready").get_json()["message"]
-
-
-def test_a_worker_of_a_cluster_is_not_migrated(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
-    with psycopg.connect(url) as connection:  # Citus' own table: which node this is; the coordinator is 0
-        connection.execute("CREATE TABLE pg_dist_local_group AS SELECT 2 AS groupid")
-    with pytest.raises(UnsupportedServer, match=r"a worker of a Citus cluster\. Name the coordinator first"):
-        migrate.upgrade(url)
-    with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT to_regclass('migration')").fetchone() == (None,)
-        connection.execute("UPDATE pg_dist_local_group SET groupid = 0")
-    assert len(migrate.upgrade(url)) == len(FILES)
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE pg_dist_local_group SET groupid = 2")
-    assert migrate.upgrade(url) == []  # a worker serves, once the coordinator is migrated
-
-
-def test_of_several_hosts_the_first_one_is_migrated(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
-    parameters = conninfo_to_dict(url)
-    host, port = parameters["host"], parameters["port"]
-    nowhere = make_conninfo(
-        url, host=f"{host},{host}", port=f"{port},1", load_balance_hosts="random", connect_timeout=5
-    )
-    assert len(migrate.upgrade(nowhere)) == len(FILES)
-    assert all(migrate.status(nowhere).values())

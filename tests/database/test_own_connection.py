@@ -14,7 +14,6 @@ from app.config import Settings
 from app.database import migrate, pool
 from app.database.connection import Connection, connect
 from app.database.pool import Database
-from app.serving.supervisor import _Supervisor
 from tests.support.cluster import Cluster
 from tests.support.folders import NOT_DURABLE
 from tests.support.gunicorn_server import StartGunicorn
@@ -89,12 +88,6 @@ def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
         assert [service.get("/p/resource", token) for _ in range(20)] == [200] * 20
         assert service.get("/health/ready") == 200
         service.stop()
-
-
-def test_it_counts_among_the_connections_of_a_process() -> None:
-    supervisor = _Supervisor(Settings(workers=20, connections=8), "app:create_app()", Path("no file"))
-    assert supervisor._postgres is not None
-    assert supervisor._postgres._settings["max_connections"] == "200"
 
 
 @pytest.mark.parametrize(("hosts", "lifetime_s"), [(1, 3600.0), (3, 300.0)])

@@ -1,6 +1,5 @@
 """Requests that share the connections of a process: waits, refusals, and a database that is busy but not away."""
 
-import time
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -47,22 +46,6 @@ def reason_of(future: Future[Any]) -> str:
 def use(database: Database, seconds: float = 0.0, project: str = "a") -> None:
     with database.connection(project) as connection:
         connection.execute("SELECT pg_sleep(%s)", (seconds,))
-
-
-def test_a_pool_that_is_growing_slowly_is_no_database_that_is_away(
-    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    connect = PooledConnection.connect
-
-    def slowly(*arguments: Any, **options: Any) -> Any:
-        time.sleep(0.3)
-        return connect(*arguments, **options)
-
-    monkeypatch.setattr(PooledConnection, "connect", slowly)
-    impatient = replace(settings, connections=4)
-    with opened(database_url, impatient) as database, ThreadPoolExecutor(16) as pool:
-        for future in [pool.submit(use, database) for _ in range(16)]:
-            future.result()
 
 
 def test_who_waits_for_a_database_that_is_away_is_told_so(settings: Settings) -> None:
@@ -139,14 +122,6 @@ def test_who_waits_too_long_for_connections_that_work_is_told_that_the_project_i
         use(database)
 
 
-def test_who_waits_too_long_for_others_is_told_that_the_service_is_busy(database_url: str, settings: Settings) -> None:
-    impatient = replace(settings, connections=1, queue_timeout_ms=50)
-    with opened(database_url, impatient) as database, database.connection("a"), ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(use, database)
-        assert reason_of(waiting) == "project_busy"
-        assert "Too many requests of this project are under way" in str(waiting.exception())
-
-
 def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
     database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,18 +159,6 @@ def sessions(database_url: str) -> int:
     return int(number)
 
 
-def test_nothing_is_opened_after_the_end(cluster: Cluster, project: str, settings: Settings) -> None:
-    """A thread that is a little late could ask for it, and nobody would close it."""
-    url = cluster.create_database(project)
-    with opened(url, settings) as database:
-        use(database)
-    with pytest.raises(Unavailable, match="not available"):
-        use(database)
-    with pytest.raises(Unavailable, match="not available"), database.own_connection():
-        pass
-    wait_until(lambda: sessions(url) == 0)
-
-
 def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> None:
     with opened(database_url, replace(settings, connections=5)) as database:
         database.open_ahead()
@@ -203,32 +166,6 @@ def test_connections_are_opened_ahead(database_url: str, settings: Settings) -> 
         wait_until(lambda: sessions(database_url) >= 5)
         stats = database._opened().get_stats()
         assert stats["pool_size"] == stats["pool_max"] == 5
-
-
-def test_a_database_that_was_away_when_connections_were_opened_is_used_when_it_is_back(
-    database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_away(*_: Any, **__: Any) -> Any:
-        raise psycopg.OperationalError("connection refused")
-
-    def is_served() -> bool:
-        try:
-            use(database)
-        except Unavailable:
-            return False
-        return True
-
-    with opened(database_url, replace(settings, connections=5)) as database:
-        with monkeypatch.context() as outage:
-            outage.setattr(PooledConnection, "connect", is_away)
-            database.open_ahead()
-            assert not is_served()
-        wait_until(is_served)
-
-
-def test_opening_ahead_does_not_fail_if_the_database_is_away(settings: Settings) -> None:
-    with opened(NOWHERE, settings) as database:
-        database.open_ahead()
 
 
 def test_a_search_leaves_connections_to_the_reads_of_its_project(app: Flask, settings: Settings, api: Api) -> None:

@@ -84,11 +84,6 @@ def test_generators_yield_bits_and_take_those_that_are_ready(recording: Recordin
     assert waiting.WAIT_R in recording.yielded, WAIT
 
 
-def test_the_bits_are_those_of_gevent() -> None:
-    assert (int(waiting.WAIT_R), int(waiting.WAIT_W)) == (core.READ, core.WRITE), WAIT
-    assert (int(waiting.READY_R), int(waiting.READY_W)) == (core.READ, core.WRITE), WAIT
-
-
 def test_gevent_has_the_watchers_that_the_wait_uses() -> None:
     loop: Any = core.loop
     assert callable(loop.io), WAIT
@@ -138,29 +133,3 @@ def test_the_pools_statistics_have_the_keys_that_are_used(database_url: str) -> 
         pool.putconn(held)
     gauges = {"pool_size", "pool_available", "pool_max", "requests_waiting"}
     assert gauges | {"requests_num", "requests_queued", "requests_wait_ms", "requests_errors"} <= found, STATISTICS
-
-
-def test_the_pools_statistics_count_connections_that_fail_and_that_are_lost(database_url: str) -> None:
-    with psycopg_pool.ConnectionPool("host=/nowhere dbname=x", min_size=1, timeout=0.2, open=True) as pool:
-        with pytest.raises(psycopg_pool.PoolTimeout):
-            pool.getconn()
-        assert pool.get_stats()["connections_errors"] >= 1, STATISTICS
-    with psycopg_pool.ConnectionPool(database_url, min_size=1, max_size=1, open=True) as pool:
-        connection = pool.getconn(timeout=10)
-        backend = connection.info.backend_pid
-        pool.putconn(connection)
-        with psycopg.connect(database_url, autocommit=True) as other:
-            other.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
-        pool.check()
-        assert pool.get_stats()["connections_lost"] == 1, STATISTICS
-
-
-def test_a_closed_connection_is_not_given_out_again(database_url: str) -> None:
-    with psycopg_pool.ConnectionPool(database_url, min_size=1, max_size=1, open=True) as pool:
-        broken = pool.getconn(timeout=10)
-        broken.close()
-        pool.putconn(broken)
-        replacement = pool.getconn(timeout=10)
-        assert replacement is not broken, POOL
-        assert replacement.execute("SELECT 1").fetchone() == (1,), POOL
-        pool.putconn(replacement)

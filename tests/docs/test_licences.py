@@ -2,9 +2,7 @@
 
 import re
 from importlib.metadata import Distribution
-from pathlib import Path
 
-import pytest
 from packaging.utils import NormalizedName, canonicalize_name
 
 from tests.installation.environments import closure
@@ -49,26 +47,3 @@ def test_every_licence_is_allowed() -> None:
     tools = stated("sample-resource", "dev") | stated("sample-resource-testkit", "pytest")
     for packages, allowed in ((INSTALLED, FOR_THE_SERVICE), (tools, FOR_TOOLS)):
         assert {name: licence for name, licence in packages.items() if not is_allowed(licence, allowed)} == {}
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("MIT", True),
-        ("GPL-3.0", False),
-        ("MIT AND GPL-3.0", False),
-        ("MIT OR GPL-3.0", True),
-        ("Apache-2.0 AND (GPL-3.0 OR BSD-2-Clause)", True),
-    ],
-)
-def test_an_expression_is_allowed_if_one_choice_is(expression: str, expected: bool) -> None:
-    assert is_allowed(expression, FOR_THE_SERVICE) is expected
-
-
-@pytest.mark.parametrize("statement", ["", "License: Beerware\n", "Classifier: License :: Unheard Of\n"])
-def test_a_package_without_a_known_licence_is_reported(tmp_path: Path, statement: str) -> None:
-    folder = tmp_path / "nameless-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: nameless\nVersion: 1\n{statement}")
-    with pytest.raises(KeyError):
-        licence_of(Distribution.at(folder))

@@ -92,60 +92,6 @@ def test_release_checks_pass_for_a_repository_in_order(repository: Path) -> None
     assert git(repository, "tag") == ""
 
 
-@pytest.mark.parametrize("kept", ["1.2.2", None])
-def test_release_without_its_statements_is_refused(repository: Path, kept: str | None) -> None:
-    file = repository / "tests/sql/released.json"
-    if kept is None:
-        file.unlink()
-    else:
-        file.write_text(f'{{"version": "{kept}"}}')
-    commit(repository)
-    assert f"has the statements of {kept or 'no version'}: run make generate ARGS=sql-of-release" in refusal(repository)
-
-
-@pytest.mark.parametrize("name", ["new.txt", "setup.cfg"])
-def test_release_with_uncommitted_changes_is_refused(repository: Path, name: str) -> None:
-    with (repository / name).open("a") as file:
-        file.write("\n")
-    message = refusal(repository)
-    assert "not committed" in message
-    assert name in message
-
-
-def test_release_from_another_branch_than_main_is_refused(repository: Path) -> None:
-    git(repository, "checkout", "--quiet", "-b", "feature")
-    assert "the branch is feature; releases are made from main" in refusal(repository)
-
-
-@pytest.mark.parametrize("version", ["1.2", "1.2.3.dev0", "v1.2.3", "1.02.3", ""])
-def test_release_of_a_version_that_is_not_x_y_z_is_refused(repository: Path, version: str) -> None:
-    commit(repository, setup_cfg=f"[metadata]\nname = example\nversion = {version}\n")
-    assert f"the version in setup.cfg is {version!r}; X.Y.Z is expected" in refusal(repository)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("## [1.2.3] - 2026-11-22", "## [1.2.4] - 2026-11-22", "has no section '## [1.2.3] - YYYY-MM-DD'"),
-        ("## [1.2.3] - 2026-11-22", "## [1.2.3]", "the section 1.2.3 of CHANGELOG.md has no date"),
-        ("## [1.2.3] - 2026-11-22", "## [1.2.3] - 2026-11-31", "the section 1.2.3 of CHANGELOG.md has no date"),
-        ("- Something new.", "", "the section 1.2.3 of CHANGELOG.md is empty"),
-    ],
-)
-def test_release_without_a_dated_section_in_the_changelog_is_refused(
-    repository: Path, before: str, after: str, message: str
-) -> None:
-    commit(repository, CHANGELOG_md=CHANGELOG.replace(before, after))
-    assert message in refusal(repository)
-
-
-def test_release_of_a_version_that_is_tagged_already_is_refused(repository: Path) -> None:
-    git(repository, "tag", "v1.2.3")
-    done = release(repository)
-    assert done.returncode == 1
-    assert "the tag v1.2.3 exists" in done.stderr
-
-
 def test_the_newest_release_in_the_changelog_is_the_version_of_setup_cfg() -> None:
     setup = ConfigParser(interpolation=None)
     setup.read(ROOT / "setup.cfg")

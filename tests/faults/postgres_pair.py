@@ -110,7 +110,7 @@ class PostgresPair:
         self._start(server)
 
     def rewind(self, server: int) -> None:
-        """Make a former primary, which runs, the standby of the other server, which was promoted."""
+        """Make the lost primary, which runs again, the standby of the other server, which was promoted."""
         data = self.folder / _NAMES[server]
         with self.connect(1 - server) as connection:
             connection.execute("CHECKPOINT")

@@ -139,51 +139,25 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
         [FIRST, SECOND, put(3, 4, state(2, 13), expected=1)],
     ),
     "a version shows two contents": ("one version has two contents", [FIRST, SECOND, get(5, 6, state(2, 99))]),
-    "a version has two dates": (
-        "one version has two contents",
-        [FIRST, get(3, 4, replace(state(1, 11), modified_at="0009"))],
-    ),
     "what was never sent is seen": ("seen and never sent: 99", [FIRST, get(3, 4, state(2, 99))]),
     "what was refused is seen": (
         "refused, and seen nevertheless",
         [FIRST, SECOND, conflict(5, 6, 13, 1, 2), get(7, 8, state(3, 13))],
     ),
     "what is sent later is seen": ("no order", [FIRST, get(3, 4, state(2, 12)), put(5, 6, state(2, 12))]),
-    "what is sent later, and not acknowledged, is seen": (
-        "no order",
-        [FIRST, get(3, 4, state(2, 12)), unknown_put(5, 6, 12)],
-    ),
     "an answer shows another write": (
         "an answer lacks what was sent",
         [FIRST, replace(SECOND, sent=13), unknown_put(3, 4, 12)],
     ),
     "a read sees less than one before": ("no order", [FIRST, SECOND, get(5, 6, state(1, 11))]),
-    "a read sees less than another read": (
-        "no order",
-        [FIRST, put(2.5, 9, state(2, 12)), get(3, 4, state(2, 12)), get(5, 6, state(1, 11))],
-    ),
-    "a 409 tells less than a call before": ("no order", [FIRST, SECOND, conflict(5, 6, 13, 7, 1)]),
-    "a write makes no more than one before": ("no order", [FIRST, put(3, 4, state(3, 13)), put(5, 6, state(2, 12))]),
-    "a write makes no more than was read before": (
-        "no order",
-        [FIRST, unknown_put(2, 3, 12), unknown_put(2, 3, 13), get(4, 5, state(3, 13)), put(6, 7, state(2, 14))],
-    ),
     "another version than the next follows": (
         "another version followed than the next",
         [FIRST, SECOND, put(5, 6, state(3, 13), expected=1)],
-    ),
-    "another version than the next follows, without an answer": (
-        "another version followed than the next",
-        [FIRST, SECOND, replace(unknown_put(3, 4, 13), expected=1), get(5, 6, state(3, 13))],
     ),
     "the expected version is refused": ("although the version is the expected one", [FIRST, conflict(3, 4, 12, 1, 1)]),
     "a version skips a write": (
         "0 writes lie between",
         [FIRST, get(3, 4, replace(state(2, 11), modified_at="0002"))],
-    ),
-    "a version loses what a write before has left": (
-        "2 writes lie between",
-        [FIRST, SECOND, THIRD, put(7, 8, state(4, 13, None))],
     ),
     "a write happens twice": (
         "one write happened twice",
@@ -198,19 +172,15 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
         [FIRST, put(3, 4, replace(state(2, 12), modified_at="0000"))],
     ),
     "a deleted id is seen again": ("no order", [FIRST, delete(3, 4, state(1, 11)), get(5, 6, state(1, 11))]),
-    "a deleted id is written again": ("no order", [FIRST, delete(3, 4, state(1, 11)), SECOND]),
-    "a deletion shows less than there was": ("no order", [FIRST, SECOND, delete(5, 6, state(1, 11))]),
     "a deletion happens twice": (
         "deleted twice",
         [FIRST, delete(3, 4, state(1, 11)), delete(3, 4.5, state(1, 11))],
     ),
-    "an id is absent and seen again": ("no order", [FIRST, absent_id(3, 4), get(5, 6, state(1, 11))]),
     "an id is absent and nobody deleted it": ("nobody deleted it", [FIRST, absent_id(3, 4)]),
     "a key is absent while it has a life": (
         "was that of a1 all the time",
         [FIRST, absent(3, 4), get(5, 6, state(1, 11))],
     ),
-    "a key is absent and nobody deleted its resource": ("nobody deleted it", [FIRST, absent(3, 4)]),
     "a key goes to another resource and nobody deleted the first": (
         "nobody deleted it",
         [FIRST, put(3, 4, state(1, 12, of="a2"))],
@@ -225,49 +195,10 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
             Call("DELETE", 1, 9, UNKNOWN, id="a1"),
         ],
     ),
-    "a key has another life amid one": (
-        "was that of a1 all the time",
-        [FIRST, put(3, 4, state(1, 12, of="a2")), get(5, 6, state(1, 11))],
-    ),
-    "a list shows a key's former life beside what was written after its end": (
-        "no order",
-        [
-            FIRST,
-            put(1, 2, state(1, 21, of="b1")),
-            delete(3, 4, state(1, 11)),
-            put(5, 6, state(1, 12, of="a2")),
-            put(7, 8, state(2, 22, of="b1")),
-            listing(2.5, 9, state(1, 11), state(2, 22, of="b1")),
-        ],
-    ),
-    "a list lacks a key beside what was written after its next life had begun": (
-        "no order",
-        [
-            FIRST,
-            put(1, 2, state(1, 21, of="b1")),
-            delete(3, 4, state(1, 11)),
-            put(5, 6, state(1, 12, of="a2")),
-            put(7, 8, state(2, 22, of="b1")),
-            listing(2.5, 9, state(2, 22, of="b1")),
-            delete(10, 11, state(1, 12, of="a2")),
-        ],
-    ),
     "a version that nobody can have written": ("nobody can have written a1@2", [FIRST, conflict(3, 4, 13, 7, 2)]),
-    "a version is seen before the only write that can have made it": (
-        "no order",
-        [FIRST, conflict(3, 4, 13, 7, 2), unknown_put(5, 6, 12)],
-    ),
     "two lives that nobody ended": (
         "nobody deleted one",
         [put(1, 9, state(1, 11)), put(2, 8, state(1, 12, of="a2"))],
-    ),
-    "the life that nobody ended is before another": (
-        "no order",
-        [
-            put(1, 9, state(1, 11)),
-            put(2, 8, state(1, 12, of="a2")),
-            Call("DELETE", 10, 11, UNKNOWN, id="a1"),
-        ],
     ),
     "a list shows what was gone when it began": ("no order", [FIRST, SECOND, listing(5, 6, state(1, 11))]),
     "a list shows states of two moments": (
@@ -290,11 +221,6 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
             listing(3, 9, state(1, 11), state(2, 22, of="b1")),
             listing(3, 9, state(2, 12), state(1, 21, of="b1")),
         ],
-    ),
-    "a list lacks what was there": ("nobody deleted it", [FIRST, listing(3, 4)]),
-    "a list lacks what is there yet": (
-        "was that of a1 all the time",
-        [FIRST, listing(3, 4), get(5, 6, state(1, 11))],
     ),
 }
 

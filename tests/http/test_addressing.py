@@ -29,14 +29,6 @@ def test_every_first_word_of_another_url_is_a_project_key(app: Flask, token_for:
         assert Api(app, key, token_for(f"view_test:{key}")).get().status_code == 200, key
 
 
-def test_project_keys_are_case_sensitive(app: Flask, api: Api, token_for: TokenFor) -> None:
-    created = api.create()
-    upper = api.project.upper()
-    assert api.get(f"//{upper}/resource").status_code == 403
-    other = Api(app, upper, token_for(f"manage_test:{upper}"))
-    assert other.get(f"/{created['id']}").status_code == 404
-
-
 @pytest.fixture(scope="module")
 def hosted(settings: Settings) -> Iterator[Flask]:
     """An application with a base domain."""

@@ -42,11 +42,6 @@ def test_an_update_tells_of_query_header_and_body(api: Api) -> None:
     assert [text.split(":")[0] for text in told[3:]] == ["version", "actions"]
 
 
-def test_a_delete_tells_of_query_and_header(api: Api) -> None:
-    answer = api.delete(f"/{UNKNOWN_ID}?version=x", headers={"If-None-Match": "unquoted"})
-    assert [text.split(":")[1] for text in messages(answer)] == [" version", " If-None-Match"]
-
-
 def test_an_echo_tells_of_path_query_and_body(api: Api) -> None:
     path = "/artificially-complex/path/uri-parameter-one=a%FF/b"
     told = messages(api.post(f"{path}?bogus=1", json=[]))
@@ -80,11 +75,3 @@ def test_a_search_tells_of_its_query_string_if_the_form_is_malformed(searcher: A
 )
 def test_a_query_string_that_is_not_utf_8_names_the_parameters(api: Api, query: str, expected: list[str]) -> None:
     assert messages(api.get(query)) == [f"Malformed parameter: {text}" for text in expected]
-
-
-def test_a_form_that_is_not_utf_8_names_the_fields(searcher: Api) -> None:
-    for body in (b"facet=k\xffy&limit=1", b"facet=k%FFy", b"fac+et=%41&facet=%ff"):
-        answer = searcher.post(
-            "/product-projection-search", data=body, content_type="application/x-www-form-urlencoded"
-        )
-        assert messages(answer) == ["Malformed parameter: facet: The value is not UTF-8."]

@@ -33,6 +33,8 @@ LIST, SORTED, SEARCH = "", "/sorted-query-parameters", "/searchApiPattern"
         (SEARCH, "filter[x]", " 'filter' is repeated for several values."),
         (SEARCH, "text[en]", " Did you mean 'text.en'? It is repeated for several values."),
         (SEARCH, "text.EN", " Did you mean 'text.en'?"),
+        (SEARCH, "text.english", " Did you mean 'text.en'?"),
+        (SORTED, "var.a-b", " Did you mean 'var.ab'?"),
         (SEARCH, "nothing", ""),
     ],
 )

@@ -35,12 +35,6 @@ def test_leaks_are_detected(token_for: TokenFor, connection: Connection, app: Fl
     assert watch.texts == 3
 
 
-def test_the_run_is_watched(api: Api, secrecy: Secrecy) -> None:
-    before = secrecy.texts
-    assert api.get("/no-such-id").status_code == 404
-    assert secrecy.texts >= before + 2  # a log line and an error body
-
-
 def test_crashes_and_errors_leak_nothing(
     app: Flask, api: Api, connection: Connection, secrecy: Secrecy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

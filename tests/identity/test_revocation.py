@@ -88,18 +88,6 @@ def test_a_revoked_client_gets_no_token_and_its_tokens_are_refused(
     assert again["revoked_at"] == printed["revoked_at"]
 
 
-def test_clients_are_listed_without_secrets(
-    client: OAuthClient, project: str, connection: Connection, command: Callable[..., str]
-) -> None:
-    clients.revoke_client(connection, OAuthClient(client.app, connection, "view_test:p").id)
-    lines = [json.loads(line) for line in command("client", "list").splitlines()]
-    own = next(line for line in lines if line["client_id"] == client.id)
-    assert set(own) == {"client_id", "name", "scope", "created_at"}
-    assert own["scope"] == f"manage_test:{project}"
-    assert any("revoked_at" in line for line in lines)
-    assert client.made.client_secret not in command("client", "list")
-
-
 def test_an_unknown_client_cannot_be_revoked(database_url: str) -> None:
     result = CliRunner().invoke(main, ["client", "revoke", "nobody"], env={"DATABASE_URL": database_url})
     assert result.exit_code == 1
@@ -127,36 +115,6 @@ def test_tokens_of_the_command_line_end_with_their_client(cluster: Cluster, sett
         )
     finally:
         app.extensions["database"].close()
-
-
-def test_a_client_revokes_its_own_tokens_only(client: OAuthClient, connection: Connection, project: str) -> None:
-    other = OAuthClient(client.app, connection, f"manage_test:{project}")
-    token = client.token()
-    refused(other.revoke(token), 400, "invalid_grant")
-    assert Api(client.app, project, token).get().status_code == 200
-    assert client.introspect(token)["active"] is True
-
-
-def test_revoking_what_is_not_valid_is_no_error(client: OAuthClient, project: str, token_for: TokenFor) -> None:
-    token = client.token()
-    for text in (token, token, "x", "x" * 43, "a.b.c", token_for(f"view_test:{project}", lifetime_s=0)):
-        answer = client.revoke(text)
-        assert (answer.status_code, answer.get_json()) == (200, {})
-
-
-def test_a_token_that_is_used_while_it_is_revoked_is_refused_after_it(client: OAuthClient, project: str) -> None:
-    """Requests that are under way may be served; none that begins after the answer to the revocation and seconds."""
-    for _ in range(5):
-        token = client.token()
-        api = Api(client.app, project, token)
-
-        def send(number: int, token: str = token, api: Api = api) -> int:
-            return client.revoke(token).status_code if number == 3 else api.get("?limit=0").status_code
-
-        statuses = send_concurrently(8, send)
-        assert statuses[3] == 200
-        assert set(statuses) <= {200, 401}
-        seconds_until_refused(api)
 
 
 def test_a_token_that_is_requested_while_its_client_is_revoked_is_refused(

@@ -79,21 +79,3 @@ def test_a_locked_row_of_b_does_not_delay_a(a: Api, b: Api, database_url: str) -
         assert a.put(json=WRITE | {"key": KEY}).status_code == 200
         assert a.delete(f"/{mine['id']}").status_code == 200
         holder.rollback()
-
-
-def test_names_that_look_like_other_projects(app: Flask, project: str, token_for: TokenFor) -> None:
-    """Project keys are compared exactly: letter case counts, and neither prefixes nor patterns match."""
-    victim = Api(app, f"{project}-Ab_c", token_for(f"manage_test:{project}-Ab_c"))
-    victim.create(key=KEY)
-    for name in (
-        f"{project}-ab_c",
-        f"{project}-AB_C",
-        f"{project}-Abxc",
-        f"{project}-A",
-        f"{project}-Ab_c-",
-        f"{project}-Ab_",
-    ):
-        stranger = Api(app, name, token_for(f"manage_test:{name}"))
-        assert stranger.get().get_json()["total"] == 0
-        assert stranger.get(f"/key={KEY}").status_code == 404
-        assert Api(app, victim.project, stranger.token).get().status_code == 403

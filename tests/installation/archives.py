@@ -2,6 +2,7 @@
 
 import subprocess
 import zipfile
+from configparser import ConfigParser
 from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path, PurePosixPath
@@ -45,3 +46,12 @@ def packaged_files(*folders: str) -> list[str]:
         check=True,
     )
     return [path for path in listed.stdout.splitlines() if (ROOT / path).exists()]
+
+
+def entry_points_of(wheel: Path) -> dict[str, dict[str, str]]:
+    """The entry points of a wheel, by group."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
+        points = ConfigParser()
+        points.read_string(archive.read(name).decode())
+    return {group: dict(points[group]) for group in points.sections()}

@@ -77,24 +77,6 @@ def test_modules_of_the_user_with_the_same_names_are_not_imported(installation: 
         assert "missing" not in installation.done(folder, "db", "status", PYTHONPATH=library)
 
 
-def test_the_module_is_the_command_too(installation: Installation, folder: Path) -> None:
-    python = str(Path(installation.command[0]).with_name("python"))
-    module = Installation([python, "-m", "sample_resource"], installation.home, installation.account)
-    assert module.done(folder, "--version").endswith(installation.done(folder, "--version").split(",")[1])
-
-
-def test_gunicorn_serves_the_installed_service_without_the_supervisor(
-    installation: Installation, folder: Path, database_url: str
-) -> None:
-    """With the arguments that the description of the package gives."""
-    gunicorn = str(Path(installation.command[0]).with_name("python"))
-    arguments = ("-m", "gunicorn", "-c", "python:app.serving.gunicorn_settings", "--check-config", "app:create_app()")
-    checked = Installation([gunicorn], installation.home).run(folder, *arguments, DATABASE_URL=database_url)
-    assert checked.returncode == 0, checked.stderr
-    shown = (Path(__file__).parents[2] / "docs/package.md").read_text()
-    assert "gunicorn -c python:app.serving.gunicorn_settings 'app:create_app()'" in shown
-
-
 def test_without_the_extra_serve_says_which_one_is_missing(wheel: Path) -> None:
     with open_folder() as folder:
         lean = make_environment(wheel, folder)

@@ -3,37 +3,15 @@
 A container engine is not needed; what needs one is in ``tests/compose``.
 """
 
-import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCKERFILE = (ROOT / "Dockerfile").read_text()
-STACK: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-
-
-def default(value: str) -> str:
-    """A value of a Compose file in an environment without any variables."""
-    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
-
-
-def test_a_missing_password_is_asked_for_where_compose_1_29_shows_little() -> None:
-    """It shows the whole mapping with the variable: the first one in the file that has it."""
-    asking = [
-        (name, key, str(value))
-        for name, service in STACK["services"].items()
-        for key, value in service.items()
-        if "POSTGRES_PASSWORD:?" in str(value)
-    ]
-    assert [(name, key) for name, key, _ in asking] == [(next(iter(STACK["services"])), "environment")]
-    assert len(asking[0][2]) < 300
 
 
 @pytest.mark.parametrize(
@@ -93,21 +71,3 @@ def test_a_layer_has_the_same_bytes_and_times_wherever_and_whenever_it_is_made(t
     assert int.from_bytes(compiled[4:8], "little") == 0b01
     assert b"/usr/package/module.py" in compiled
     assert os.fsencode(tmp_path) not in compiled
-
-
-def test_bills_of_materials_are_merged_with_the_subjects_of_the_others(tmp_path: Path) -> None:
-    def bill(name: str) -> str:
-        path = tmp_path / name
-        components = [{"bom-ref": f"{name}-{number}", "name": "x"} for number in range(2)]
-        metadata = {"component": {"bom-ref": name}, "tools": {"components": [{"name": f"tool of {name}"}]}}
-        dependencies = [{"ref": name, "dependsOn": [component["bom-ref"] for component in components]}]
-        path.write_text(json.dumps({"metadata": metadata, "components": components, "dependencies": dependencies}))
-        return str(path)
-
-    command = [sys.executable, str(ROOT / "ops/image/merge"), bill("python"), bill("debian")]
-    merged = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    references = [component["bom-ref"] for component in merged["components"]]
-    assert references == ["python-0", "python-1", "debian", "debian-0", "debian-1"]
-    assert merged["metadata"]["component"]["bom-ref"] == "python"
-    assert [tool["name"] for tool in merged["metadata"]["tools"]["components"]] == ["tool of python", "tool of debian"]
-    assert {entry["ref"] for entry in merged["dependencies"]} == {"python", "debian"}

@@ -18,7 +18,6 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.config import Settings
-from app.http.request_log import route_template
 from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
 from tests.support.api import Api
 from tests.support.pages import Page
@@ -99,11 +98,6 @@ def without_grouping(expression: str) -> str:
     return re.sub(r"\bby\s*\([^)]*\)", "", expression)
 
 
-def test_selectors_are_the_metrics_and_labels_of_an_expression() -> None:
-    expression = 'sum by (a, le) (rate(one_total{x=~"/{y}/(z|w)",q!="2"}[$__rate_interval])) / vector(0) or two == 0'
-    assert list(selectors(expression)) == [("one_total", {"x", "q"}), ("two", set())]
-
-
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_an_expression_names_only_exposed_metrics_and_labels(name: str, exposed: dict[str, set[str]]) -> None:
     expression = EXPRESSIONS[name]
@@ -118,12 +112,6 @@ def test_an_expression_names_only_exposed_metrics_and_labels(name: str, exposed:
         assert {label.strip() for label in grouped.split(",")} <= has
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_a_legend_uses_only_labels_that_the_query_groups_by(name: str) -> None:
-    kept = {label.strip() for group in re.findall(r"\bby\s*\(([^)]*)\)", QUERIES[name]) for label in group.split(",")}
-    assert set(re.findall(r"\{\{(\w+)\}\}", name.partition(": ")[2])) <= kept
-
-
 @pytest.mark.parametrize(
     ("label", "known"),
     [
@@ -136,16 +124,6 @@ def test_label_values_in_expressions_exist(label: str, known: set[str]) -> None:
     asked = {value for expression in EXPRESSIONS.values() for value in re.findall(rf'\b{label}="([^"]*)"', expression)}
     assert asked
     assert asked <= known
-
-
-def test_route_patterns_in_expressions_match_a_route(app: Flask) -> None:
-    routes = [route_template(rule.rule) for rule in app.url_map.iter_rules()] + ["/metrics"]
-    patterns = {
-        pattern for expression in EXPRESSIONS.values() for pattern in re.findall(r'\broute[=!]~"([^"]*)"', expression)
-    }
-    assert patterns
-    for pattern in patterns:
-        assert any(re.fullmatch(pattern.replace("{", r"\{").replace("}", r"\}"), route) for route in routes), pattern
 
 
 def test_every_metric_is_on_the_dashboard(exposed: dict[str, set[str]]) -> None:
@@ -167,44 +145,6 @@ def test_docs_operations_lists_every_alert_with_severity_and_advice() -> None:
     assert all(meaning and advice for _, _, meaning, advice in rows)
 
 
-def test_prometheus_scrapes_the_service_and_loads_the_alert_rules() -> None:
-    configuration = yaml.safe_load((OPS / "prometheus.yml").read_text())
-    assert configuration["rule_files"] == ["alerts.yml"]
-    jobs = configuration["scrape_configs"]
-    found = {
-        job["job_name"]: [(names["names"], names["type"], names["port"]) for names in job["dns_sd_configs"]]
-        for job in jobs
-        if "dns_sd_configs" in job
-    }
-    exporters = [target for job in jobs for each in job.get("static_configs", ()) for target in each["targets"]]
-    assert exporters == ["postgres-exporter:9187", "node-exporter:9100"]
-    assert {target.partition(":")[0] for target in exporters} <= set(COMPOSE["services"])
-    assert COMPOSE["services"]["app"]["networks"]["metrics"] == {"aliases": ["metrics"]}
-    assert jobs[0]["authorization"] == {"credentials_file": "/tmp/metrics-token"}  # noqa: S108 -- in the container
-    assert "> /tmp/metrics-token" in COMPOSE["services"]["prometheus"]["entrypoint"][2]
-    assert found == {
-        "sample-resource": [(["metrics"], "A", 8000)],
-        "sample-resource-proxy": [(["proxy"], "A", 8082)],
-    }
-    assert "listen 8082;" in NGINX
-
-
-def test_alertmanager_has_a_receiver_for_each_severity() -> None:
-    configuration = yaml.safe_load((OPS / "alertmanager.yml").read_text())
-    receivers = {receiver["name"] for receiver in configuration["receivers"]}
-    routed = {route["matchers"][0]: route["receiver"] for route in configuration["route"]["routes"]}
-    assert routed == {'severity = "page"': "page"}
-    assert {configuration["route"]["receiver"], *routed.values()} == receivers
-    assert {rule["labels"]["severity"] for rule in RULES.values()} == receivers
-    named = {
-        name
-        for rule in configuration["inhibit_rules"]
-        for matcher in (*rule["source_matchers"], *rule["target_matchers"])
-        for name in re.findall('"(.*)"', matcher)[0].split("|")
-    }
-    assert named <= set(RULES)
-
-
 def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> None:
     passed: dict[str, Any] = COMPOSE["services"]["app"]["environment"]
     settings = {item.metadata["variable"] for item in fields(Settings) if "variable" in item.metadata}
@@ -213,14 +153,6 @@ def test_compose_passes_every_setting_on_but_those_that_it_decides_itself() -> N
     assert settings - from_outside == decided, "x-app-environment in docker-compose.yml lacks NAME: ${NAME:-}"
     # BIND and PORT are those of the proxy, and the image has its own; there is no embedded database.
     assert decided - set(passed) == {"BIND", "PORT", "DATA_DIR"}
-
-
-def test_the_limit_of_connections_is_that_of_the_proxy() -> None:
-    """Each request of a client has a second connection, to the service."""
-    (processes,) = re.findall(r"^worker_processes (\d+);", NGINX, re.MULTILINE)
-    (connections,) = re.findall(r"worker_connections (\d+);", NGINX)
-    (limit,) = re.findall(r"sample_resource_proxy_connections_max (\d+)", NGINX)
-    assert int(limit) == int(processes) * int(connections) // 2
 
 
 def test_the_bodies_and_heads_in_the_proxy_leave_room_in_the_memory_of_its_container() -> None:
@@ -251,11 +183,3 @@ def test_the_proxy_does_not_start_with_a_wrong_setting(environment: dict[str, st
     )
     assert refused.returncode == 1
     assert refused.stderr.startswith(f"error: {message}")
-
-
-def test_dashboard_panels_use_the_provisioned_data_source() -> None:
-    (source,) = yaml.safe_load((OPS / "grafana/provisioning/datasources/prometheus.yml").read_text())["datasources"]
-    named = {target["datasource"]["uid"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])}
-    assert named == {source["uid"]}
-    ids = [panel["id"] for panel in DASHBOARD["panels"]]
-    assert len(ids) == len(set(ids))

@@ -8,12 +8,9 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-
-from tests.compose.engine import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,27 +19,6 @@ def program(folder: Path, name: str, script: str) -> None:
     """A program in a folder, made of lines for the shell."""
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / name).chmod(0o755)
-
-
-@pytest.mark.parametrize("compose", [["docker", "compose"], ["docker-compose"]])
-def test_documented_commands_run_the_stack_with_both_versions_of_compose(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compose: list[str]
-) -> None:
-    program(tmp_path, compose[0], "printf '%s\\n' \"$@\"")
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
-    monkeypatch.setenv("FUNCNEST", "20")  # a function that calls itself ends there
-    said = Stack(compose, name="stack").run_documented("docker compose exec -T db true")
-    assert said.splitlines() == [
-        *compose[1:],
-        "-p",
-        "stack",
-        "-f",
-        str(ROOT / "docker-compose.yml"),
-        "exec",
-        "-T",
-        "db",
-        "true",
-    ]
 
 
 ENGINE = """#!/bin/sh
@@ -156,19 +132,6 @@ def test_a_deployment_that_fails_leaves_what_ran(tmp_path: Path, fails: str) -> 
     )
 
 
-def test_a_proxy_with_other_files_is_told_before_anything_is_done(tmp_path: Path) -> None:
-    deployment = Deployment(tmp_path, mounted="as it was when the proxy was started")
-    assert deployment.done.returncode == 1
-    assert "docker compose up -d --no-deps --force-recreate proxy" in deployment.done.stderr
-    assert (deployment.containers, deployment.images) == (["old"], {"previous": "previous-image"})
-
-
-def test_a_deployment_says_that_settings_of_the_proxy_wait(tmp_path: Path) -> None:
-    deployment = Deployment(tmp_path, proxy_hash="another-hash")
-    assert deployment.done.returncode == 0
-    assert deployment.done.stdout.endswith("docker compose up -d --no-deps proxy\n")
-
-
 def test_the_way_back_builds_nothing_and_migrates_nothing(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path, "--back")
     assert deployment.done.returncode == 0, deployment.done.stderr
@@ -219,7 +182,6 @@ def test_a_segment_is_archived_once_and_the_same_one_again_is_a_success(tmp_path
     ("environment", "waited"),
     [
         ({}, "15000ms"),
-        ({"SANDBOX": "on"}, "75000ms"),
         ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20000"}, "43000ms"),
     ],
 )
@@ -237,15 +199,6 @@ def test_the_proxy_waits_as_long_as_the_service_may_take(
     written = (folder / "proxy.conf").read_text()
     assert f"proxy_read_timeout {waited};" in written
     assert f"proxy_send_timeout {waited};" in written
-
-
-def test_the_proxy_is_given_the_settings_that_its_times_follow_from() -> None:
-    compose: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    given = compose["services"]["proxy"]["environment"]
-    used = set(re.findall(r"\$\{([A-Z_]+):-", (ROOT / "ops/proxy/start").read_text()))
-    assert used == set(given)
-    for name, value in given.items():
-        assert value == f"${{{name}:-}}"
 
 
 def test_an_image_says_which_version_and_revision_it_is() -> None:

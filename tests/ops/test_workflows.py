@@ -61,10 +61,3 @@ def test_what_a_release_needs_is_every_suite() -> None:
         "make test-slow ARGS=-mcontract",
     }
     assert commands(read("slow.yml")["jobs"]) >= slow
-
-
-def test_the_slow_suites_run_each_night() -> None:
-    triggers = read("slow.yml")["on"]
-    assert triggers["schedule"]
-    assert "workflow_call" in triggers
-    assert "workflow_call" in read("ci.yml")["on"]

@@ -150,13 +150,6 @@ def test_the_longest_texts_are_parsed_in_under_100_milliseconds(text: str) -> No
     assert_under_100_ms(partial(parser.parse, text[:LENGTH_AT_MOST]), ValidationError)
 
 
-def test_the_tree_of_a_predicate_is_cached() -> None:
-    text = 'key = "a text that no other test has"'
-    assert parser.parse(text) is parser.parse(text)
-    long = f'key = "{"x" * 5000}"'
-    assert parser.parse(long) == parser.parse(long)
-
-
 def test_a_condition_on_elements_without_equality_asks_no_index_of_documents() -> None:
     """The index would return every row for it."""
     for joined, is_asked in (("and", True), ("or", False)):

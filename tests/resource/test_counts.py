@@ -143,17 +143,6 @@ def test_projects_are_listed_with_their_numbers(cluster: Cluster, project: str) 
     assert (listed.exit_code, listed.output) == (0, "a\t3\nb\t2\n")
 
 
-def test_truncating_the_table_forgets_the_numbers(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        insert(connection, "a", 3)
-        connection.execute("TRUNCATE resource")
-        assert kept(connection, "a") is None
-        insert(connection, "a", 2)
-        assert kept(connection, "a") == 2
-
-
 def test_data_of_a_dump_are_counted_although_it_empties_the_search_path(cluster: Cluster, project: str) -> None:
     url = cluster.create_database(project)
     migrate.upgrade(url)

@@ -3,7 +3,6 @@
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
@@ -54,14 +53,6 @@ def test_the_words_of_a_write_that_is_refused_find_nothing(api: Api, connection:
     assert api.patch(json={**body, "version": 1}).status_code == 200
     assert api.get("/searchApiPattern?text.en=refused").get_json()["total"] == 1
     assert dictionary(connection, api.project) == {"refused"}
-
-
-def test_a_write_that_is_rolled_back_leaves_no_words(connection: Connection, project: str) -> None:
-    with suppress(ZeroDivisionError), connection.transaction():
-        bulk_store.copy_in_parts(connection, project, [stored("k-1", "undone")])
-        assert dictionary(connection, project) == {"undone", "of", "property"}
-        raise ZeroDivisionError
-    assert dictionary(connection, project) == set()
 
 
 def test_words_that_no_resource_has_are_removed_and_those_written_meanwhile_are_added(

@@ -59,26 +59,5 @@ def test_each_value_stands_once_and_in_order(database_url: str, library: list[An
         assert found == [(distinct(current), distinct(staged)) for current, staged in library]
 
 
-def test_what_is_answered_stays_as_it_was_sent(api: Api) -> None:
-    sent = {"arrayOfIntExample": [2, 1, 2], "arrayOfStringExample": ["b", "a", "b"], "arrayOfFloatExample": [-0.0, 0]}
-    answer = api.get(f"/{api.create(sent)['id']}")
-    assert answer.get_json()["objectTypeProperty"] == sent
-    assert "-0.0" in answer.text
-    assert documents_of(api, "arrayOfIntExample:range(* to *)") == 1
-
-
 def documents_of(api: Api, filter_text: str) -> int:
     return api.get("/searchApiPattern", query_string={"filter": filter_text}).get_json()["count"]
-
-
-def test_a_resource_counts_once_for_a_value_that_it_repeats(api: Api) -> None:
-    elements = [{"integerExample": 7, "integerExampleInt32": 1}, {"integerExample": 7}, {"integerExample": 9}, {}]
-    api.create({"arrayOfIntExample": [5, 3, 5], "arrayOfFloatExample": [1, 1.0], "arrayOfObjectType": elements})
-    facets = ["arrayOfIntExample", "arrayOfFloatExample", "arrayOfObjectType.integerExample"]
-    ranges = [f"{facet}:range(0 to 6),(4 to *),(* to 8)" for facet in facets]
-    names = [f"{facet} as f{number}" for number, facet in enumerate([*facets, *ranges])]
-    answer = api.get("/searchApiPattern", query_string={"facet": names}).get_json()["facets"]
-    terms = [[(term["term"], term["count"]) for term in answer[f"f{number}"]["terms"]] for number in range(3)]
-    assert terms == [[(3.0, 1), (5.0, 1)], [(1.0, 1)], [(7.0, 1), (9.0, 1)]]
-    counted = [[(each["count"], each["total"]) for each in answer[f"f{number}"]["ranges"]] for number in range(3, 6)]
-    assert counted == [[(1, 8), (1, 5), (1, 8)], [(1, 1), (0, 0), (1, 1)], [(0, 0), (1, 16), (1, 7)]]

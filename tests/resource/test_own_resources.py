@@ -1,6 +1,5 @@
 """Writes that name no resource mean one of the caller's own: two API clients side by side, and races."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -40,17 +39,6 @@ def test_a_client_without_a_resource_of_its_own_creates_or_is_told(api: Api, col
     assert created.status_code == 201
     assert created.get_json()["createdBy"]["id"] != theirs["createdBy"]["id"]
     assert api.get(f"/{theirs['id']}").get_json() == theirs
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_content_location_says_which_resource_was_meant(api: Api, method: str) -> None:
-    api.create({}, key="a-key")
-    for body in ({"key": "a-key", "objectTypeProperty": OTHER}, {"objectTypeProperty": OTHER}):
-        if method == "PATCH" and "key" not in body:
-            api.create({})
-        answer = api.request(method, json=body)
-        assert answer.headers["Content-Location"] == f"/{api.project}/resource/{answer.get_json()['id']}"
-        assert answer.headers.get("Location", answer.headers["Content-Location"]) == answer.headers["Content-Location"]
 
 
 def race(
@@ -96,30 +84,6 @@ def test_races_of_two_clients_keep_to_their_own_resources(api: Api, colleague: A
         assert {answer.get_json()["id"] for answer in theirs} == {of_them[0]["id"]}
 
 
-# someProperty
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-@pytest.mark.parametrize("staged", [False, True])
-def test_some_property_of_a_body_is_written(api: Api, method: str, staged: bool) -> None:
-    made = api.create(EXAMPLE, key="a-key")
-    body = {**made, "someProperty": "new"}
-    written = api.request(method, f"?staged={str(staged).lower()}", json=body)
-    assert (written.status_code, written.get_json()["version"]) == (200, 2)
-    assert written.get_json().get("someProperty") == (None if staged else "new")
-    found = api.get(f"/searchApiPattern?staged=true&filter=key:{json.dumps('a-key')}").get_json()["results"]
-    assert [each["someProperty"] for each in found] == ["new"]
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-@pytest.mark.parametrize("given", [{}, {"someProperty": None}], ids=["absent", "null"])
-def test_without_some_property_the_stored_one_stays(api: Api, method: str, given: dict[str, Any]) -> None:
-    made = api.post(json={"key": "a-key", "objectTypeProperty": {}, "someProperty": "old"}).get_json()
-    assert made["someProperty"] == "old"
-    written = api.request(method, json={"key": "a-key", "objectTypeProperty": OTHER, **given}).get_json()
-    assert written["someProperty"] == "old"
-
-
 def test_a_get_body_that_is_sent_back_changes_nothing(api: Api) -> None:
     numbers = "[9007199254740993.5,1e18,-0.0,0.1,1e-400]"
     body = f'{{"objectTypeProperty":{{"arrayOfNumberNoDefaultsExample":{numbers}}},"key":"a-key"}}'
@@ -130,21 +94,3 @@ def test_a_get_body_that_is_sent_back_changes_nothing(api: Api) -> None:
         answer = api.request(method, data=text, content_type="application/json")
         assert answer.get_json()["version"] == made.get_json()["version"]
         assert answer.get_data(as_text=True) == text
-
-
-# DELETE
-
-
-@pytest.mark.parametrize("body", ['{"version": 1}', '{"version": 99}', "[]", "x", "null"])
-def test_a_delete_with_a_body_is_refused_and_deletes_nothing(api: Api, body: str) -> None:
-    made = api.create({})
-    refused = api.request("DELETE", f"/{made['id']}", data=body)
-    assert (refused.status_code, codes(refused)) == (400, ["InvalidInput"])
-    assert "the query parameter 'version'" in refused.get_json()["message"]
-    assert api.get(f"/{made['id']}").status_code == 200
-
-
-@pytest.mark.parametrize("body", ["", "{}", " { }\r\n"])
-def test_an_empty_object_is_no_body(api: Api, body: str) -> None:
-    made = api.create({})
-    assert api.request("DELETE", f"/{made['id']}?version=1", data=body).status_code == 200

@@ -20,9 +20,6 @@ def api(app: Flask, project: str, token_for: TokenFor) -> Api:
     return Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
 
 
-HIGHER = "{} is higher than 2, the default fuzzy level."
-
-
 def found(api: Api, **query: Any) -> list[str]:
     """The keys of the results in their order; a name's double underscore is a dot."""
     return [result["key"] for result in page(api, **query)["results"]]
@@ -53,33 +50,6 @@ def test_of_several_words_each_counts_for_the_order(api: Api) -> None:
         api.create({"arrayOfStringExample": texts}, key=key)
     expected = ["both-exact", "both-exact-apart", "exact-and-stem", "one-exact", "both-similar"]
     assert found(api, text__en="garden chairs", fuzzy="true") == expected
-
-
-def test_blank_texts_are_refused(api: Api) -> None:
-    answer = api.get(QUERY, query_string="text.en=&text.de=%20%09&text.fr=chat&text.fr=")
-    assert [error["message"] for error in answer.get_json()["errors"]] == [
-        "Malformed parameter: text.en: The value is empty.",
-        "Malformed parameter: text.de: The value is blank.",
-        "Malformed parameter: text.fr: The value is empty.",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("query", "reason"),
-    [
-        ({"fuzzyLevel": "3"}, HIGHER.format('"3"')),
-        ({"fuzzyLevel": "3", "text.en": "ab", "fuzzy": "true"}, HIGHER.format('"3"')),
-        ({"fuzzyLevel": "-1"}, '"-1" is negative, a number from 0 on is expected.'),
-        ({"fuzzyLevel": "-0.5", "fuzzy": "true"}, '"-0.5" is negative, a number from 0 on is expected.'),
-        ({"fuzzyLevel": "2.5", "text.en": "abcdef", "fuzzy": "true"}, HIGHER.format('"2.5"')),
-        ({"fuzzyLevel": "two"}, '"two" is not a number.'),
-        ({"fuzzyLevel": "1e400"}, '"1e400" is not a number that a double can hold.'),
-    ],
-)
-def test_a_fuzzy_level_above_the_default_or_below_zero_is_refused(api: Api, query: dict[str, str], reason: str) -> None:
-    for answer in (api.get(QUERY, query_string=query), api.post(FORM, data=query)):
-        assert answer.status_code == 400
-        assert messages(answer, "fuzzyLevel") == [reason]
 
 
 def test_faults_of_all_parameters_are_answered_at_once(api: Api) -> None:
@@ -158,32 +128,9 @@ def test_letters_that_people_take_for_one_are_one(api: Api, stored: str, asked: 
         assert result["arrayOfStringExample"] == [stored]
 
 
-def test_every_word_of_the_largest_text_is_searched(api: Api) -> None:
-    text = " ".join(f"w{number:05}" for number in range(9_000))
-    made = api.create({"arrayOfStringExample": [text]})
-    for number in (0, 4_500, 8_999):
-        (result,) = api.get(QUERY, query_string={"text.en": f"w{number:05}"}).get_json()["results"]
-        assert result["id"] == made["id"]
-
-
-@pytest.mark.parametrize("name", ["filtr", "where", "filter[x]", "text.english", "priceCurency"])
-def test_a_mistyped_parameter_of_the_projection_search_is_refused(api: Api, name: str) -> None:
-    answer = api.post(FORM, data={name: "version:1"})
-    assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])
-    assert f"Malformed parameter: {name}: Unknown parameter." in answer.get_json()["message"]
-
-
 def test_parameters_of_the_platforms_projection_search_are_ignored(api: Api) -> None:
     made = api.create({})
     ignored = dict.fromkeys(SearchFormSchema.IGNORED, "x")
     for options in ({"data": ignored}, {"query_string": ignored}):
         answer = api.post(FORM, **options)
         assert [each["id"] for each in answer.get_json()["results"]] == [made["id"]]
-
-
-@pytest.mark.parametrize("bounds", ["* to 1e500", "-1e400 to *", "1 to 1e309"])
-@pytest.mark.parametrize("parameter", ["facet", "filter", "filter.query", "filter.facets"])
-def test_a_bound_that_no_double_holds_is_refused(api: Api, parameter: str, bounds: str) -> None:
-    answer = api.get(QUERY, query_string={parameter: f"version:range({bounds})"})
-    assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])
-    assert "is a number that no double can hold" in answer.get_json()["message"]

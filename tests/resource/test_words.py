@@ -15,12 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.database.connection import Connection
-from app.errors import ApiError
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.resource.model import SearchText
 from app.resource.searching import words
-from app.resource.searching.search_params import CHARACTERS_AT_MOST
-from app.resource.searching.words import WORDS_AT_MOST, expand
+from app.resource.searching.words import expand
 from tests.support.api import Api
 from tests.support.generated import examples
 
@@ -101,12 +99,6 @@ def test_a_language_matches_as_its_text_search_configuration_does(
     assert (find(asked, language) == ["k-there"]) is row[0] is True
 
 
-def test_every_configuration_exists(connection: Connection) -> None:
-    rows = connection.execute("SELECT cfgname FROM pg_ts_config").fetchall()
-    missing = set(words.CONFIGURATIONS.values()) - {row[0] for row in rows}
-    assert missing <= {"estonian"}  # since PostgreSQL 18
-
-
 def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: Api, find: Find) -> None:
     keep(api, one="the dog and the cat", two="die Katze")
     assert find("the") == []
@@ -116,26 +108,6 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
     assert find("die", "de") == []
     assert find("dog", more=[SearchText("en", "the")]) == []
     assert find("...") == []
-
-
-@pytest.mark.parametrize(
-    "text", ["it's", "a\\b", "o'neill\\x", "x|y", "(a)", "a & b", "'quoted'", "foo-bar", "a.b/c'd", "<b>bold</b>"]
-)
-def test_operators_of_tsquery_in_a_text_have_no_meaning(api: Api, find: Find, text: str) -> None:
-    keep(api, there=f"{text} zebra", other="zebra")
-    assert find(f"{text} zebra", "xx") == ["k-there"]
-
-
-def test_a_url_is_found_by_itself_and_by_its_parts(api: Api, find: Find) -> None:
-    keep(api, one="see http://example.com/x?y=1#frags now", other="see example.org")
-    for text in ("http://example.com/x?y=1#frags", "example.com", "com/x", "frag"):
-        assert find(text) == ["k-one"], text
-    assert find("example") == ["k-one", "k-other"]
-
-
-def test_words_that_stand_closer_together_are_more_relevant(api: Api, find: Find) -> None:
-    keep(api, a=["dog", *["x"] * 30, "house"], b="dog house", c=["dog house", "dog house"])
-    assert find("dog house") == ["k-c", "k-b", "k-a"]
 
 
 def test_the_words_of_another_project_are_not_used(api: Api, connection: Connection) -> None:
@@ -164,14 +136,6 @@ def distance(one: str, other: str) -> int:
                 last_column = j
         last_row[left] = i
     return table[len(one), len(other)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "edits"),
-    [("dog", "dgo", 1), ("ca", "abc", 2), ("abcdef", "badcef", 2), ("abc", "cab", 2), ("a", "", 1), ("dog", "dog", 0)],
-)
-def test_the_distance_of_these_tests_counts_a_swap_once(one: str, other: str, edits: int) -> None:
-    assert distance(one, other) == distance(other, one) == edits
 
 
 def edits_for(word: str, level: int) -> int:
@@ -274,44 +238,7 @@ def test_a_fuzzy_search_also_matches_the_stem_and_the_word_in_lower_case(api: Ap
     assert find("ab", fuzzy=2) == []
 
 
-def test_words_that_are_too_long_for_a_distance_are_searched_exactly(api: Api, find: Find) -> None:
-    keep(api, a="x" * 255, b="x" * 256, c="x" * 300, d="y" * 2046, e="z" * 2047)
-    assert find("x" * 254, "xx", fuzzy=2) == ["k-a"]
-    assert find("x" * 255, "xx", fuzzy=2) == ["k-a"]
-    assert find("x" * 257, "xx", fuzzy=2) == []
-    assert find("x" * 300, "xx", fuzzy=2) == ["k-c"]
-    assert find("y" * 2046, "xx", fuzzy=2) == ["k-d"]
-    assert find("z" * 2047, "xx", fuzzy=2) == []
-
-
 # Bounds
-
-
-def test_words_are_bounded(connection: Connection, project: str) -> None:
-    def refused(*texts: SearchText) -> str:
-        with pytest.raises(ApiError) as error:
-            expand(connection, project, texts, None)
-        assert error.value.faults[0].code == "InvalidInput"
-        return error.value.faults[0].message
-
-    too_many = f"The texts of a search may have {WORDS_AT_MOST} words in all."
-    assert expand(connection, project, [SearchText("en", "a " * WORDS_AT_MOST)], None).tsquery is None
-    assert refused(SearchText("en", "dog " * 65)) == f"Malformed parameter: text.en: {too_many}"
-    assert (
-        refused(SearchText("en", "the " * 60), SearchText("de", "a b c d e"))
-        == f"Malformed parameter: text.de: {too_many}"
-    )
-    assert refused(SearchText("en", "a-b-c." * 30)) == f"Malformed parameter: text.en: {too_many}"
-
-
-def test_characters_are_bounded(api: Api) -> None:
-    half = "x" * (CHARACTERS_AT_MOST // 2)
-    too_long = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-    for query in ({"text.en": half * 2 + "x"}, {"text.de": half, "text.en": half + "x"}):
-        answer = api.get("/searchApiPattern", query_string=query)
-        assert answer.status_code == 400
-        assert answer.get_json()["message"] == f"Malformed parameter: text.en: {too_long}"
-    assert api.get("/searchApiPattern", query_string={"text.de": half, "text.en": half}).status_code == 200
 
 
 def test_a_text_that_matches_too_many_words_is_refused(api: Api, connection: Connection) -> None:
@@ -356,11 +283,6 @@ def test_any_text_of_a_body_can_be_stored(api: Api, find: Find, text: str, found
         assert find(found, "xx") == ["big"]
 
 
-def test_a_body_full_of_short_texts_can_be_stored(api: Api, find: Find) -> None:
-    api.create({"arrayOfStringExample": [f"w{number:x}" for number in range(6_500)]}, key="big")
-    assert find("w1f", "xx") == find("w1963", "xx") == ["big"]
-
-
 # Letters and digits make words
 
 
@@ -371,14 +293,6 @@ def words_of(connection: Connection, *texts: str, some_property: str | None = No
     ).fetchone()
     assert row is not None
     return set(row[0])
-
-
-def test_each_other_ascii_character_separates_words(connection: Connection) -> None:
-    separators = [character for character in map(chr, range(1, 128)) if not character.isalnum()]
-    assert len(separators) == 127 - 62
-    for separator in separators:
-        text = f"cat{separator}3{separator}dog"
-        assert words_of(connection, text) == words_of(connection, some_property=text) == {"cat", "3", "dog"}, separator
 
 
 def test_every_word_of_the_largest_texts_counts(connection: Connection) -> None:

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from app.config import Settings
-from tests.specification.clauses import CLAUSES
 from tests.support.api import Api
 
 PAGES = ["//", "//docs", "//docs/specification"]
@@ -67,23 +66,6 @@ def test_the_root_is_a_page_for_browsers_and_unknown_to_all_others(
         assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self';")
 
 
-def test_the_specification_is_a_page_with_an_anchor_for_each_clause(api: Api) -> None:
-    page = api.get("//docs/specification")
-    assert page.content_type == "text/html; charset=utf-8"
-    anchors = re.findall(r' id="([^"]*)"', page.text)
-    assert len(anchors) == len(set(anchors))
-    assert {clause.clause for clause in CLAUSES} < set(anchors)
-    links = set(re.findall(r'href="#([^"]*)"', page.text)) - {"main"}
-    assert links <= set(anchors)
-    assert '<main id="main"' in page.text
-
-
-def test_the_clauses_are_served_as_data(api: Api) -> None:
-    with api.get("//docs/specification.json") as answer:
-        assert answer.content_type == "application/json"
-        assert [clause["clause"] for clause in answer.get_json()] == [clause.clause for clause in CLAUSES]
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_the_policy_of_a_page_allows_only_own_scripts_in_files(api: Api, path: str) -> None:
     page = api.get(path, headers=BROWSER)
@@ -94,20 +76,9 @@ def test_the_policy_of_a_page_allows_only_own_scripts_in_files(api: Api, path: s
     assert page.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_other_files_of_swagger_ui_are_404(api: Api) -> None:
-    assert api.get("//docs/oauth2-redirect.html").status_code == 404
-    assert api.get("//docs/index.html").status_code == 404
-
-
 @pytest.mark.parametrize("path", PAGES)
 def test_all_links_of_a_page_below_a_path_prefix_have_that_prefix(api: Api, path: str) -> None:
     page = api.get(path, headers=BROWSER, base_url="http://localhost/pre&fix/")
     links = re.findall(r'(?:src|href)="(/[^"]*)"', page.text)
     assert links
     assert [link for link in links if not link.startswith("/pre&amp;fix/")] == []
-
-
-def test_the_docs_page_below_a_path_prefix_uses_that_prefix(api: Api) -> None:
-    page = api.get("//docs", base_url="http://localhost/pre&fix/")
-    assert 'data-root="/pre&amp;fix"' in page.text
-    assert 'src="/pre&amp;fix/docs/docs.js"' in page.text

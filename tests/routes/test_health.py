@@ -1,13 +1,13 @@
 """Liveness and readiness: the answers to probes, and their time, for each state of the database and its pool."""
 
 import signal
-import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import psutil
 import psycopg
@@ -94,30 +94,6 @@ def test_readiness_is_503_after_half_a_second_if_no_connection_becomes_free(own_
     assert ready(own_app)[0].status_code == 200
 
 
-def test_readiness_is_200_while_only_some_projects_wait(settings: Settings) -> None:
-    with open_app(settings, connections=2, queue_timeout_ms=10_000) as app:
-        database, stop = app.extensions["database"], Event()
-
-        def keep_busy(project: str) -> None:
-            while not stop.is_set():
-                with database.connection(project):
-                    time.sleep(0.02)
-
-        busy = [Thread(target=keep_busy, args=(project,)) for project in "aaaabbbb"]
-        for thread in busy:
-            thread.start()
-        while not database.is_exhausted():
-            time.sleep(0.01)
-        try:
-            for _ in range(5):
-                assert ready(app)[0].status_code == 200
-            assert database.is_exhausted()
-        finally:
-            stop.set()
-            for thread in busy:
-                thread.join()
-
-
 def test_readiness_does_not_wait_behind_requests_for_tokens(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,18 +115,24 @@ def test_readiness_does_not_wait_behind_requests_for_tokens(
     assert answer.status_code == 200, answer.get_json()
 
 
-def test_pending_readiness_probes_share_one_thread(own_app: Flask) -> None:
-    with holding_the_connection(own_app):
-        for _ in range(3):
-            assert ready(own_app)[0].status_code == 503
-        assert sum(thread.name == "readiness" for thread in threading.enumerate()) == 1
-
-
 def test_readiness_is_503_if_the_database_is_unreachable(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "ANSWERED_WITHIN_S", 20.0)  # as long as a connection is waited for on a busy machine
     with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         assert_not_ready(ready(app)[0], "The database is not available.")
         assert app.test_client().get("/health/live").status_code == 200
+
+
+def test_readiness_is_503_without_the_connection_that_looks_tokens_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_app(settings, connections=2) as app:
+        assert ready(app)[0].status_code == 200
+
+        def refused() -> Any:
+            raise failures.away()
+
+        monkeypatch.setattr(app.extensions["database"], "own_connection", refused)
+        assert_not_ready(ready(app)[0], "The database is not available.")
 
 
 def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: Path) -> None:
@@ -192,21 +174,6 @@ def test_readiness_is_503_with_the_number_of_missing_migrations(
             connection.execute("INSERT INTO migration (id) VALUES (%(last)s)", {"last": last})
         # During a rolling update the database has a migration of the newer version beside all required ones.
         assert ready(app)[0].status_code == 200
-
-
-def test_readiness_is_503_while_the_account_lacks_a_right(cluster: Cluster, project: str, settings: Settings) -> None:
-    """So that the metrics, which ask for it, are answered too, and tell."""
-    url = cluster.create_database(project)
-    migrate.upgrade(url)
-    with open_app(settings, database_url=url) as app, psycopg.connect(url, autocommit=True) as owner:
-        assert ready(app)[0].status_code == 200
-        owner.execute("REVOKE ALL ON migration FROM sample_resource")
-        answer, _ = ready(app)
-        assert_not_ready(answer, "The database refuses what the service needs: InsufficientPrivilege.")
-        assert "migration" not in answer.text
-        assert shown("database") == "0.0"
-        owner.execute("GRANT ALL ON migration TO sample_resource")
-        wait_until(lambda: ready(app)[0].status_code == 200)
 
 
 def test_readiness_warns_of_archiving_that_fails_until_it_succeeds(data_dir: Path) -> None:
@@ -254,17 +221,3 @@ def shown(check: str, metric: str = "ready") -> str:
         for line in metrics.exposition().decode().splitlines()
         if line.startswith(f'sample_resource_{metric}{{check="{check}"}}')
     )
-
-
-def test_required_migrations_are_those_that_upgrade_applies(database_url: str) -> None:
-    assert [*migrate.status(database_url)] == [*migration_files()]
-
-
-def test_the_ready_metric_has_the_result_of_each_readiness_check(own_app: Flask) -> None:
-    ready(own_app)
-    assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "1.0"]
-    with holding_the_connection(own_app):
-        ready(own_app)
-        assert [shown(check) for check in ("database", "migrations", "pool")] == ["1.0", "1.0", "0.0"]
-    ready(own_app)
-    assert shown("pool") == "1.0"

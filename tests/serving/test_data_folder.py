@@ -1,6 +1,5 @@
 """Data folders of the embedded PostgreSQL: odd names, other users, and what is refused."""
 
-import errno
 import os
 import pwd
 import shutil
@@ -13,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from app.serving import DataDirInUse, EmbeddedError, processes
+from app.serving import EmbeddedError, processes
 from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import FAST, as_root, ask
@@ -90,24 +89,6 @@ def test_under_root_data_of_another_account_are_refused(folder: Path, start: Cal
         start()
 
 
-def test_a_long_log_makes_room_for_a_new_one(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
-    start().stop()
-    log = folder / "data" / "postgresql.log"
-    os.truncate(log, 11 * 1024 * 1024)
-    start()
-    assert log.stat().st_size < 1024 * 1024
-    assert log.with_suffix(".log.1").stat().st_size == 11 * 1024 * 1024
-
-
-@as_root
-def test_under_root_only_the_cluster_belongs_to_the_account(
-    folder: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    server = start()
-    assert Path(f"/proc/{server.pid}").owner() == "sample-resource"
-    assert {path.name for path in (folder / "data").iterdir() if path.owner() != "root"} == {"postgresql"}
-
-
 @as_root
 def test_under_root_folders_in_which_others_can_write_are_refused_and_untouched(
     empty: Path, start: Callable[..., EmbeddedPostgres]
@@ -150,21 +131,6 @@ def test_nothing_is_handed_over_through_a_link(empty: Path) -> None:
 
 
 @as_root
-def test_a_store_in_which_others_can_write_is_refused(
-    empty: Path, store: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    store.mkdir()
-    shutil.chown(store, "daemon")
-    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
-        start()
-    assert list(store.iterdir()) == []
-    shutil.chown(store, "root")
-    store.chmod(0o777)
-    with pytest.raises(EmbeddedError, match=f"{store} has to belong to root, and no other account may write in it"):
-        start()
-
-
-@as_root
 def test_an_ordinary_user_runs_it(empty: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(empty, nobody.pw_uid, nobody.pw_gid)
@@ -187,64 +153,6 @@ def test_an_ordinary_user_runs_it(empty: Path) -> None:
     assert done.stdout == f"42 {nobody.pw_uid}\n", done.stderr
     with pytest.raises(EmbeddedError, match=r"data, so root does not\. Start the service as the owner"):
         EmbeddedPostgres(empty / "data", FAST).start()
-
-
-@as_root
-def test_the_data_of_another_user_are_refused(start: Callable[..., EmbeddedPostgres], folder: Path) -> None:
-    start().stop()
-    said = start_as(65534, folder / "data")
-    assert "EmbeddedError: DATA_DIR" in said
-    assert "user id 65534 cannot write in it. Start the service as the owner" in said
-
-
-@as_root
-def test_root_without_the_right_to_change_its_user_is_told_so(empty: Path) -> None:
-    """As in a container without capabilities."""
-    said = start_as(0, empty / "data", "setpriv", "--bounding-set=-setuid,-setgid")
-    assert "EmbeddedError: PostgreSQL does not run as root, and root cannot start a program as " in said
-    assert list((empty / "data").iterdir()) == []
-
-
-def start_as(uid: int, data_dir: Path, *prefix: str) -> str:
-    """What an attempt of another account says at its end.
-
-    :param prefix: a command that starts the one behind it.
-    """
-    become = f"os.setgroups([]); os.setgid({uid}); os.setuid({uid})" if uid else "pass"
-    code = (
-        "import os, sys, pathlib; from app.serving.embedded import EmbeddedPostgres as E\n"
-        f"{become}; E(pathlib.Path(sys.argv[1])).start()"
-    )
-    done = subprocess.run(
-        [*prefix, sys.executable, "-c", code, str(data_dir)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env=os.environ | NOT_MEASURED,  # the account may not write to this folder
-    )
-    return done.stderr.splitlines()[-1]
-
-
-def test_a_second_start_is_refused_and_names_the_first(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
-    server = start()
-    with pytest.raises(DataDirInUse) as refused:
-        start()
-    assert f"pid {os.getpid()}" in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert ask(server.conninfo(), "SELECT 1") == 1
-
-
-def test_a_full_disk_does_not_keep_the_folder_from_being_locked(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The supervisor tries again until there is room."""
-
-    def no_room(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    folder = find_data_folder(empty)
-    with monkeypatch.context() as disk:
-        disk.setattr(os, "pwrite", no_room)
-        os.close(folder.lock())
 
 
 def test_another_major_version_is_refused_and_untouched(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
@@ -343,21 +251,3 @@ def test_without_an_account_for_it_root_makes_one_that_no_other_program_has(acco
     assert said.count("PostgreSQL does not run as root: the account sample-resource was made for it.") == 1
     again = accounts.start(empty / "0")
     assert (again.stdout, again.stderr) == (f"{made}\n", "")
-
-
-@as_root
-def test_if_none_can_be_made_the_start_is_refused_and_says_what_to_do(accounts: Accounts, empty: Path) -> None:
-    program = shutil.which("useradd", path="/usr/sbin:/usr/bin")
-    assert program is not None
-    hidden = f'mount --bind /dev/null {program} && exec "$@"'
-    refused = accounts.run("sh", "-c", hidden, "sh", sys.executable, "-c", START, str(empty / "data"))
-    assert refused.returncode == 1
-    assert (
-        "EmbeddedError: PostgreSQL does not run as root, and the account for it cannot be made ([Errno"
-        in refused.stderr
-    )
-    said = refused.stderr.strip().rpartition("Make it with: ")[2].partition(";")[0]
-    assert not (empty / "data/postgresql").exists()
-    assert accounts.run(*said.split()).returncode == 0
-    started = accounts.start(empty / "data")
-    assert started.stdout == f"{accounts.uid('sample-resource')}\n", started.stderr

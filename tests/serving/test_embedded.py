@@ -1,6 +1,5 @@
 """The embedded PostgreSQL: start, stop, databases, messages, and commands that use the running server."""
 
-import re
 import shutil
 import stat
 import subprocess
@@ -12,10 +11,9 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from app.serving import EmbeddedError, embedded, postgres_socket
+from app.serving import EmbeddedError, embedded
 from app.serving.embedded import EmbeddedPostgres, database, running
 from tests.support.embedded import FAST, ask, is_running
-from tests.support.server import ROOT
 
 
 def test_starts_stops_and_keeps_the_data(folder: Path, start: Callable[..., EmbeddedPostgres]) -> None:
@@ -46,24 +44,6 @@ def test_writes_are_durable_by_default(empty: Path) -> None:
         assert ask(server.conninfo(), "SHOW full_page_writes") == "on"
 
 
-def test_the_process_that_keeps_the_server_imports_no_driver(empty: Path) -> None:
-    """It runs as long as the server does, and the driver would double its memory."""
-    code = (
-        "import sys, pathlib; import app.cli; from app.serving.embedded import EmbeddedPostgres as E\n"
-        "with E(pathlib.Path(sys.argv[1]), {'fsync': 'off'}) as s:\n"
-        "    print(s.pid is not None, 'psycopg' in sys.modules)"
-    )
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(empty / "data")],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout == "True False\n"
-
-
 def test_a_first_start_that_fails_gives_the_reason_and_can_be_repeated(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,15 +53,6 @@ def test_a_first_start_that_fails_gives_the_reason_and_can_be_repeated(
     monkeypatch.undo()
     with EmbeddedPostgres(empty / "data", FAST) as server:
         assert ask(server.conninfo(), "SELECT current_user || current_database()") == "sample_resource" * 2
-
-
-def test_a_failed_start_shows_the_log_of_the_server(folder: Path) -> None:
-    server = EmbeddedPostgres(folder / "data", {**FAST, "shared_buffers": "nonsense"})
-    with pytest.raises(EmbeddedError, match=r"(?s)while it started.*shared_buffers.*postgresql\.log"):
-        server.start()
-    # The data folder is unlocked.
-    with EmbeddedPostgres(folder / "data", FAST) as second:
-        assert second.pid is not None
 
 
 def test_commands_use_the_running_server_or_start_one(empty: Path) -> None:
@@ -102,21 +73,6 @@ def test_commands_use_the_running_server_or_start_one(empty: Path) -> None:
     assert running(data_dir) is None
 
 
-def test_variables_of_libpq_and_locale_have_no_effect(
-    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {
-        "PGHOSTADDR": "127.0.0.1",
-        "PGSERVICE": "nowhere",
-        "PGOPTIONS": "-c nonsense=1",
-        "PGDATA": "/nonexistent",
-        "LD_LIBRARY_PATH": "/nonexistent",
-        "LC_ALL": "xx_XX",
-    }.items():
-        monkeypatch.setenv(name, value)
-    assert ask(start().conninfo(), "SELECT 1") == 1
-
-
 def sockets_of(server: EmbeddedPostgres) -> Path:
     return Path(str(conninfo_to_dict(server.conninfo())["host"]))
 
@@ -129,21 +85,6 @@ def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("TMPDIR", str(made))
     yield made
     shutil.rmtree(made)
-
-
-def test_nobody_can_take_the_names_of_socket_folders_in_advance(
-    temporary: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
-    seen = set[Path]()
-    for _ in range(3):
-        server = start()
-        path = sockets_of(server)
-        seen.add(path)
-        server.stop()
-        path.symlink_to("/nonexistent")  # as another account could, once it has seen the name
-    assert len(seen) == 3
-    assert all(path.is_symlink() for path in seen)
-    assert {path.parent for path in seen} == {temporary}
 
 
 def test_a_server_that_is_started_again_has_the_same_socket(
@@ -167,29 +108,3 @@ def test_a_server_that_is_started_again_has_the_same_socket(
     path.symlink_to(temporary)  # as another account could
     with pytest.raises(EmbeddedError, match=f"{path}, the folder of PostgreSQL's socket, was removed"):
         server.start()
-
-
-def test_a_message_says_why_no_temporary_folder_can_be_used(
-    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = ""
-    for unfit in ("/nonexistent", str(folder / "comma, and space"), "/" + "long" * 30):
-        monkeypatch.setenv("TMPDIR", unfit)
-        monkeypatch.setattr(postgres_socket, "_OTHERS", ())
-        with pytest.raises(EmbeddedError) as caught:
-            start()
-        said += str(caught.value)
-    assert re.search("/nonexistent: (No such file|the server's account cannot enter it)", said), said
-    assert "comma, and space: its path has characters that a connection string does not take" in said
-    assert "longlong: its path is too long for a socket" in said
-
-
-def test_temporary_folders_unfit_for_a_socket_are_not_used(
-    folder: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("comma, and space", "long" * 30):
-        (folder / name).mkdir()
-        monkeypatch.setenv("TMPDIR", str(folder / name))
-        server = start()
-        assert ask(server.conninfo(), "SELECT 1") == 1
-        server.stop()

@@ -9,7 +9,6 @@ import pytest
 from app.config import Settings
 from app.serving import ServeError, gunicorn_process
 from app.serving.gunicorn_process import GunicornProcess
-from tests.support.ports import free_port
 
 
 def wait_for_port(host: str, port: int) -> None:
@@ -23,11 +22,6 @@ def test_an_address_of_another_machine_is_an_error_at_once() -> None:
     )
     with pytest.raises(ServeError, match=message):
         wait_for_port("192.0.2.1", 9090)
-
-
-def test_a_name_without_an_address_is_an_error() -> None:
-    with pytest.raises(ServeError, match=r"^cannot listen on port 8000 of nobody\.invalid: .*\. Set BIND or PORT, "):
-        wait_for_port("nobody.invalid", 8000)
 
 
 def test_a_port_that_is_closed_meanwhile_is_waited_for() -> None:
@@ -51,7 +45,3 @@ def test_a_port_in_use_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         with pytest.raises(ServeError, match=message):
             wait_for_port("0.0.0.0", listener.getsockname()[1])  # noqa: S104 -- it listens for a moment
-
-
-def test_every_address_can_be_listened_on() -> None:
-    wait_for_port("0.0.0.0", free_port())  # noqa: S104 -- likewise

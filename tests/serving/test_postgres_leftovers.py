@@ -7,12 +7,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
-from app.serving import EmbeddedError, embedded, processes
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import ROOT, ask, is_running, on_linux, start_orphan, start_owner
 from tests.support.waiting import wait_until
@@ -106,16 +104,6 @@ def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[...,
         bystander.wait()
 
 
-@pytest.mark.parametrize("text", ["", "123", "nonsense\n\n"], ids=["empty", "cut", "nonsense"])
-def test_a_damaged_pid_file_is_no_obstacle(folder: Path, start: Callable[..., EmbeddedPostgres], text: str) -> None:
-    start().stop()
-    pid_file = folder / "data/postgresql/postmaster.pid"
-    pid_file.write_text(text)
-    owner = pid_file.parent.stat()
-    os.chown(pid_file, owner.st_uid, owner.st_gid)
-    assert ask(start().conninfo(), "SELECT 1") == 1
-
-
 @on_linux
 def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
     data_dir = empty / "data"
@@ -130,40 +118,3 @@ def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[...,
     server = start()
     assert ask(server.conninfo(), "SELECT 1") == 1
     assert not (data_dir / "postgresql.unfinished").exists()
-
-
-@on_linux
-def test_no_server_is_started_if_nobody_can_tell_whether_one_runs(
-    start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = start()
-    server.stop()
-    run_as = processes.run_as
-
-    def refuse_the_search(user: Any, command: Any, *rest: Any) -> subprocess.CompletedProcess[str]:
-        if any("readlink" in word for word in command):
-            return subprocess.CompletedProcess(command, 126, "", "no more processes")
-        return run_as(user, command, *rest)
-
-    monkeypatch.setattr(processes, "run_as", refuse_the_search)
-    with pytest.raises(EmbeddedError, match="processes cannot be listed: no more processes"):
-        start()
-
-
-def test_a_long_recovery_is_waited_for_and_told(
-    start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    server = start()
-    server.stop()
-    left, is_ready = [3], embedded._is_ready
-
-    def is_ready_later(*arguments: Any) -> bool:
-        left[0] -= left[0] > 0
-        return left[0] == 0 and is_ready(*arguments)
-
-    monkeypatch.setattr(embedded, "_TOLD_EVERY_S", 0.0)
-    monkeypatch.setattr(embedded, "_is_ready", is_ready_later)
-    again = start()
-    monkeypatch.undo()
-    assert ask(again.conninfo(), "SELECT 1") == 1
-    assert "PostgreSQL is not ready yet" in caplog.text

@@ -21,30 +21,6 @@ def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.mark.parametrize(
-    ("target", "status"),
-    [
-        ("/health/live", 200),
-        ("//health/live", 404),
-        ("/demo/resource", 401),
-        ("//demo/resource", 404),
-        ("///demo/resource", 404),
-        ("//demo", 404),
-        ("/demo//resource", 404),
-        ("/%2Fdemo/resource", 404),
-        ("http://localhost/demo/resource", 401),
-        ("http://localhost//demo/resource", 404),
-        ("/" + "a" * 8200, 414),
-    ],
-)
-def test_targets(port: int, target: str, status: int) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-        connection.request("GET", target)
-        answer = connection.getresponse()
-        answer.read()
-    assert answer.status == status
-
-
-@pytest.mark.parametrize(
     ("request_bytes", "status", "code"),
     [
         (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
@@ -106,32 +82,6 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
     assert answer.headers["X-Correlation-ID"]
     assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
     assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]
-
-
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"GET /health/live HTTP/1.0\r\n\r\n",
-        *(
-            b"GET /health/live HTTP/1.1\r\nConnection: close\r\nHost:%b\r\n\r\n" % host
-            for host in (
-                b"",
-                b" x",
-                b" x:",
-                b" my_host:80",
-                b" 127.0.0.1:8000",
-                b" [::1]:8000",
-                b" b%C3%BCcher.example",
-            )
-        ),
-    ],
-)
-def test_a_host_of_any_form_is_served_and_http_1_0_needs_none(port: int, request_bytes: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-        connection.sendall(request_bytes)
-        answer = http.client.HTTPResponse(connection)
-        answer.begin()
-        assert answer.status == 200
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,13 @@ def test_the_wait_for_a_request_ends_after_keepalive(start_gunicorn: StartGunico
     assert server.get("/") == 200
 
 
+def test_without_keepalive_requests_and_bodies_are_waited_for(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn(GUNICORN_CMD_ARGS="--keep-alive 0")
+    with server.connect(b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n") as connection:
+        connection.sendall(b"x")
+        assert _until_the_end(connection).startswith(b"HTTP/1.1 200 ")
+
+
 def _answer(server: Gunicorn, head: bytes) -> bytes:
     with server.connect() as connection:
         with contextlib.suppress(OSError):  # the worker may have refused it already

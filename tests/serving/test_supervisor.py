@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +18,6 @@ import pytest
 from app.serving.embedded import EmbeddedPostgres
 from app.serving.worker import error_for, error_response
 from tests.support.embedded import on_linux
-from tests.support.folders import open_folder
 from tests.support.ports import free_port
 from tests.support.server import ROOT, get
 from tests.support.waiting import wait_until
@@ -154,14 +152,6 @@ def assert_nothing_is_left(family: list[psutil.Process], welcome: str) -> None:
     assert not sockets.exists()
 
 
-def test_a_service_under_nohup_outlives_its_terminal(start: Callable[..., Service]) -> None:
-    service = start(hangup=signal.SIG_IGN)
-    service.process.send_signal(signal.SIGHUP)
-    time.sleep(0.5)
-    assert service.get("/rows") == (200, "1")
-    assert service.stop() == 0
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_all_processes_and_keeps_the_data(start: Callable[..., Service], number: signal.Signals) -> None:
     service = start()
@@ -262,20 +252,6 @@ def test_the_children_of_a_killed_supervisor_end(start: Callable[..., Service]) 
     service.wait_until(lambda: not living(family))
 
 
-def test_a_port_in_use_is_an_error(start: Callable[..., Service], folder: Path) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        port = listener.getsockname()[1]
-        service = start(port=port)
-        assert service.process.wait(10) == 1
-    assert service.welcome == ""
-    assert f"cannot listen on port {port} of 127.0.0.1: address already in use" in service.errors.read_text()
-    assert EmbeddedPostgres(folder / "the data").pid is None
-    with EmbeddedPostgres(folder / "the data"):
-        pass
-
-
 def test_a_second_start_names_the_first(start: Callable[..., Service]) -> None:
     first = start()
     second = start()
@@ -302,54 +278,9 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
     assert not (folder / "the data").exists()
 
 
-def test_an_application_that_cannot_be_loaded_is_an_error(folder: Path) -> None:
-    code = (
-        "import sys; from app.config import Settings; from app.serving.supervisor import serve\n"
-        "sys.exit(serve(Settings.from_environment(), 'tests.nowhere:application'))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={"PATH": os.defpath, "PORT": str(free_port()), "DATA_DIR": str(folder / "the data")},
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert "ModuleNotFoundError: No module named 'tests.nowhere'" in done.stderr
-
-
-@pytest.fixture(scope="module")
-def shared(new_cluster: Path) -> Generator[Service]:
-    """One service for the tests that only send requests."""
-    with open_folder() as folder:
-        copy_cluster(new_cluster, folder / "the data")
-        service = Service(folder)
-        yield service
-        service.stop()
-
-
 def test_an_internal_error_shows_no_details() -> None:
     error = error_for(RuntimeError("secret"))
     assert (error.status, error.faults[0].code) == (500, "General")
     head, _, body = error_response(error, "the-id", head_only=True).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
     assert body == b""
-
-
-def test_workers_share_the_port_and_no_control_socket_is_made(shared: Service) -> None:
-    pids = {shared.get("/pid")[1] for _ in range(40)}
-    assert 1 <= len(pids) <= 2
-    listening = [
-        connection.laddr
-        for process in (
-            psutil.Process(shared.process.pid),
-            *psutil.Process(shared.process.pid).children(recursive=True),
-        )
-        if process.name() != "postgres"
-        for connection in process.net_connections(kind="unix")
-        if connection.laddr
-    ]
-    assert listening == []

@@ -66,6 +66,7 @@ _UNREACHABLE = (
     "InvalidH2CPreface",
     "InvalidProxyHeader",
     "InvalidProxyLine",
+    "InvalidSchemeHeaders",
 )
 """The exceptions of protocols that the service does not speak."""
 

@@ -10,8 +10,7 @@ from app.query.object_fields import OBJECT_FIELDS, arrays_of_parameter
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.resource.actions import REGISTRY
 from tests.specification import made
-from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT, NotAClause, read
-from tests.specification.page import made_from
+from tests.specification.clauses import CLAUSES, DATA, LEVELS, NUMBER, PROFILES, ROOT
 
 SOURCE = r"interface [1-9][0-9.]*|RFC [0-9]+ [0-9][0-9.]*|platform|decided here"
 
@@ -95,38 +94,3 @@ def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:
     }
     assert named
     assert named <= KNOWN
-
-
-CLAUSE = '<a id="{0}"></a>**{0}** · must · core · platform\\\nIt is so,\nand `no` other. See `4-1`.\n'
-DOCUMENT = f"# Title\n\n## Words\n\nText.\n\n## All (`4`)\n\nMore.\n\n{CLAUSE.format('4-1')}"
-
-
-def test_a_clause_is_read_with_its_heading_and_its_text_on_one_line() -> None:
-    (clause,) = read(DOCUMENT)
-    assert (clause.clause, clause.theme, clause.heading) == ("4-1", "4", "All")
-    assert (clause.level, clause.profile, clause.source) == ("must", "core", "platform")
-    assert clause.text == "It is so, and `no` other. See `4-1`."
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        CLAUSE.format("5-1"),
-        CLAUSE.format("4-2").replace('id="4-2"', 'id="4-3"'),
-        CLAUSE.format("4-2").partition("\n")[0],
-        CLAUSE.format("4-2").replace("\\", ""),
-        CLAUSE.format("4-2").replace(" · platform", ""),
-        "## A theme without its number",
-    ],
-)
-def test_what_looks_like_a_clause_and_is_none_is_refused(wrong: str) -> None:
-    with pytest.raises(NotAClause):
-        list(read(f"{DOCUMENT}\n{wrong}\n"))
-
-
-def test_the_page_has_an_anchor_a_link_and_escaped_text() -> None:
-    page = made_from(DOCUMENT.replace("It is so", "`<b>` & [this](other.md) or [that](https://a.test/)"))
-    assert '<article id="4-1">' in page
-    assert '<a href="#4-1"><code>4-1</code></a>' in page
-    assert '<code>&lt;b&gt;</code> &amp; this or <a href="https://a.test/">that</a>' in page
-    assert '<a href="#theme-4">' in page

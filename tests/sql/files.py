@@ -1,10 +1,12 @@
-"""Folders of SQL, made from a walk: a file for each statement, and README.md, which lists them by operation."""
+"""Folders of SQL, made from a walk: the statements that reviewers read, and README.md, which lists them by step."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
 from tests.sql.layout import laid_out
+from tests.support.statements import Statement
 from tests.support.walk import Walked
 
 README = "README.md"
@@ -12,11 +14,11 @@ README = "README.md"
 _HEAD = """\
 # The SQL that {who} sends
 
-One file for each statement, whole and with its parameters by name, as a walk through every operation and its main
-variants ([{walk}]({walk})) sends it. A file is named after the first step that sends its statement; a step that sends
-several new ones has them numbered. The layout is ours ([layout.py]({layout})), the text is what is sent.
+One file for each statement, whole and with its parameters by name, as a walk through the operations
+([{walk}]({walk})) sends it. A file is named after the first step that sends its statement; if a step sends several new
+statements, they are numbered. The layout is made by [layout.py]({layout}).
 
-`make generate ARGS=sql` writes this folder anew. Tests compare it, so that a change of SQL shows in its review.
+`make generate ARGS=sql` writes this folder. A test compares it with what is sent, so reviews show a change of SQL.
 
 {without}
 
@@ -33,6 +35,7 @@ class Folder:
     :param walk: the path of the module that walks, from the folder.
     :param layout: that of ``layout.py``.
     :param without: a sentence about what is not there.
+    :param kinds: the steps whose statements are there; None: all steps.
     """
 
     path: Path
@@ -40,13 +43,22 @@ class Folder:
     walk: str
     layout: str
     without: str
+    kinds: Collection[str] | None = None
+
+    def shown(self, walked: Walked) -> dict[str, list[Statement]]:
+        """The steps of a walk whose statements are in the folder."""
+        if self.kinds is None:
+            return walked.steps
+        unknown = set(self.kinds) - walked.steps.keys()
+        assert not unknown, f"KINDS in tests/sql/files.py has steps that the walk does not take: {sorted(unknown)}"
+        return {step: statements for step, statements in walked.steps.items() if step in self.kinds}
 
     def made_from(self, walked: Walked) -> dict[str, str]:
         """Names of files and what is in them."""
         files: dict[str, str] = {}
         names: dict[str, str] = {}
         lines: list[str] = []
-        for step, statements in walked.steps.items():
+        for step, statements in self.shown(walked).items():
             texts = list(dict.fromkeys(laid_out(statement.text) for statement in statements))
             new = [text for text in texts if text not in names]
             for number, text in enumerate(new, start=1):
@@ -89,10 +101,34 @@ class Folder:
         ]
 
 
+KINDS = {
+    "client.create", "client.has_clients", "client.find", "client.list", "client.revoke", "client.remove",
+    "client.ensure", "token.issue", "token.find", "token.revoke", "token.revoke_all", "token.remove_outdated",
+    "oauth.token",
+    "get_by_id", "get_by_key", "overwrite.without_a_name_not_found", "overtaken.ByKey",
+    "create.new", "create_or_update.new_staged", "create_or_update.by_id", "delete.expecting_a_version",
+    "update_by_actions.do_some_thing", "update_by_actions.change_staged_some_property",
+    "list.all", "list.several_parameters", "list_sorted.expand_both", "list_sorted.where_in_order",
+    "exists.all", "exists.where_and_or_not", "exists.where_two_ranges",
+    "search.text", "search.filter_facets", "search.facet_of_texts", "search.facet_of_ranges_of_array",
+    "search_staged.filters",
+    "bulk.copy_in", "bulk.existing_ids", "bulk.export", "bulk.weight", "bulk.tidy", "bulk.delete_in_parts",
+    "bulk.delete_all",
+    "dictionary.add_words_of", "dictionary.add_words_of_all", "dictionary.remove_unused_words",
+    "readiness",
+}  # fmt: skip
+"""The steps of the service's walk whose statements reviewers read: one for each kind of statement.
+
+Other steps send statements that differ from these in a condition, an order or a parameter. The tests of plans and the
+comparisons with an oracle are about the statements of all steps.
+"""
+
 SERVICE = Folder(
     Path(__file__).parent,
     "the service",
     "../support/walk.py",
     "layout.py",
-    "What administers the database is not here: migrations, `db distribute`, and the embedded server.",
+    "Left out are variants that differ in a condition, an order or a parameter (`KINDS` in [files.py](files.py)), and\n"
+    "what administers the database: migrations, `db distribute`, and the embedded server.",
+    KINDS,
 )

@@ -85,11 +85,6 @@ WITH
                                         THEN to_json(t.value::numeric::double precision)::text
                                     ELSE t.value::numeric::text
                                 END
-                                || CASE
-                                    WHEN t.value::numeric = trunc(t.value::numeric) AND abs(t.value::numeric) < 1e21
-                                        THEN '.0'
-                                    ELSE ''
-                                END
                                 || ',"count":' || t.count
                                 || '}',
                             ','

@@ -5,29 +5,16 @@ from importlib.metadata import Distribution
 
 from license_expression import Licensing, get_spdx_licensing
 
-FOR_THE_SERVICE = frozenset(
-    [
-        "0BSD",
-        "Apache-2.0",
-        "BSD",
-        "BSD-2-Clause",
-        "BSD-3-Clause",
-        "ISC",
-        "LGPL-3.0-only",
-        "MIT",
-        "MIT-0",
-        "MPL-2.0",
-        "PSF-2.0",
-        "ZPL-2.1",
-    ]
-)
+FOR_THE_SERVICE = frozenset({
+    "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-only", "MIT", "MIT-0",
+    "PSF-2.0", "ZPL-2.1",
+})  # fmt: skip
 """Licences that let a program under the MIT licence import a library and be passed on with it.
 
-LGPL-3.0 asks that its users can replace the library, which a Python package always can be. MPL-2.0 asks that changes of
-its own files be published; certifi, a list of certificates, is passed on unchanged.
+LGPL-3.0 asks that its users can replace the library, which a Python package always can be.
 """
 
-FOR_TOOLS = FOR_THE_SERVICE | {"GPL-2.0-or-later", "GPL-3.0-only", "Public-Domain"}
+FOR_TOOLS = FOR_THE_SERVICE | {"MPL-2.0", "GPL-2.0-or-later", "GPL-3.0-only", "Public-Domain"}
 """Licences of programs that check and build the service, and are not passed on with it."""
 
 _CLASSIFIERS = {

@@ -27,16 +27,6 @@ def test_a_json_log_record_is_a_single_line() -> None:
     assert json.loads(text)["status"] == 200
 
 
-def test_an_exception_is_part_of_the_log_line() -> None:
-    try:
-        raise RuntimeError("boom")
-    except RuntimeError:
-        record = app_record(exc_info=True)
-    assert "boom" in json.loads(JsonLines().format(record))["exception"]
-    assert "boom" in TextLines().format(record)
-    assert "status=200" in TextLines().format(record)
-
-
 def request_record(status: int, **further: Any) -> logging.LogRecord:
     """The log record of a request."""
     record = logging.LogRecord("app.request", logging.INFO, "file", 1, "request", (), None)

@@ -11,9 +11,8 @@ from flask import Flask
 from app import create_app
 from app.config import InvalidSetting, Settings
 from app.errors import CATALOGUE
-from app.telemetry.metrics import TOKEN_CHECK_RESULTS, metrics
+from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
-from tests.support.fixtures import TokenFor
 from tests.support.samples import samples, value
 
 TOKEN = "a-metrics-token.of~some+length/=="
@@ -63,16 +62,6 @@ def test_labels_do_not_grow_with_unknown_paths_and_methods(app: Flask, api: Api,
     assert len(samples(metrics.exposition().decode())) - before < 100
 
 
-def test_errors_are_counted_by_code(api: Api, counted: Counted) -> None:
-    created = api.create()
-    update = {"version": 7, "actions": [{"action": "doSomeThing"}]}
-    assert codes(api.post(f"/{created['id']}", json=update)) == ["ConcurrentModification"]
-    assert codes(api.get("?limit=-1")) == ["InvalidInput"]
-    assert counted("refusals_total", code="ConcurrentModification") == 1
-    assert counted("refusals_total", code="InvalidInput") == 1
-    assert counted("http_requests_total", status="409") == 1
-
-
 def test_every_code_and_result_is_exposed_before_it_first_occurs(app: Flask) -> None:
     found = samples(metrics.exposition().decode())
     assert {dict(labels)["code"] for name, labels in found if name == "refusals_total"} == set(CATALOGUE)
@@ -80,20 +69,6 @@ def test_every_code_and_result_is_exposed_before_it_first_occurs(app: Flask) -> 
         "cached",
         "verified",
         "refused",
-    }
-
-
-def test_token_checks_are_counted(app: Flask, project: str, token_for: TokenFor, counted: Counted) -> None:
-    api = Api(app, project, token_for(f"view_test:{project}"))
-    for _ in range(3):
-        assert api.get().status_code == 200
-    assert Api(app, project, "x.y.z").get().status_code == 401
-    assert Api(app, project, "no token").get().status_code == 401
-    assert Api(app, project, None).get().status_code == 401
-    assert {result: counted("token_checks_total", result=result) for result in TOKEN_CHECK_RESULTS} == {
-        "cached": 2,
-        "verified": 1,
-        "refused": 2,
     }
 
 
@@ -120,49 +95,6 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
     assert reasons == {"statement_timeout": 1, "project_busy": 1, "away": 1}
 
 
-def test_pool_statistics_become_gauges_and_counters(counted: Counted) -> None:
-    first = {"pool_max": 8, "pool_size": 5, "pool_available": 3, "requests_num": 10, "requests_wait_ms": 1500}
-    later = first | {"pool_available": 0, "requests_waiting": 2, "requests_num": 25, "requests_wait_ms": 2000}
-    metrics.report_pool(first, {})
-    metrics.report_pool(later, first)
-    now = samples(metrics.exposition().decode())
-    assert value(now, "pool_connections", state="in_use") == 5
-    assert value(now, "pool_connections", state="idle") == 0
-    assert value(now, "pool_connections_max") == 8
-    assert value(now, "pool_waiting") == 2
-    assert counted("pool_requests_total") == 25
-    assert counted("pool_wait_seconds_total") == 2.0
-    metrics.report_pool({}, {})
-    assert value(samples(metrics.exposition().decode()), "pool_connections_max") == 0
-
-
-def test_a_pool_is_watched_until_it_is_closed(settings: Settings) -> None:
-    app = create_app(replace(settings, metrics_token=TOKEN, connections=3))
-    database = app.extensions["database"]
-
-    def connections_max() -> float:
-        metrics.sample_pools()
-        return value(samples(metrics.exposition().decode()), "pool_connections_max")
-
-    with database.connection():
-        assert connections_max() == 3
-    assert connections_max() == 3
-    database.close()
-    assert connections_max() == 0
-
-
-def test_the_statistics_of_a_pool_are_counted_once(settings: Settings, counted: Counted) -> None:
-    app = create_app(replace(settings, metrics_token=TOKEN))
-    database = app.extensions["database"]
-    for _ in range(3):
-        with database.connection():
-            metrics.sample_pools()
-    metrics.sample_pools()
-    database.close()
-    metrics.sample_pools()
-    assert counted("pool_requests_total") == 3
-
-
 def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
     def count() -> None:
         for _ in range(2000):
@@ -178,12 +110,6 @@ def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
 
 
 # On the public port
-
-
-def test_without_metrics_token_the_url_does_not_exist(app: Flask) -> None:
-    answer = app.test_client().get("/metrics")
-    assert answer.status_code == 404
-    assert codes(answer) == ["ResourceNotFound"]
 
 
 @pytest.fixture
@@ -218,11 +144,6 @@ def test_other_credentials_are_refused(with_token: Flask, authorization: str | N
     assert codes(answer) == ["invalid_token"]
     assert answer.get_json()["message"] == message
     assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="metrics"')
-
-
-def test_an_access_token_of_the_service_is_refused(with_token: Flask, token_for: TokenFor) -> None:
-    token = token_for("manage_test:metrics")
-    assert with_token.test_client().get("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -124,15 +124,6 @@ def test_a_reload_keeps_the_counts(service: Service, parent: Path) -> None:
     wait_until(lambda: value(service.scrape(), "http_requests_total", **LIVE) >= 50)
 
 
-@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a folder in memory")  # noqa: S108 -- only asked
-def test_the_folder_is_in_memory_unless_tmpdir_is_set(start: Callable[..., Service], parent: Path) -> None:
-    service = start(TMPDIR="")
-    assert list(parent.iterdir()) == []
-    mapped = {file.path for worker in service.workers for file in worker.memory_maps() if file.path.endswith(".db")}
-    assert mapped
-    assert all(path.startswith(f"/dev/shm/sample-resource-metrics-{service.port}/") for path in mapped)  # noqa: S108 -- only compared
-
-
 def test_without_a_token_there_are_no_metrics_and_no_folder(start: Callable[..., Service], parent: Path) -> None:
     assert start(METRICS_TOKEN="").get("/metrics") == 404
     assert list(parent.iterdir()) == []

@@ -102,7 +102,7 @@ class Overtaken(Exception):
 def overtaken_by_deadlock() -> Generator[None]:
     """Raise :class:`Overtaken` for a deadlock, because the database has rolled the write back.
 
-    Writes lock one row each, so real deadlocks do not occur. But Citus (13.2) treats all statements outside of
+    Writes lock one row each, so real deadlocks do not occur. But Citus treats all statements outside of
     transactions as one transaction in its deadlock detection, and so reports false deadlocks if many writers change one
     row.
 

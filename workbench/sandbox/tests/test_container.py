@@ -10,11 +10,17 @@ from sample_resource_sandbox.settings import SandboxSettings
 
 from app.config import Settings
 from app.extension import package_of
-from tests.ops.test_containers import DOCKERFILE, STACK, default
 from tests.support.service import ROOT
 
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+STACK: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SANDBOX_FILE = (ROOT / "workbench/sandbox/docker-compose.yml").read_text()
 SANDBOX: dict[str, Any] = yaml.safe_load(SANDBOX_FILE)
+
+
+def default(value: str) -> str:
+    """A value of a Compose file in an environment without any variables."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
 
 
 def sandbox() -> dict[str, Any]:

@@ -6,8 +6,10 @@ from typing import Any
 from tester import with_sandbox
 
 from app.config import Settings
-from tests.http.test_cors import ORIGIN, PREFLIGHT, allowed
+from tests.http.test_cors import ORIGIN, allowed
 from tests.support.applications import open_app
+
+PREFLIGHT = ORIGIN | {"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "authorization"}
 
 
 def test_the_sandbox_has_none_of_it_and_its_rules_leave_preflight_requests_alone(

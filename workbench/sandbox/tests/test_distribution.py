@@ -1,7 +1,6 @@
 """What the wheel of the sandbox requires and offers; ``tests/installation`` looks at the rest."""
 
-from tests.installation.archives import archives_in, metadata_of
-from tests.installation.test_archives import entry_points_of
+from tests.installation.archives import archives_in, entry_points_of, metadata_of
 from tests.support.built import Built
 
 

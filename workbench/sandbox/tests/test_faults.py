@@ -1,11 +1,12 @@
 """What replaces or removes a whole sandbox project, beside clients that write into it."""
 
+import http.client
 import json
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +18,6 @@ from tests.faults.conftest import report as report
 from tests.faults.reports import Report
 from tests.faults.service import Answer, Service
 from tests.faults.test_connections import P99_S
-from tests.faults.test_requests import posted
 
 pytestmark = [pytest.mark.slow, pytest.mark.faults]
 
@@ -190,8 +190,9 @@ def test_tokens_of_a_removed_project_are_refused_whatever_its_clock_was(sandboxe
     project = Project(sandboxed)
     assert project.order("PUT", "/clock", {"offsetSeconds": days * 86_400}).status == 204
     form = urlencode({"grant_type": "client_credentials", "client_id": project.client, "client_secret": project.secret})
-    issued = posted(sandboxed, "/oauth/token", form.encode(), {"Content-Type": "application/x-www-form-urlencoded"})
-    project.token = json.loads(issued[1])["access_token"]
+    with closing(http.client.HTTPConnection("127.0.0.1", sandboxed.port, timeout=15)) as connection:
+        connection.request("POST", "/oauth/token", form, {"Content-Type": "application/x-www-form-urlencoded"})
+        project.token = json.loads(connection.getresponse().read())["access_token"]
     assert project.send("GET").status == 200
     assert project.order("DELETE").status == 204
     assert {project.send("GET").status for _ in range(4)} == {401}

@@ -2,8 +2,7 @@
 
 from importlib.metadata import version
 
-from tests.installation.archives import archives_in, metadata_of
-from tests.installation.test_archives import entry_points_of
+from tests.installation.archives import archives_in, entry_points_of, metadata_of
 from tests.support.built import Built
 
 

@@ -15,13 +15,6 @@ PAGES = sorted(
 """Finds paths from the root of the repository, in text and code."""
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_modules_run_in_documents_exist(page: str) -> None:
-    modules = set(re.findall(r"python -m ((?:app|benchmarks|tests)[.\w]*)", (ROOT / page).read_text()))
-    places = {module: ROOT / module.replace(".", "/") for module in modules}
-    assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").exists())] == []
-
-
 def anchor(heading: str) -> str:
     """The fragment of a link to a heading."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")

@@ -1,4 +1,0 @@
-WITH found AS MATERIALIZED (
-    SELECT FROM resource r WHERE r.project_key = %(project_key)s AND r.object @> (SELECT %(where_0)s::jsonb)
-)
-SELECT EXISTS (SELECT FROM found)

@@ -1,9 +1,0 @@
-UPDATE resource r
-SET
-    version = %(version)s,
-    some_property = %(some_property)s,
-    staged_object_type = %(staged_object_type)s,
-    staged_some_property = %(staged_some_property)s,
-    last_modified_at = greatest(r.created_at, date_trunc('milliseconds', statement_timestamp()))
-WHERE r.project_key = %(project_key)s AND r.id = %(id)s AND r.version = %(read_version)s
-RETURNING r.last_modified_at
