@@ -9,7 +9,7 @@ from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body
-from app.http.pages import pages_under_way
+from app.http.large_pages import pages_under_way
 from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes

@@ -4,7 +4,7 @@ from flask import Response
 
 from app.database.admission import Lane
 from app.http.arguments import Blueprint, Endpoint
-from app.http.pages import pages_under_way
+from app.http.large_pages import pages_under_way
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation

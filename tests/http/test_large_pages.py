@@ -8,7 +8,7 @@ from flask import Flask
 
 from app import errors
 from app.database.connection import Connection
-from app.http.pages import LARGE_BYTES, PagesUnderWay
+from app.http.large_pages import LARGE_BYTES, PagesUnderWay
 from app.routes import resource, search
 from tests.resource.test_page_size import LISTS, insert
 from tests.support.api import Api, codes
