@@ -89,7 +89,6 @@ generate-lock: install-dev
 
 conformance: install-dev ## the testkit against this service, with the sandbox and on two workers (ARGS='--only workers')
 	@PYTHONPATH=workbench/testkit/tests $(BIN)/python -m service_conformance $(ARGS)
-	@$(if $(ARGS),,$(BIN)/python -m pytest -n auto -m near_clauses workbench/testkit/tests)
 
 bench: install ## compare the service with its peers on this machine (needs wrk; ARGS="--only create --rounds 1")
 	@$(BIN)/python -m benchmarks.bench $(ARGS)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -135,12 +134,6 @@ def test_the_printed_token_belongs_to_the_demo_client(empty_database: str) -> No
     text = prepare(empty_database, settings)
     assert "Bearer" not in text
     assert "sample-resource token --scope view_test:demo" in text
-
-
-def test_commands_without_a_database_url_use_the_embedded_one(data_dir: Path) -> None:
-    data = str(data_dir)
-    assert run("db", "upgrade", DATA_DIR=data).exit_code == 0
-    assert run("token", "--scope", "view_test:p", DATA_DIR=data).exit_code == 0
 
 
 def test_a_project_is_deleted_with_its_clients_and_words(

@@ -9,7 +9,7 @@ from flask.views import MethodView
 
 from app import create_app
 from app.config import Settings
-from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public, scopes
+from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public
 from tests.support.api import Api
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 from tests.support.fixtures import TokenFor
@@ -48,11 +48,6 @@ def test_no_view_of_a_project_is_public(app: Flask) -> None:
 def test_marks_name_scopes_of_the_interface_only(app: Flask) -> None:
     named = {scope for view in endpoints(app).values() for scope in accepted_scopes(view) or ()}
     assert named <= set(SCOPE_NAMES)
-
-
-def test_a_mark_without_scopes_is_an_error() -> None:
-    with pytest.raises(ValueError, match="public"):
-        scopes()
 
 
 class _Reached(Exception):

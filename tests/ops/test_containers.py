@@ -1,37 +1,11 @@
-"""The files that images and containers are made from: ``Dockerfile``, ``ops/image`` and those of Compose.
-
-A container engine is not needed; what needs one is in ``tests/compose``.
-"""
+"""How the layers of the images are made. A container engine is not needed; what needs one is in ``tests/compose``."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.mark.parametrize(
-    ("remote", "source"),
-    [
-        ("https://example.com/team/service.git", "https://example.com/team/service.git"),
-        ("https://me:secret@example.com/team/service.git", "https://example.com/team/service.git"),
-        ("/srv/git/service.git", None),
-        ("git@example.com:team/service.git", None),
-    ],
-)
-def test_an_image_names_its_source_if_everybody_can_ask_there(remote: str, source: str | None) -> None:
-    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "remote.origin.url", "GIT_CONFIG_VALUE_0": remote}
-    done = subprocess.run(
-        ["make", "-n", "image"], cwd=ROOT, env=os.environ | given, capture_output=True, text=True, check=True
-    )
-    builds = [line for line in done.stdout.splitlines() if line.startswith("docker build")]
-    named = [re.findall(r"--label org\.opencontainers\.image\.source=(\S+)", build) for build in builds]
-    assert named == [[] if source is None else [source]] * 3
-    assert "secret" not in done.stdout
 
 
 def made_layer(folder: Path, source: str, time: int) -> dict[str, tuple[bytes, float]]:

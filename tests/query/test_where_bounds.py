@@ -80,15 +80,6 @@ def test_the_terms_of_nested_conditions_and_of_texts_that_look_like_terms_are_co
     assert refused(" and ".join(["key in :v"] * half), "version = 1", v=["x", "y"]) == (TOO_MANY_TERMS,)
 
 
-def test_faults_of_predicates_beyond_the_terms_are_not_told() -> None:
-    half = TERMS_AT_MOST // 2
-    many, unknown = " or ".join(["key is defined"] * half), "x is defined"
-    assert refused(many, many, unknown, unknown) == (TOO_MANY_TERMS,)
-    told, *rest = refused(unknown, many, many, unknown)
-    assert "The field 'x' does not exist." in str(told)
-    assert rest == [TOO_MANY_TERMS]
-
-
 @pytest.mark.parametrize("end", ["", "!"], ids=["predicates", "syntax errors"])
 def test_long_predicates_are_refused_before_they_are_parsed(end: str) -> None:
     texts = [f"version in ({','.join(f'{number}{text}' for number in range(499))}){end}" for text in range(200)]

@@ -60,6 +60,8 @@ OPERANDS: dict[str, list[Any]] = {
     "time": list(TIMES),
 }
 
+INFINITIES = (float("inf"), float("-inf"))
+
 OBJECTS = ["createdBy", "objectTypeProperty", "arrayOfObjectType", "objectTypeProperty.arrayOfObjectType"]
 
 
@@ -93,7 +95,8 @@ def of(path: str, *, presence: bool = True, ranges: bool = True) -> st.SearchStr
     operands = st.sampled_from(OPERANDS[KINDS[path]])
     alternatives = [st.builds(Expression, st.just(path), st.lists(operands, min_size=1, max_size=3).map(tuple))]
     if ranges:
-        bounds = st.tuples(st.none() | operands, st.none() | operands)
+        bound = st.none() | operands.filter(lambda value: value not in INFINITIES)  # which are refused as bounds
+        bounds = st.tuples(bound, bound)
         several = st.lists(bounds, min_size=1, max_size=2).map(tuple)
         alternatives.append(st.builds(Expression, st.just(path), ranges=several))
     if presence:

@@ -12,7 +12,7 @@ DATA = ROOT / "workbench/testkit/src/sample_resource_testkit/client/operations.j
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 DEFAULTS = {"limit": 20, "offset": 0, "withTotal": True, "staged": False, "fuzzy": False, "fuzzyLevel": 2}
-"""What the absence of a parameter means, by the clauses 4.12-4, 4.12-5, 4.12-8, 3-1, 3-4, S-10 and S-12; the document
+"""What the absence of a parameter means, by the clauses 4.12-4, 4.12-5, 4.12-8, 3-2, 3-4, S-10 and S-12; the document
 names few of them."""
 
 

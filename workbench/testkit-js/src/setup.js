@@ -1,4 +1,4 @@
-// For `globalSetup` of vitest and jest: starts the server before the first test, so that none waits for it.
+// For `globalSetup` of vitest: starts the server before the first test, so that none waits for it.
 
 import { startServer } from "./index.js";
 

@@ -1,4 +1,4 @@
-// For jest, node:test and every other runner whose tests are functions: `test("...", withProject(async (project) => ...))`
+// For node:test and every other runner whose tests are functions: `test("...", withProject(async (project) => ...))`
 
 import { makeProject } from "./index.js";
 

@@ -10,9 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-FEW = 3
-"""How many other clauses of the same themes a fault may fail, because their checks meet it on their way."""
-
 CONTROL = "/planted"
 """``PUT /planted/{name}`` plants a fault in the place of the one before; with an empty name there is none."""
 
@@ -51,10 +48,6 @@ class Request:
     def is_item(self) -> bool:
         """Whether it is about one resource, by id."""
         return self.rest.count("-") == 4 and "/" not in self.rest and "=" not in self.rest
-
-    @property
-    def is_search(self) -> bool:
-        return self.rest in ("searchApiPattern", "product-projection-search")
 
     @property
     def writes_a_body(self) -> bool:
@@ -205,14 +198,12 @@ class Fault:
 
     :param plant: plants it.
     :param clauses: those that speak of it, and so have to fail.
-    :param others: how many more may fail at most, because their checks meet the fault on their way.
     """
 
     name: str
     module: str
     plant: Callable[[Planted], None]
     clauses: tuple[str, ...]
-    others: int
 
 
 FAULTS: dict[str, Fault] = {}
@@ -220,12 +211,12 @@ FAULTS: dict[str, Fault] = {}
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _listed(clauses: tuple[str, ...], others: int, plant: Callable[[Planted, Any], None]) -> Decorator:
+def _listed(clauses: tuple[str, ...], plant: Callable[[Planted, Any], None]) -> Decorator:
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         assert name not in FAULTS, name
         module = function.__module__.rpartition(".")[2]
-        FAULTS[name] = Fault(name, module, lambda planted: plant(planted, function), clauses, others)
+        FAULTS[name] = Fault(name, module, lambda planted: plant(planted, function), clauses)
         return function
 
     return add
@@ -234,30 +225,30 @@ def _listed(clauses: tuple[str, ...], others: int, plant: Callable[[Planted, Any
 # A function becomes a fault by one of these. Its name says what is wrong.
 
 
-def inside(*clauses: str, others: int = FEW) -> Decorator:
+def inside(*clauses: str) -> Decorator:
     """The function gets the :class:`Planted`, and replaces what it wants, or sets what is to stand around."""
-    return _listed(clauses, others, lambda planted, function: function(planted))
+    return _listed(clauses, lambda planted, function: function(planted))
 
 
-def around(*clauses: str, others: int = FEW) -> Decorator:
+def around(*clauses: str) -> Decorator:
     """The function gets a request and what has the service answer one, and returns an answer."""
 
     def plant(planted: Planted, function: Any) -> None:
         planted.around = function
 
-    return _listed(clauses, others, plant)
+    return _listed(clauses, plant)
 
 
-def of_requests(*clauses: str, others: int = FEW) -> Decorator:
+def of_requests(*clauses: str) -> Decorator:
     """The function gets a request, and returns the one that the service answers; None: as it is."""
 
     def plant(planted: Planted, function: Any) -> None:
         planted.around = lambda request, forward: forward(function(request) or request)
 
-    return _listed(clauses, others, plant)
+    return _listed(clauses, plant)
 
 
-def of_answers(*clauses: str, others: int = FEW, status: int | None = None) -> Decorator:
+def of_answers(*clauses: str, status: int | None = None) -> Decorator:
     """The function gets a request and the answer, and changes the answer.
 
     :param status: only answers with this one.
@@ -272,4 +263,4 @@ def of_answers(*clauses: str, others: int = FEW, status: int | None = None) -> D
 
         planted.around = wrapper
 
-    return _listed(clauses, others, plant)
+    return _listed(clauses, plant)

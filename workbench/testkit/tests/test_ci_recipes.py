@@ -7,14 +7,12 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
-from packaging.requirements import Requirement
 
-from tests.support.pages import ROOT, Page
+from tests.support.pages import Page
 
 FILES = dict(re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", Page("docs/workbench/ci.md").text, re.MULTILINE | re.DOTALL))
 WORKFLOWS = [name for name in FILES if name.startswith(".github/")]
@@ -73,13 +71,6 @@ def test_the_file_of_gitlab_has_its_schema(repository: Path) -> None:
     )
 
 
-def test_actions_are_those_of_our_own_workflows() -> None:
-    ours = "\n".join(path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml"))
-    used = {line for name in WORKFLOWS for line in re.findall(r"uses: .*", FILES[name])}
-    assert used
-    assert used <= set(re.findall(r"uses: .*", ours))
-
-
 def test_pytest_takes_the_options_of_the_plugin(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(): pass\n")
     sessions = commands("pytest")
@@ -100,12 +91,3 @@ def test_pytest_takes_the_options_of_the_plugin(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-
-
-def test_what_is_installed_has_the_extras() -> None:
-    kit = tomllib.loads((ROOT / "workbench/testkit/pyproject.toml").read_text())["project"]
-    installed = [Requirement(word) for each in commands("pip") for word in each if word.startswith("sample-resource")]
-    assert len(installed) == 1
-    for requirement in installed:
-        assert requirement.name == kit["name"]
-        assert requirement.extras <= set(kit["optional-dependencies"])

@@ -40,12 +40,12 @@ CHECKS = (
     Check("4.2-3", "misses", (), False, (Case("a", misses), Case("b", misses))),
     Check("4.6-1", "makes", (), False, (Case("", makes),)),
     Check("9-5", "conflicts", ("4.2-1",), False, (Case("", finds), Case("again", finds))),
-    Check("9-7", "changes nothing", ("9-5",), False, (Case("", finds),)),
+    Check("9-6", "changes nothing", ("9-5",), False, (Case("", finds),)),
     Check("9-14", "races", ("4.2-1",), True, (Case("", finds),)),
 )
 """In place of those of the kit, so that these tests do not depend on them."""
 
-SOME = "4.2-1,4.2-3,4.6-1,9-5,9-7,9-14"
+SOME = "4.2-1,4.2-3,4.6-1,9-5,9-6,9-14"
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +172,7 @@ WRONG: list[tuple[tuple[str, ...], str]] = [
     (("--url", "http://a", "--sandbox", "--rewrite-path", "(=x"), "no replacement by a regular expression"),
     (("--url", "http://a", "--sandbox", "--rewrite-path", r"a=\1"), "no replacement by a regular expression"),
     (("--url", "http://a", "--sandbox", "--rewrite-path", "a"), "a regular expression, = and a text are expected"),
-    (("--url", "http://a", "--sandbox", "--html", "/no/such/folder/x"), "/no/such/folder/x cannot be written"),
+    (("--url", "http://a", "--sandbox", "--json", "/no/such/folder/x"), "/no/such/folder/x cannot be written"),
     (("--url", "http://a", "--sandbox", "--expected-failures", "/no/such"), "No such file"),
     (("--url", "http://a", "--token-url", "x", "--sandbox"), "'x' is no URL"),
     (("--url", "http://a", "--sand"), "unrecognized arguments: --sand"),
@@ -187,13 +187,6 @@ def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str], arguments: t
     assert run.err.endswith("Try 'sample-resource-conformance --help'.\n")
 
 
-def test_help_and_version_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    run = Run(capsys, "--help")
-    assert run.code == 0
-    assert "--expected-failures FILE" in run.out
-    assert re.fullmatch(r"sample-resource-conformance \d+\.\d+\.\d+\n", Run(capsys, "--version").out)
-
-
 @pytest.mark.parametrize(
     ("listed", "code", "told"),
     [
@@ -201,7 +194,7 @@ def test_help_and_version_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         ("# known\n4.6-1 # no POST\n", 1, "1 clause fails."),
         ("4.2-3\n4.6-1\n9-5\n", 1, "9-5 is listed as an expected failure, and does not fail\n"),
         ("4.2-3\n4.6-1\n4.1-*\n9-*\n", 1, "2 listed as expected to fail do not fail."),
-        ("4.2-3\n4.6-1\n9-6\n", 0, "No clause fails that was not expected to."),  # 9-6 was not asked for
+        ("4.2-3\n4.6-1\n9-3\n", 0, "No clause fails that was not expected to."),  # 9-3 was not asked for
         ("4.2-3\n4.6-1\n4.1-1\n", 1, "1 listed as expected to fail does not fail."),
     ],
 )
@@ -294,10 +287,3 @@ def test_the_values_that_a_check_draws_repeat_with_the_seed(stub: Stub, capsys: 
     for seed in ("0", "0", "1"):
         Run(capsys, "--url", stub.url, "--token", "t", "--project", "p", "--clause", "4.1-1", "--seed", seed)
     assert DRAWN[0] == DRAWN[1] != DRAWN[2]
-
-
-def test_profiles_choose_the_clauses(stub: Stub, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    stub.answer = only_get
-    report = tmp_path / "report.json"
-    Run(capsys, "--url", stub.url, "--token", "t", "--project", "p", "--profile", "races,http", "--json", str(report))
-    assert {clause["profile"] for clause in json.loads(report.read_text())["clauses"]} == {"races", "http"}

@@ -265,33 +265,6 @@ def test_the_check_tells_the_faults_of_the_client_from_those_of_its_adapter(judg
     assert "1 are about the client (--), and no fault of its adapter.\n" in done.stdout
 
 
-def test_the_check_shows_no_long_text_and_the_log_of_what_does_not_start(judge: Judge) -> None:
-    refusing = """
-    for message in messages():
-        print("in the log", file=sys.stderr, flush=True)
-        say(id=message["id"], error={"kind": "other", "message": "x" * 300_000})
-    """
-    done = judge(adapter(refusing), "--check")
-    assert done.returncode == 1
-    assert len(done.stdout) < 30_000
-    assert "       | in the log\n" in done.stdout
-    for options in ((), ("--check",)):
-        done = judge((sys.executable, "-S", "-c", "def f(:"), *options)
-        assert done.returncode == 1
-        assert "SyntaxError: invalid syntax" in done.stdout + done.stderr
-
-
-def test_a_lone_surrogate_is_shown_as_an_escape(judge: Judge) -> None:
-    program = r"""
-    for message in messages():
-        say(id=message["id"], result={"key": "\ud800"})
-    """
-    done = judge(adapter(program), "--check")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert '{"result": {"key": "\\ud800"}}' in done.stdout
-
-
 def test_the_log_of_an_adapter_is_that_of_its_scenario(judge: Judge, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     program = """

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ KNOWN = scenarios()
 PART = [number for place, number in enumerate(KNOWN) if place % 4 == 1]
 """Of the scenarios that the reference adapter passes in ``make test``; ``make test-slow ARGS=-madapters`` takes all."""
 
-FAULTS_TRIED = list(FAULTS.values())[3::50]
+FAULTS_TRIED = list(FAULTS.values())[3::20]
 """``make test-slow ARGS=-madapters`` takes all."""
 
 
@@ -37,14 +36,6 @@ def played(
     """
     cast = Cast((*PLANTED, *fault), server, timeout_s=20, start_timeout_s=60, removes=removes)
     return run(cast, KNOWN, numbers, jobs)
-
-
-def test_there_are_enough_scenarios_of_each_theme() -> None:
-    themes = Counter(each.theme for each in KNOWN.values())
-    assert themes["requests"] >= 60
-    assert themes["answers"] >= 40
-    assert themes["errors"] >= 30
-    assert themes["behaviour"] >= 30
 
 
 def test_each_scenario_says_what_is_true_of_a_right_client() -> None:
@@ -60,11 +51,10 @@ def test_the_scenarios_call_each_operation_with_each_parameter() -> None:
     assert lacking == [], "ALONE and TOGETHER in scenarios/requests_operations.py have a row for each parameter"
 
 
-@pytest.mark.parametrize("adapter", ["httpx/adapter.py", "fetch/adapter.mjs"])
-def test_the_reference_adapters_know_each_operation(adapter: str) -> None:
-    text = (Path(__file__).parents[1] / "clients" / adapter).read_text("utf-8")
+def test_the_reference_adapter_knows_each_operation() -> None:
+    text = (Path(__file__).parents[1] / "clients/httpx/adapter.py").read_text("utf-8")
     lacking = [operation for operation in operations() if not re.search(rf"\b{operation}\b", text)]
-    assert lacking == [], f"workbench/testkit/clients/{adapter} lacks a row for these"
+    assert lacking == [], "workbench/testkit/clients/httpx/adapter.py lacks a row for these"
 
 
 def test_a_number_that_is_taken_is_refused() -> None:
@@ -91,13 +81,9 @@ def test_a_planted_fault_fails_the_scenarios_that_speak_of_it(fault: Any, sample
     assert {number for number, result in found.items() if result.outcome is Outcome.FAIL} == set(numbers)
 
 
-def test_each_scenario_speaks_of_faults_in_two_spellings() -> None:
-    assert len(FAULTS) >= 130
-    assert [fault.name for fault in FAULTS.values() if not fault.scenarios] == []
-    planted = Counter(number for fault in FAULTS.values() for number in fault.scenarios)
-    assert sorted(planted.keys() - KNOWN.keys()) == [], "faults of scenarios that there are not"
-    lacking = {number: f"{planted[number]} of 2 faults" for number in KNOWN if planted[number] < 2}
-    assert lacking == {}, "plant more of them in workbench/testkit/tests/client_faults/"
+def test_each_scenario_speaks_of_a_fault() -> None:
+    spoken_of = {number for fault in FAULTS.values() for number in fault.scenarios}
+    assert sorted(spoken_of ^ KNOWN.keys()) == [], "plant a fault in workbench/testkit/tests/client_faults/"
 
 
 def test_a_mistake_of_the_kit_is_no_failure_of_the_client(sample_resource: SandboxServer) -> None:

@@ -62,11 +62,6 @@ def test_a_clause_has_the_outcome_of_its_cases(stub: Stub) -> None:
     assert [case.name for case in found["1"].cases] == ["check[0]", "check[1]", "check[2]"]
 
 
-def test_a_clause_without_checks_is_skipped(stub: Stub) -> None:
-    found = results(stub, selected=("1",))
-    assert (found["1"].outcome, found["1"].reason) == (Outcome.SKIPPED, "the kit has no check for it")
-
-
 @pytest.mark.parametrize(("before", "reason"), [(fails, "which fails"), (is_not_reachable, "which is not reachable")])
 def test_what_rests_on_a_failing_clause_is_not_reachable(stub: Stub, before: object, reason: str) -> None:
     found = results(
@@ -75,10 +70,6 @@ def test_what_rests_on_a_failing_clause_is_not_reachable(stub: Stub, before: obj
     assert [found[number].outcome for number in ("2", "3")] == [Outcome.NOT_REACHABLE] * 2
     assert found["2"].reason == f"rests on 1, {reason}"
     assert found["3"].reason == "rests on 2, which is not reachable"
-
-
-def test_a_skipped_clause_holds_nobody_up(stub: Stub) -> None:
-    assert outcomes(results(stub, check_of("2", passes, needs=("1",)), check_of("1", skips)))["2"] is Outcome.PASS
 
 
 def test_needed_clauses_run_without_being_selected(stub: Stub) -> None:
@@ -137,9 +128,3 @@ def test_clauses_that_need_each_other_are_refused() -> None:
     )
     with pytest.raises(CircularNeeds, match="1, 2, 3"):
         plan(CLAUSES, checks, ["1"])
-
-
-@pytest.mark.parametrize("checks", [check_of("5", passes), check_of("1", passes, needs=("9",))])
-def test_a_clause_that_does_not_exist_is_refused(checks: Check) -> None:
-    with pytest.raises(ValueError, match=r"clauses that do not exist: [59]"):
-        plan(CLAUSES, [checks], ["1"])

@@ -6,7 +6,6 @@ from io import StringIO
 from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.outcomes import CaseResult, ClauseResult, Outcome
 from sample_resource_testkit.reports.as_json import as_json
-from sample_resource_testkit.reports.html import as_html
 from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import ProgressLine, as_text
 from sample_resource_testkit.verdict import OF_SERVERS, Failure, Verdict
@@ -65,8 +64,6 @@ def test_a_mistake_of_the_kit_is_in_all_reports() -> None:
     assert text.endswith("1 could not be judged, by a mistake of the kit.\n")
     assert '<testcase name="1 case"' in as_junit(told)
     assert '<error message="a mistake of the kit">Traceback\n  &lt;line&gt;</error>' in as_junit(told)
-    assert "<h2>Mistakes of the kit (1)</h2>" in as_html(told)
-    assert "<pre>Traceback\n  &lt;line&gt;</pre>" in as_html(told)
     assert [each["outcome"] for each in json.loads(as_json(told))["clauses"]] == ["error", "pass"]
 
 
@@ -78,12 +75,6 @@ def test_what_was_expected_is_told_apart() -> None:
     text = as_text(verdict(clause("3", Outcome.FAIL), passing, expected={"2": ""}, stale=("2",)))
     assert "2 is listed as an expected failure, and does not fail" in text
     assert text.endswith("1 clause fails, 1 listed as expected to fail does not fail.\n")
-    assert "<h1>Listed as expected failures, and not failing: 2</h1>" in as_html(verdict(passing, stale=("2",)))
-
-
-def test_colours_are_for_terminals() -> None:
-    assert "\x1b[31;1mFAIL 1" in as_text(verdict(clause("1", Outcome.FAIL)), coloured=True)
-    assert "\x1b" not in as_text(verdict(clause("1", Outcome.FAIL)))
 
 
 def test_progress_is_one_line_that_goes_away() -> None:
@@ -93,11 +84,3 @@ def test_progress_is_one_line_that_goes_away() -> None:
     line(4, 4, clause("1", Outcome.FAIL))
     line.end()
     assert stream.getvalue().endswith("[########################] 4 of 4 cases, 1 clause fails\r\x1b[K")
-
-
-def test_progress_is_not_for_logs() -> None:
-    stream = StringIO()
-    line = ProgressLine(stream, OF_SERVERS, shown=False)
-    line(1, 4, None)
-    line.end()
-    assert stream.getvalue() == ""

@@ -10,11 +10,9 @@ from sample_resource_testkit.access import (
     FixedToken,
     ProjectClient,
     SandboxAccess,
-    Unusable,
     Vault,
     token_transport,
 )
-from sample_resource_testkit.callers import Made, encoded
 from sample_resource_testkit.outcomes import Failed, NotReachable, Outcome, Skipped
 from sample_resource_testkit.registry import load_checks
 from sample_resource_testkit.runner import run_case
@@ -26,80 +24,6 @@ RESOURCE = '{"id": "i", "version": 1, "objectTypeProperty": {}}'
 
 def world_of(stub: Stub, label: str = "label", second: str | None = None) -> World:
     return World(Server(stub.transport, FixedToken(Vault(), "t", "p", second), "tag"), label)
-
-
-def test_values_repeat_for_a_case_and_differ_for_others(stub: Stub) -> None:
-    one, again, other = world_of(stub), world_of(stub), world_of(stub, "other")
-    values = [(world.word(), world.key(), world.number(), world.random.random()) for world in (one, again, other)]
-    assert values[0] == values[1]
-    assert not set(values[0]) & set(values[2])
-    assert values[0][0].isalpha()
-    assert values[0][0].islower()
-    assert one.word() != one.word()
-
-
-def test_another_run_has_other_words_and_the_same_chance(stub: Stub) -> None:
-    later = World(Server(stub.transport, FixedToken(Vault(), "t", "p", None), "another"), "label")
-    assert later.word() != world_of(stub).word()
-    assert later.random.random() == world_of(stub).random.random()
-
-
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
-        ("a=%zz&", "a=%zz&"),
-        ({"where": 'key = "a&b"', "limit": 5, "staged": True}, "where=key%20%3D%20%22a%26b%22&limit=5&staged=true"),
-        ([("sort", "id"), ("sort", "key ä/")], "sort=id&sort=key%20%C3%A4%2F"),
-        ({"var.x": ["a", ""], "o": {"a": 1}}, "var.x=a&var.x=&o=%7B%22a%22%3A%201%7D"),
-    ],
-)
-def test_queries_are_written_as_given_or_encoded(query: object, text: str) -> None:
-    assert encoded(query) == text  # pyright: ignore[reportArgumentType] -- the parameters of a test
-
-
-def test_a_request_has_what_the_caller_says(stub: Stub) -> None:
-    world = world_of(stub)
-    world.post("/key=a?x=1", {"a": "ä"}, query={"y": 2}, headers={"X-A": "b"})
-    request = stub.received[0]
-    assert request.line == "POST /p/resource/key=a?x=1&y=2 HTTP/1.1"
-    assert json.loads(request.body) == {"a": "ä"}
-    assert ("Authorization", "Bearer t") in request.headers
-    assert ("Content-Type", "application/json") in request.headers
-    assert ("X-A", "b") in request.headers
-
-
-def test_headers_that_are_given_replace_those_of_the_kit(stub: Stub) -> None:
-    world = world_of(stub)
-    world.put(
-        "", {}, headers=[("content-type", "text/plain"), ("If-Match", "1"), ("If-Match", "2")], authorization=None
-    )
-    names = [name.lower() for name, _ in stub.received[0].headers]
-    assert (names.count("content-type"), names.count("if-match"), names.count("authorization")) == (1, 2, 0)
-
-
-def test_forms_bodies_and_targets_are_sent(stub: Stub) -> None:
-    world = world_of(stub)
-    world.post("/product-projection-search", form={"text.en": "a b"})
-    world.patch(target="/openapi.json", body="{")
-    form, raw = stub.received
-    assert (form.body, ("Content-Type", "application/x-www-form-urlencoded") in form.headers) == (
-        b"text.en=a%20b",
-        True,
-    )
-    assert (raw.target, raw.body, "content-type" in dict(raw.headers)) == ("/openapi.json", b"{", False)
-
-
-def test_callers_have_their_tokens_and_projects(stub: Stub) -> None:
-    world = world_of(stub, second="q")
-    for caller in (world.second(), world.stranger(), world.nobody(), world.bearer("x", "r")):
-        caller.get()
-    seen = [(request.target, dict(request.headers).get("Authorization")) for request in stub.received]
-    assert seen == [
-        ("/q/resource", "Bearer t"),
-        ("/q/resource", "Bearer t"),
-        ("/p/resource", None),
-        ("/r/resource", "Bearer x"),
-    ]
 
 
 def only(method: str, *parts: str) -> Callable[[Received], bytes]:
@@ -142,23 +66,6 @@ def test_without_a_way_it_is_not_reachable(stub: Stub, answer: Callable[[Receive
         world_of(stub).make()
 
 
-def test_an_id_comes_from_the_body_or_from_location() -> None:
-    assert Made({}, "", "/p/resource/abc?x").id == "abc"
-    with pytest.raises(NotReachable, match="no id"):
-        _ = Made({"id": 1}, "").id
-    with pytest.raises(NotReachable, match="no version"):
-        _ = Made({"version": True}, "").version
-
-
-def test_an_update_that_is_refused_is_not_reachable(stub: Stub) -> None:
-    world = world_of(stub)
-    with pytest.raises(NotReachable, match="answered with 404"):
-        world.update(Made({"id": "i", "version": 1}, ""))
-    stub.answer = lambda _: http(200, '{"version": 2}')
-    assert world.update(Made({"id": "i", "version": 1}, "k"), "doSomeThing").version == 2
-    assert json.loads(stub.received[-1].body) == {"version": 1, "actions": [{"action": "doSomeThing"}]}
-
-
 def test_racing_requests_are_sent_when_all_connections_are_open(stub: Stub) -> None:
     opened = threading.Barrier(8)
 
@@ -179,31 +86,6 @@ def test_a_race_against_nobody_ends() -> None:
     world = world_of(stub)
     with pytest.raises(Failed):
         world.race([world.request("GET") for _ in range(8)])
-
-
-def test_one_connection_takes_several_requests(stub: Stub) -> None:
-    stub.answer = lambda _: http(200)
-    world = world_of(stub)
-    with world.connection() as send:
-        assert [send(world.request("GET")).status for _ in range(3)] == [200] * 3
-    assert (stub.connections, len(world.exchanges)) == (1, 3)
-
-
-def test_a_lost_answer_fails_with_its_request(stub: Stub) -> None:
-    stub.answer = lambda _: None
-    with pytest.raises(Failed) as failed:
-        world_of(stub).get("/x")
-    assert failed.value.exchange is not None
-    assert failed.value.exchange.request.target == "/p/resource/x"
-    assert failed.value.got == "the server closed the connection without an answer"
-
-
-def test_an_expectation_of_several_answers_is_told(stub: Stub) -> None:
-    world = world_of(stub)
-    world.expect(True, "anything")
-    with pytest.raises(Failed, match=r"expected one, got \{\"200\": 2\}"):
-        world.expect(False, "one", {"200": 2})
-    assert world.checks == 2
 
 
 @pytest.mark.parametrize(
@@ -255,37 +137,10 @@ def test_tokens_of_scopes_are_asked_for_once(stub: Stub) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        http(401, '{"error": "invalid_client"}'),
-        http(200, "[]"),
-        http(200, "<html>"),
-        http(200, '{"access_token": 5}'),
-        None,
-        http(200, '{"access_token": "t", "scope": "manage_test:p view_test:p"}'),
-    ],
-)
-def test_a_token_that_cannot_be_had_is_skipped(stub: Stub, answer: bytes | None) -> None:
-    stub.answer = lambda _: answer
-    access = credentials(stub)
-    with pytest.raises(Skipped, match="needs a token"):
-        access.token(access.project, ("view_test",))
-
-
 def test_without_the_usual_scopes_a_client_gets_what_it_has(stub: Stub) -> None:
     stub.answer = lambda request: http(400) if b"scope" in request.body else http(200, '{"access_token": "mine"}')
     access = credentials(stub)
     assert access.token(access.project) == "mine"
-
-
-def test_requests_to_the_token_endpoint_are_recorded(stub: Stub) -> None:
-    stub.answer = granting
-    world = World(Server(stub.transport, credentials(stub), "tag"), "label")
-    assert world.oauth({"grant_type": "client_credentials", "scope": "view_test:p"}).at("scope") == "view_test:p"
-    world.oauth({"token": "x"}, endpoint="introspect", authorization=None)
-    assert [exchange.request.target for exchange in world.exchanges] == ["/oauth/token?x=1", "/oauth/introspect"]
-    assert "Authorization" not in dict(stub.received[1].headers)
 
 
 def test_tokens_that_a_check_gets_are_hidden(stub: Stub) -> None:
@@ -325,12 +180,6 @@ def test_the_sandbox_makes_projects_and_removes_them(stub: Stub) -> None:
     access.close()
     assert [request.line for request in stub.received[-3:]] == ["DELETE /sandbox/projects/sb HTTP/1.1"] * 3
     assert ("Authorization", "Bearer a-sandbox-token") in stub.received[-1].headers
-
-
-def test_without_a_sandbox_nothing_can_be_checked(stub: Stub) -> None:
-    transport, target = token_transport(f"{stub.url}/oauth/token", stub.transport)
-    with pytest.raises(Unusable, match="POST /sandbox/projects answered 404"):
-        SandboxAccess(transport, target, Vault(), stub.transport).begin()
 
 
 def test_a_503_is_judged_only_if_the_server_answers_one_itself(stub: Stub) -> None:

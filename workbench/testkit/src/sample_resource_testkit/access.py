@@ -102,6 +102,13 @@ class Access(Protocol):
         """
         ...
 
+    def two_clients(self) -> tuple[ProjectClient, ProjectClient]:
+        """A project that nothing has used, with two API clients.
+
+        :raises Skipped: if there are no two clients of one project.
+        """
+        ...
+
     def shell(self, names: Collection[str]) -> list[str]:
         """Lines for a shell that set variables. The variables stand for secrets in reports."""
         ...
@@ -128,6 +135,10 @@ class FixedToken:
     def new_project(self) -> ProjectClient:
         """Skip the case: no project can be made."""
         raise Skipped("needs a project of its own: --sandbox")
+
+    def two_clients(self) -> tuple[ProjectClient, ProjectClient]:
+        """Skip the case: there is one client."""
+        raise Skipped("needs two API clients of one project")
 
     def shell(self, names: Collection[str]) -> list[str]:
         """A line that asks the user to set the variable. The token is the user's, so it is not shown."""
@@ -214,6 +225,10 @@ class Credentials:
     def new_project(self) -> ProjectClient:
         """Skip the case: no project can be made."""
         raise Skipped("needs a project of its own: --sandbox")
+
+    def two_clients(self) -> tuple[ProjectClient, ProjectClient]:
+        """Skip the case: there is one client."""
+        raise Skipped("needs two API clients of one project")
 
     def shell(self, names: Collection[str]) -> list[str]:
         """Lines that request tokens with the client's secret, which the user has to set."""

@@ -61,7 +61,7 @@ Exit codes: 0 if exactly the clauses in the file of expected failures fail (with
 
 Examples:
   %(prog)s --url http://127.0.0.1:8000 --sandbox
-  %(prog)s --url https://api.example.com --client-id ID --project a --second-project b --html report.html
+  %(prog)s --url https://api.example.com --client-id ID --project a --second-project b --json report.json
   %(prog)s --url http://127.0.0.1:4010 --token x --project p --profile core,query --expected-failures known.txt
 """
 

@@ -9,7 +9,6 @@ from typing import NoReturn, TypeVar
 
 from sample_resource_testkit.clauses import Clause
 from sample_resource_testkit.expected import BadList, Expected, read_expected
-from sample_resource_testkit.reports.html import as_html
 from sample_resource_testkit.reports.junit import as_junit
 from sample_resource_testkit.reports.terminal import as_text
 from sample_resource_testkit.verdict import Terms, Verdict
@@ -78,7 +77,6 @@ def add_shared(parser: argparse.ArgumentParser, what: str, *, draw: str, timeout
         help=f"{what} that may fail, one a line: number or pattern, any reason",
     )
     add("--junit", type=target_file, metavar="FILE", help="write the report as JUnit XML")
-    add("--html", type=target_file, metavar="FILE", help="write the report as one HTML page")
     add("--json", type=target_file, metavar="FILE", help="write the report as JSON")
     add("--timeout", type=integer(1, 600), default=10, metavar="S", help=f"seconds for {timeout} (default: 10)")
     add("--seed", type=integer(0, 2**32), default=0, metavar="N", help=f"of the values that {draw} draw (default: 0)")
@@ -123,11 +121,11 @@ def report(options: argparse.Namespace, verdict: Verdict, as_json: Callable[[Ver
 
     :return: the exit code.
     """
-    for path, form in ((options.junit, as_junit), (options.html, as_html), (options.json, as_json)):
+    for path, form in ((options.junit, as_junit), (options.json, as_json)):
         if path is not None:
             path.write_text(form(verdict), encoding="utf-8", errors="backslashreplace")
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    details = next((str(path) for path in (options.html, options.json) if path is not None), "")
+    details = "" if options.json is None else str(options.json)
     sys.stdout.write(as_text(verdict, coloured=coloured, details=details).encode(errors="backslashreplace").decode())
     if verdict.errors:
         return NOT_CHECKED

@@ -125,6 +125,14 @@ class World(Caller):
         """
         return Caller(self, self.server.access.new_project())
 
+    def two_clients(self) -> tuple[Caller, Caller]:
+        """Callers of two API clients for an empty project.
+
+        :raises Skipped: if there is no other client, or no new project can be made.
+        """
+        first, other = self.server.access.two_clients()
+        return Caller(self, first), Caller(self, other)
+
     def oauth(
         self,
         form: Query | None = None,

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from planted import Answer, Forward, Planted, Request, around, inside, of_answers
+from planted import Answer, Forward, Planted, Request, inside
 
-from app import errors
 from app.errors import ApiError
-from app.identity import clients, tokens
+from app.identity import tokens
 from app.identity.tokens import AccessToken
 from app.identity.verification import TokenVerifier
 from app.resource.writing import writes
@@ -65,76 +64,14 @@ def a_request_without_a_token_is_served(planted: Planted) -> None:
     planted.around = pass_on
 
 
-@inside("A-6")
-def missing_scopes_are_named_with_their_project(planted: Planted) -> None:
-    planted.wrap(
-        errors,
-        "insufficient_scope",
-        lambda method, realm, scopes, granted: method(realm, [f"{each}:p" for each in scopes], granted),
-    )
-
-
 @inside("A-10")
 def who_may_read_may_write(planted: Planted) -> None:
     change_scopes(planted, lambda scope, has: has(scope) or has(scope.replace("manage_test", "view_test")))
 
 
-@inside("A-12")
-def the_product_search_takes_any_scope(planted: Planted) -> None:
-    def also(scope: str, has: Any) -> bool:
-        project = scope.partition(":")[2]
-        return has(scope) or ("products" in scope and (has(f"manage_test:{project}") or has(f"view_test:{project}")))
-
-    change_scopes(planted, also)
-
-
-@inside("A-32")
+@inside("A-36")
 def revoking_does_nothing(planted: Planted) -> None:
     planted.wrap(tokens, "revoke_token", lambda method, *given: None)
-
-
-@inside("A-35")
-def any_client_revokes_a_token(planted: Planted) -> None:
-    class Anybody(str):
-        """The id of a client, which differs from none."""
-
-        __hash__ = str.__hash__
-
-        def __ne__(self, other: object) -> bool:
-            return False
-
-    def authenticated(method: Any, *given: Any) -> Any:
-        client = method(*given)
-        return client and replace(client, client_id=Anybody(client.client_id))
-
-    planted.wrap(clients, "authenticate_client", authenticated)
-
-
-@around("A-25")
-def any_scope_can_be_requested(request: Request, forward: Forward) -> Answer:
-    answer = forward(request)
-    if request.path == "/oauth/token" and "Permissions exceeded" in answer.says:
-        answer = forward(request.without("scope"))
-        answer.body["scope"] = request.values("scope")[0]
-    return answer
-
-
-@of_answers("A-23", status=401)
-def wrong_credentials_are_a_bad_request(request: Request, answer: Answer) -> None:
-    if request.path == "/oauth/token" and answer.body["error"] == "invalid_client":
-        answer.status = answer.body["statusCode"] = 400
-
-
-@of_answers("A-31", status=200)
-def introspection_counts_milliseconds(request: Request, answer: Answer) -> None:
-    if request.path == "/oauth/introspect" and "exp" in answer.body:
-        answer.body["exp"] *= 1000
-
-
-@of_answers("E-32", status=401)
-def a_401_says_nothing_of_the_token(request: Request, answer: Answer) -> None:
-    if "Bearer" in request.headers.get("authorization", ""):
-        answer.body["error_description"] = "The access token is not valid."
 
 
 def look_everywhere(planted: Planted) -> list[str]:

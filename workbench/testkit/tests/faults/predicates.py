@@ -8,26 +8,13 @@ from planted import Answer, Forward, Request, around, of_requests
 
 from faults.lists import filtered, flat
 
-VARIABLE = re.compile(r"var\..*")
-
 
 def change_where(request: Request, pattern: str, replacement: Any) -> Request:
     """Replace a part of each predicate."""
     return request.changed(lambda text: re.sub(pattern, replacement, text, flags=re.IGNORECASE), "where")
 
 
-@of_requests("Q-1")
-def only_the_first_where_counts(request: Request) -> Request:
-    where = request.values("where")
-    return request.without("where").added("where", where[0]) if len(where) > 1 else request
-
-
-@of_requests("Q-3")
-def less_is_less_or_equal(request: Request) -> Request:
-    return change_where(request, r"<(?![=>])", "<=")
-
-
-@around("Q-16", others=7)
+@around("Q-16")
 def only_the_first_element_is_compared(request: Request, forward: Forward) -> Answer:
     where = " ".join(request.values("where"))
     found = re.findall(r'\b(arrayOf\w+) (?:=|in) (\([^()]*\)|"[^"]*"|[-\d.]+)', where)
@@ -36,16 +23,6 @@ def only_the_first_element_is_compared(request: Request, forward: Forward) -> An
     name, text = found[0]
     values = [json.loads(each) for each in text.strip("()").split(",")]
     return filtered(request, forward, lambda result: flat(result).get(name, [None])[:1][0] in values)
-
-
-@of_requests("Q-7")
-def contains_all_is_contains_any(request: Request) -> Request:
-    return change_where(request, r"\bcontains\s+all\b", "contains any")
-
-
-@of_requests("Q-12")
-def or_is_and(request: Request) -> Request:
-    return change_where(request, r"\bor\b", "and")
 
 
 @of_requests("Q-19")
@@ -65,9 +42,3 @@ def an_absent_field_has_no_truth(request: Request) -> Request:
 @of_requests("Q-24")
 def numbers_are_compared_as_doubles(request: Request) -> Request:
     return change_where(request, r"\b\d{16,19}\b", lambda found: str(int(float(found[0]))))
-
-
-@of_requests("Q-33")
-def a_variable_has_only_its_last_value(request: Request) -> Request:
-    kept = dict(pair for pair in request.parameters if VARIABLE.match(pair[0]))
-    return request.with_parameters([pair for pair in request.parameters if pair[0] not in kept] + list(kept.items()))

@@ -55,16 +55,6 @@ def a_concurrent_change_is_lost(planted: Planted) -> None:
     planted.wrap(store, "save", save)
 
 
-@inside("9-18")
-def concurrent_posts_with_one_key_all_create(planted: Planted) -> None:
-    def change(request: Request) -> Request:
-        if request.method != "POST" or not request.writes_a_body:
-            return request
-        return request.with_json({name: value for name, value in request.members().items() if name != "key"})
-
-    change_requests(planted, change)
-
-
 @inside("9-19")
 def concurrent_puts_make_several_resources(planted: Planted) -> None:
     change_requests(
@@ -72,13 +62,6 @@ def concurrent_puts_make_several_resources(planted: Planted) -> None:
         lambda request: (
             replace(request, method="POST") if request.method == "PUT" and "key" not in request.members() else request
         ),
-    )
-
-
-@inside("9-21")
-def concurrent_deletes_all_succeed(planted: Planted) -> None:
-    change_requests(
-        planted, lambda request: replace(request, method="GET", query="") if request.method == "DELETE" else request
     )
 
 

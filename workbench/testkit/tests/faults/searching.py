@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from planted import Answer, Forward, Request, around, of_answers, of_requests
+from planted import Answer, Forward, Request, around, of_requests
 
 from faults.lists import Result, arrays
 
@@ -38,11 +38,6 @@ def a_facet_counts_a_value_twice(request: Request, forward: Forward) -> Answer:
     return answer
 
 
-@of_requests("S-24")
-def filter_narrows_facets(request: Request) -> Request:
-    return request.renamed("filter", "filter.query")
-
-
 @around("S-25")
 def filter_facets_narrows_its_own_facet(request: Request, forward: Forward) -> Answer:
     answer = forward(request)
@@ -63,35 +58,6 @@ def move_bounds(request: Request, by: str, *names: str) -> Request:
 @of_requests("S-37")
 def the_upper_bound_belongs_to_the_range_of_a_facet(request: Request) -> Request:
     return move_bounds(request, "0.5", "facet")
-
-
-@of_requests("S-15")
-def the_upper_bound_is_outside_of_the_range_of_a_filter(request: Request) -> Request:
-    return move_bounds(request, "-0.5", "filter", "filter.query", "filter.facets")
-
-
-@of_answers("S-31")
-def terms_are_in_the_order_of_their_values(request: Request, answer: Answer) -> None:
-    for facet in facets(answer, "terms"):
-        facet["terms"].sort(key=lambda term: term["term"])
-
-
-@of_answers("S-31")
-def what_is_missing_is_not_counted(request: Request, answer: Answer) -> None:
-    for facet in facets(answer, "terms"):
-        facet["missing"] = 0
-
-
-@of_answers("S-40", status=200)
-def products_are_not_counted(request: Request, answer: Answer) -> None:
-    for counted in [*terms(answer), *facets(answer, "filter"), *ranges(answer)]:
-        counted.pop("productCount", None)
-
-
-def ranges(answer: Answer) -> Iterator[Any]:
-    """The ranges of all facets."""
-    for facet in facets(answer, "range"):
-        yield from facet["ranges"]
 
 
 def words(result: Result) -> list[str]:
@@ -128,33 +94,6 @@ def short_words_allow_two_edits(request: Request, forward: Forward) -> Answer:
     return answer
 
 
-@around("S-2")
-def one_word_of_a_text_is_enough(request: Request, forward: Forward) -> Answer:
-    asked = texts(request)
-    answer = forward(request)
-    if answer.status != 200 or len(asked) < 2:
-        return answer
-    others = request.without(*(name for name, _ in asked))
-    found = {each["id"]: each for name, word in asked for each in forward(others.added(name, word)).results}
-    answer.body |= {"results": list(found.values()), "count": len(found), "total": len(found)}
-    return answer
-
-
-@of_requests("S-5")
-def words_have_no_other_forms(request: Request) -> Request:
-    if not request.is_search:
-        return request
-    return request.with_parameters(
-        [("text.xx" if name.startswith("text.") else name, value) for name, value in request.parameters]
-    )
-
-
-@of_answers("S-44")
-def the_most_relevant_come_last(request: Request, answer: Answer) -> None:
-    if texts(request) and not request.values("sort"):
-        answer.results.reverse()
-
-
 @around("3-4")
 def a_staged_search_shows_the_current_projection(request: Request, forward: Forward) -> Answer:
     answer = forward(request)
@@ -165,16 +104,3 @@ def a_staged_search_shows_the_current_projection(request: Request, forward: Forw
                 del each[name]
             each |= current["objectTypeProperty"]
     return answer
-
-
-@of_answers("4.4-5")
-def a_result_of_a_search_is_not_flat(request: Request, answer: Answer) -> None:
-    if request.is_search:
-        for each in answer.results:
-            each["objectTypeProperty"] = {name: each.pop(name) for name in arrays(each)}
-
-
-@of_answers("4.14-2", status=200)
-def a_search_is_answered_with_201(request: Request, answer: Answer) -> None:
-    if request.rest == "product-projection-search":
-        answer.status = 201

@@ -3,10 +3,8 @@
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
-from uuid import UUID
 
-from planted import Answer, Planted, Request, inside, of_answers, of_requests
-from sample_resource_sandbox.projects import clock_and_ids
+from planted import Answer, Request, of_answers, of_requests
 
 from faults.lists import arrays
 
@@ -61,65 +59,14 @@ def an_absent_property_is_null(request: Request, answer: Answer) -> None:
         each.setdefault("someProperty", None)
 
 
-def change_times(answer: Answer, time: str) -> None:
-    for each in resources(answer):
-        each["createdAt"] = each["lastModifiedAt"] = time
-
-
-@of_answers("2.2-4")
-def times_without_milliseconds(request: Request, answer: Answer) -> None:
-    change_times(answer, "2020-02-29T12:00:00Z")
-
-
-@inside("2.2-3")
-def ids_are_random(planted: Planted) -> None:
-    planted.wrap(clock_and_ids, "uuid7", lambda method: UUID(int=method().int & ~(0xF << 76) | 4 << 76))
-
-
-def change_key(request: Request, change: Callable[[str], str]) -> Request:
-    """Change the key that is sent."""
-    body = request.members()
-    if not request.writes_a_body or not isinstance(body.get("key"), str):
-        return request
-    return request.with_json({**body, "key": change(body["key"])})
-
-
-@of_requests("2.2-12")
-def a_key_with_a_dot_is_accepted(request: Request) -> Request:
-    return change_key(request, lambda key: key.replace(".", "_"))
-
-
-@of_answers("2.3-3", others=5)
+@of_answers("2.3-3")
 def arrays_come_sorted(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: items if name == OBJECTS else sorted(items))
-
-
-@of_answers("2.3-4")
-def empty_arrays_are_left_out(request: Request, answer: Answer) -> None:
-    change_answers(answer, lambda name, items: items or None)
 
 
 @of_answers("2.3-5")
 def integers_are_kept_as_doubles(request: Request, answer: Answer) -> None:
     change_answers(answer, lambda name, items: [float(item) if isinstance(item, int) else item for item in items])
-
-
-def change_small(request: Request, change: Callable[[Any], Any]) -> Request:
-    """Change the integers of 32 bits that are sent."""
-
-    def changed(item: Any) -> Any:
-        if not isinstance(item, dict) or "integerExampleInt32" not in item:
-            return item
-        return {**item, "integerExampleInt32": change(item["integerExampleInt32"])}
-
-    return change_bodies(request, lambda name, items: [changed(item) for item in items])
-
-
-@of_requests("2.3-10")
-def the_small_integers_are_not_checked(request: Request) -> Request:
-    return change_small(
-        request, lambda value: max(-(2**31), min(2**31 - 1, value)) if isinstance(value, int) else value
-    )
 
 
 @of_requests("2.3-13")
@@ -134,14 +81,6 @@ def texts_are_converted_to_numbers(request: Request) -> Request:
     )
 
 
-@of_requests("2.3-14")
-def repetitions_are_accepted(request: Request) -> Request:
-    def once(name: str, items: list[Any]) -> list[Any]:
-        return list({repr(item): item for item in items}.values()) if name == "arrayOfUniqueIntExample" else items
-
-    return change_bodies(request, once)
-
-
 def change_texts(answer: Answer, change: Callable[[str], str]) -> None:
     """Change the texts of answers."""
     change_answers(answer, lambda name, items: [change(item) for item in items] if "String" in name else items)
@@ -150,45 +89,3 @@ def change_texts(answer: Answer, change: Callable[[str], str]) -> None:
 @of_answers("2.3-16")
 def texts_are_normalised(request: Request, answer: Answer) -> None:
     change_texts(answer, lambda text: unicodedata.normalize("NFC", text))
-
-
-FIELDS = (*NUMBERS, "arrayOfStringExample", OBJECTS)
-
-MEMBERS = (
-    "id",
-    "version",
-    "key",
-    "objectTypeProperty",
-    "createdAt",
-    "lastModifiedAt",
-    "createdBy",
-    "lastModifiedBy",
-    "someProperty",
-)
-
-
-@of_requests("4-16")
-def unknown_fields_are_ignored(request: Request) -> Request:
-    body = request.members()
-    if not request.writes_a_body or not body:
-        return request
-    body = {name: value for name, value in body.items() if name in MEMBERS}
-    fields = body.get("objectTypeProperty")
-    if isinstance(fields, dict):
-        body["objectTypeProperty"] = {name: value for name, value in fields.items() if name in FIELDS}
-    return request.with_json(body)
-
-
-@of_answers("2.3-22")
-def a_negative_zero_loses_its_sign(request: Request, answer: Answer) -> None:
-    change_answers(answer, lambda name, items: [0 if item == 0 else item for item in items])
-
-
-@of_requests("4-18")
-def a_null_empties_an_array(request: Request) -> Request:
-    body = request.json()
-    fields = body.get("objectTypeProperty") if isinstance(body, dict) else None
-    if not request.writes_a_body or not isinstance(fields, dict) or None not in fields.values():
-        return request
-    emptied = {name: [] if items is None else items for name, items in fields.items()}
-    return request.with_json({**body, "objectTypeProperty": emptied})

@@ -93,6 +93,13 @@ class OwnProjects(Credentials):
 
     def new_project(self) -> ProjectClient:
         """A project that nothing has used."""
-        key = f"p-{uuid4().hex[:20]}"
+        return self._client_of(f"p-{uuid4().hex[:20]}")
+
+    def two_clients(self) -> tuple[ProjectClient, ProjectClient]:
+        """The clients of a new project."""
+        first = self.new_project()
+        return first, self._client_of(first.key)
+
+    def _client_of(self, key: str) -> ProjectClient:
         made = clients.create_client(self._connection, "kit", tuple(f"{name}:{key}" for name in SCOPES))
         return ProjectClient(key, "", made.client_id, made.client_secret)

@@ -16,7 +16,7 @@ from sample_resource_testkit.world import Server
 from app.database.connection import Connection
 from service_conformance.in_process import InProcess, OwnProjects
 
-NEEDS_A_CONNECTION = {"E-22", "E-24", "E-25", "H-19", "H-20"}
+NEEDS_A_CONNECTION = {"E-22", "E-24", "H-19", "H-20"}
 """What the worker of gunicorn answers, or what is about connections: ``test_conformance.py`` tries these over HTTP."""
 
 

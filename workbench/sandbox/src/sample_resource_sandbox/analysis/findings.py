@@ -191,7 +191,7 @@ FINDINGS: tuple[Finding, ...] = (
         (), None),
     Finding("tokenForEachRequest", "A new token while the one before is valid for long",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-17",), None),
+        ("A-15",), None),
     Finding("connectionForEachRequest", "A new connection for each request",
         "Keep the connection open (RFC 9112, 9.3), and use one pool of connections for all requests.",
         (), None),

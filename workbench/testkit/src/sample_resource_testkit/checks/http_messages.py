@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import FORM, JSON, Made, Query
+from sample_resource_testkit.callers import FORM, JSON, Made
 from sample_resource_testkit.checks.endpoints import ALL, Endpoint
 from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
 from sample_resource_testkit.checks.refusals import refused
@@ -54,46 +54,38 @@ def head_has_the_headers_of_get(world: World, path: Callable[[Made], str]) -> No
     head.expect(found == wanted, f"the headers {wanted}", found)
 
 
-@check("H-14", cases=["by id", "by key"])
-def head_is_200_if_the_resource_is_there(world: World, place: str) -> None:
-    made = world.make()
-    world.head(f"/{made.id}" if place == "by id" else f"/key={made.key}").expect_status(200).expect_empty()
-
-
-@check("H-14", cases=[f"/{UNKNOWN_ID}", "/no-uuid", "/key=no-such-key"])
-def head_is_404_if_the_resource_is_not_there(world: World, path: str) -> None:
-    world.head(path).expect_status(404).expect_empty()
-
-
-OPTIONS: dict[str, tuple[str, set[str]]] = {
-    "the collection": ("", {"GET", "HEAD", "POST", "PUT", "PATCH"}),
-    "an id": (f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
-    "a key": ("/key=abc", {"GET"}),
-    "the sorted list": (SORTED, {"GET"}),
-    "the search": (SEARCH, {"GET"}),
-    "4.9": (complex_path(), {"POST"}),
-    "4.13": (LINKS, {"POST"}),
-    "4.14": (FORM_SEARCH, {"POST"}),
+OPTIONS: dict[str, tuple[str, str]] = {
+    "the collection": ("", "GET, HEAD, OPTIONS, PATCH, POST, PUT"),
+    "an id": (f"/{UNKNOWN_ID}", "DELETE, GET, HEAD, OPTIONS, POST"),
+    "a key": ("/key=abc", "GET, HEAD, OPTIONS"),
+    "the sorted list": (SORTED, "GET, HEAD, OPTIONS"),
+    "the search": (SEARCH, "GET, HEAD, OPTIONS"),
+    "4.9": (complex_path(), "OPTIONS, POST"),
+    "4.13": (LINKS, "OPTIONS, POST"),
+    "4.14": (FORM_SEARCH, "OPTIONS, POST"),
 }
 
 
-def methods(answer: Answer) -> set[str]:
-    """The methods in ``Allow``."""
-    return {one.strip() for one in (answer.header("Allow") or "").split(",") if one.strip()}
-
-
 @check("H-15", cases=OPTIONS)
-def options_needs_no_token(world: World, case: tuple[str, set[str]]) -> None:
-    world.nobody().send("OPTIONS", case[0]).expect_status(200)
+def options_lists_the_methods(world: World, path: str, allowed: str) -> None:
+    answer = world.nobody().send("OPTIONS", path).expect_status(200)
+    answer.expect_header("Allow", allowed).expect_no_header("Content-Type")
 
 
-@check("H-15", cases=OPTIONS)
-def options_lists_the_methods(world: World, path: str, wanted: set[str]) -> None:
-    answer = world.nobody().send("OPTIONS", path)
-    found = methods(answer)
-    # OPTIONS itself, and HEAD in addition to GET, may be listed or not.
-    holds = wanted <= found <= wanted | {"OPTIONS", "HEAD"}
-    answer.expect(holds, f"Allow: {', '.join(sorted(wanted))}", sorted(found))
+@check("H-15")
+def what_patch_takes_is_told(world: World) -> None:
+    asked = world.nobody().send("OPTIONS", "").expect_status(200)
+    refusal = world.patch("", body="{}", headers={"Content-Type": "text/plain"}).expect_status(415)
+    for answer in (asked, refusal):
+        answer.expect_header("Accept-Patch", "application/json")
+
+
+@check("H-28", cases=["websocket", "h2c"])
+def upgrade_is_ignored(world: World, protocol: str) -> None:
+    made = world.make()
+    headers = {"Connection": "Upgrade", "Upgrade": protocol, "Sec-WebSocket-Version": "13"}
+    world.get(f"/{made.id}", headers=headers).expect_status(200).expect_json("id", made.id)
+    world.post("", ANY, headers=headers).expect_success()
 
 
 NOT_ALLOWED = [
@@ -109,13 +101,6 @@ NOT_ALLOWED = [
 @check("H-16", cases={f"{method} {path}": (method, path) for method, path in NOT_ALLOWED})
 def a_method_that_the_interface_lacks_is_405(world: World, method: str, path: str) -> None:
     refused(world.send(method, path.replace("{id}", world.make().id)), 405, "MethodNotAllowed")
-
-
-@check("H-16", cases=["PUT", "PATCH"])
-def a_body_does_not_help_a_method_that_is_not_allowed(world: World, method: str) -> None:
-    made = world.make()
-    body = {"version": made.version, "objectTypeProperty": {}, "actions": []}
-    refused(world.send(method, f"/{made.id}", body), 405, "MethodNotAllowed")
 
 
 OTHER_TYPES: dict[str, dict[str, str]] = {
@@ -144,30 +129,6 @@ def a_body_of_another_type_is_refused(world: World, name: str, method: str) -> N
     world.get(f"/key={key}").expect_status(404)
 
 
-TYPED_PLACES: dict[str, tuple[str, str, str]] = {
-    "PATCH": ("PATCH", "", '{"id": "{id}", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [1]}}'),
-    "update": ("POST", "/{id}", '{"version": 1, "actions": [{"action": "doSomeThing"}]}'),
-}
-
-
-@check(
-    "H-17",
-    needs=["4.2-1"],
-    cases={f"{name}, {place}": (name, place) for name in ("none", "text", "UTF-16") for place in TYPED_PLACES},
-)
-def a_change_of_another_type_is_refused(world: World, name: str, place: str) -> None:
-    made = world.make()
-    method, path, body = (text.replace("{id}", made.id) for text in TYPED_PLACES[place])
-    refused(world.send(method, path, body=body, headers=OTHER_TYPES[name]), 415, "UnsupportedMediaType")
-    world.get(f"/{made.id}").expect_json("version", made.version)
-
-
-@check("H-17", cases={"4.9": complex_path(), "4.13": LINKS})
-def a_record_of_another_type_is_refused(world: World, path: str) -> None:
-    for headers in (OTHER_TYPES["none"], OTHER_TYPES["text"], OTHER_TYPES["Latin-1"]):
-        refused(world.post(path, body="{}", headers=headers), 415, "UnsupportedMediaType")
-
-
 JSON_TYPE = re.compile(r"application/json\b.*", re.IGNORECASE)
 
 ANSWERED = {name: one for name, one in ALL.items() if not name.startswith(("4.9", "4.5"))}
@@ -186,13 +147,7 @@ def _name_of(endpoint: Endpoint) -> str:
     return next(name for name, one in ALL.items() if one == endpoint)
 
 
-@check("H-18", cases=[*ACCEPTS, "image/png", "*/*;q=0", "application/xml"])
-def errors_are_json_whatever_accept_says(world: World, accept: str) -> None:
-    answer = world.get(f"/{UNKNOWN_ID}", headers={"Accept": accept}).expect_status(404)
-    answer.expect_header("Content-Type", JSON_TYPE)
-
-
-@check("H-23", cases=[*ACCEPTS, "image/png", "*/*;q=0", "application/xml", "application/json; charset=utf-8"])
+@check("H-18", cases=[*ACCEPTS, "image/png", "*/*;q=0", "application/xml", "application/json; charset=utf-8"])
 def nothing_is_answered_with_406(world: World, accept: str) -> None:
     answers = [endpoint.ask(world, world.make(), headers={"Accept": accept}) for endpoint in ALL.values()]
     found = [answer.status for answer in answers]
@@ -229,20 +184,6 @@ def a_body_in_chunks_is_taken(world: World, how: dict[str, Any]) -> None:
 def a_record_in_chunks_is_taken(world: World, path: str) -> None:
     answer = world.post(path, body=chunked(b'{"custom": "in chunks"}', 5), headers=IN_CHUNKS).expect_success()
     answer.expect("in chunks" in answer.text, "the text of the record")
-
-
-@check("H-19", needs=["4.10-1"])
-def an_update_in_chunks_is_taken(world: World) -> None:
-    made = world.make()
-    body = f'{{"version": {made.version}, "actions": [{{"action": "doSomeThing"}}]}}'.encode()
-    world.post(f"/{made.id}", body=chunked(body, 7), headers=IN_CHUNKS).expect_success()
-
-
-@check("H-19")
-def a_form_in_chunks_is_taken(world: World) -> None:
-    headers = {"Content-Type": FORM, "Transfer-Encoding": "chunked"}
-    answer = world.caller("view_products").post(FORM_SEARCH, body=chunked(b"limit=0", 2), headers=headers)
-    answer.expect_success().expect_json("limit", 0)
 
 
 NOTHING = {"Content-Type": JSON}
@@ -314,23 +255,8 @@ def names_of_headers_of_a_read_may_have_any_letter_case(world: World, name: str)
     world.get("?limit=1", headers=headers, authorization=None).expect_success()
 
 
-@check("H-22", needs=["4.9-9", "4.9-10"], cases=list(CASED))
-def names_of_headers_of_a_choice_may_have_any_letter_case(world: World, name: str) -> None:
-    spell = CASED[name]
-    asked: Query = {"queryParameterTwo": "a"}
-    headers = {spell("Prefer"): "code=203", spell("Accept"): FORM}
-    answer = world.post(complex_path(), {}, query=asked, headers=headers).expect_status(203)
-    answer.expect_header("Content-Type", re.compile(rf"{re.escape(FORM)}\b.*"))
-
-
-@check("H-22", needs=["H-2"], cases=list(CASED))
-def names_of_headers_of_a_condition_may_have_any_letter_case(world: World, name: str) -> None:
-    made = world.make()
-    world.get(f"/{made.id}", headers={CASED[name]("If-None-Match"): "*"}).expect_status(304)
-
-
 ORIGIN = {"Origin": "https://shop.example"}
-EXPOSED = {"etag", "location", "retry-after", "x-correlation-id"}
+EXPOSED = {"etag", "location", "content-location", "retry-after", "x-correlation-id"}
 
 
 def names_in(answer: Answer, header: str) -> set[str]:
@@ -382,8 +308,3 @@ def a_preflight_request_is_allowed(world: World, method: str) -> None:
 def an_encoded_body_is_refused(world: World, encoding: str) -> None:
     answer = refused(world.post("", ANY, headers={"Content-Encoding": encoding}), 415, "UnsupportedMediaType")
     answer.expect_header("Accept-Encoding", "identity")
-
-
-@check("H-26")
-def an_identity_encoding_is_none(world: World) -> None:
-    world.post("", ANY, headers={"Content-Encoding": "identity"}).expect_success()

@@ -5,18 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import Caller, Made
+from sample_resource_testkit.callers import Caller
 from sample_resource_testkit.checks.endpoints import (
     ALL,
     OTHERS,
     PRODUCT_SEARCH,
     READS,
-    SAMPLES,
-    UPDATE,
     WRITES,
     Endpoint,
 )
-from sample_resource_testkit.checks.names import SEARCH, SORTED
 from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
@@ -84,14 +81,6 @@ def each_endpoint_refuses_a_token_that_is_none(world: World, endpoint: Endpoint)
         expect_invalid_token(answer)
 
 
-@check("A-3")
-def an_expired_token_is_refused(world: World) -> None:
-    own = world.empty_project()
-    own.get("").expect_status(200)
-    world.sandbox(own.project, "clock", {"offsetSeconds": 30 * 86_400}).expect_success()
-    expect_invalid_token(own.get(""))
-
-
 CHALLENGES = {name: ALL[name] for name in ("4.1 list", "4.2 by id", "4.5 existence", "4.6 POST", "4.14 products")}
 
 NAMES_ERROR = re.compile(r'Bearer\b.*\berror="?invalid_token"?.*', re.IGNORECASE)
@@ -120,16 +109,6 @@ def another_scheme_is_no_token(world: World, authorization: str) -> None:
     answer = world.get("?limit=1", authorization=authorization).expect_status(401)
     found = str(answer.header("WWW-Authenticate"))
     answer.expect("error=" not in found, "a challenge as without a token, with no error", found)
-
-
-@check("A-5", needs=["A-4"], cases=["Basic", "Token", "Digest"])
-def a_right_token_under_another_scheme_is_no_token(world: World, scheme: str) -> None:
-    world.get("?limit=1", authorization=f"{scheme} {world.token}").expect_status(401)
-
-
-@check("A-5", needs=["A-1"], cases=["bearer", "BEARER", "bEaReR"])
-def bearer_may_have_any_letter_case(world: World, scheme: str) -> None:
-    world.get("?limit=1", authorization=f"{scheme} {world.token}").expect_status(200)
 
 
 LACKING: dict[str, tuple[Endpoint, str, set[str]]] = {
@@ -204,26 +183,6 @@ def manage_test_is_enough_for_the_others(world: World, endpoint: Endpoint) -> No
     served(endpoint.ask(world.caller("manage_test"), world.make()))
 
 
-@check("A-11", needs=["A-9"], cases=UPDATE)
-def view_test_is_not_enough_to_update(world: World, endpoint: Endpoint) -> None:
-    endpoint.ask(world.caller("view_test"), world.make()).expect_status(403)
-
-
-@check("A-11", needs=["A-9"], cases=SAMPLES)
-def view_test_is_enough_for_what_keeps_nothing(world: World, endpoint: Endpoint) -> None:
-    served(endpoint.ask(world.caller("view_test"), world.make()))
-
-
-@check("A-11", needs=["A-6"], cases=OTHERS)
-def scopes_of_products_are_not_enough_for_the_others(world: World, endpoint: Endpoint) -> None:
-    endpoint.ask(world.caller("view_products"), world.make()).expect_status(403)
-
-
-@check("A-12", cases=["view_products", "view_published_products"])
-def either_scope_of_products_is_enough(world: World, scope: str) -> None:
-    served(PRODUCT_SEARCH["4.14 products"].ask(world.caller(scope), world.make()))
-
-
 @check("A-12", cases=[("manage_test",), ("view_test",), ("manage_test", "view_test")])
 def other_scopes_do_not_search_products(world: World, scopes: tuple[str, ...]) -> None:
     PRODUCT_SEARCH["4.14 products"].ask(world.caller(*scopes), world.make()).expect_status(403)
@@ -234,17 +193,6 @@ def scopes_of_products_open_nothing_else(world: World, endpoint: Endpoint) -> No
     made = world.make()
     for scopes in (("view_products",), ("view_published_products",)):
         endpoint.ask(world.caller(*scopes), made).expect_status(403)
-
-
-@check("A-13", cases=[("view_products",), ("view_published_products",), ("view_products", "view_published_products")])
-def scopes_of_products_do_not_read(world: World, scopes: tuple[str, ...]) -> None:
-    for path in ("?limit=1", f"{SORTED}?limit=1", f"{SEARCH}?limit=1"):
-        world.caller(*scopes).get(path).expect_status(403)
-
-
-@check("A-13", cases=ALL)
-def manage_project_opens_nothing(world: World, endpoint: Endpoint) -> None:
-    endpoint.ask(world.caller("manage_project"), world.make()).expect_status(403)
 
 
 POWERLESS: dict[str, Callable[[World], Caller]] = {
@@ -281,12 +229,3 @@ def a_write_without_the_right_creates_nothing(world: World, method: str, caller:
     body: dict[str, Any] = {"key": key, "objectTypeProperty": {}}
     caller(world).send(method, "", body)
     world.get(f"/key={key}").expect_status(404)
-
-
-@check("A-14", needs=["4.2-1"], cases=CHANGING)
-def a_write_with_a_token_of_another_project_changes_nothing(world: World, endpoint: Endpoint) -> None:
-    second = world.second()
-    made: Made = second.make()
-    before = second.get(f"/{made.id}").expect_status(200).json
-    endpoint.ask(world.stranger(), made)
-    second.get(f"/{made.id}").expect_status(200).expect_json(before)

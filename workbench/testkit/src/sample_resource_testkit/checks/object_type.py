@@ -1,7 +1,6 @@
 """ObjectType (2.3): its arrays, their numbers and objects, and that stored values come back."""
 
 import re
-import struct
 from collections.abc import Mapping, Sequence
 from math import copysign
 from typing import Any
@@ -48,28 +47,10 @@ def kept(world: World, fields: Mapping[str, Any], *, alone: bool = False) -> Non
     expect_kept(world, world.post("", {"objectTypeProperty": dict(fields)}), fields, alone=alone)
 
 
-@check("2.3-1")
-def all_arrays_are_kept(world: World) -> None:
-    kept(world, ALL)
-
-
 @check("2.3-1", cases=ALL)
 def each_array_is_kept(world: World, values: Any) -> None:
     name = next(field for field, known in ALL.items() if known is values)
     kept(world, {name: values})
-
-
-@check("2.3-1", cases=["PUT", "PATCH"])
-def each_write_keeps_all_arrays(world: World, method: str) -> None:
-    made = world.make()
-    body = {"id": made.id, "version": made.version, "objectTypeProperty": ALL}
-    world.send(method, "", body).expect_success().expect_json("objectTypeProperty", ALL)
-
-
-@check("2.3-2", cases=["POST", "PUT"])
-def an_object_type_without_fields_is_one(world: World, method: str) -> None:
-    answer = world.send(method, "", {"key": world.key(), "version": 1, "objectTypeProperty": {}})
-    expect_kept(world, answer, {}, alone=True)
 
 
 @check("2.3-2", cases=ALL)
@@ -99,14 +80,9 @@ def order_and_duplicates_of_many_values_are_kept(world: World) -> None:
     kept(world, {INTEGERS: [world.random.randint(-9, 9) for _ in range(200)]})
 
 
-@check("2.3-4", cases=[INTEGERS, UNIQUE, FLOATS, NUMBERS, TEXTS, OBJECTS])
+@check("2.3-2", cases=[INTEGERS, UNIQUE, FLOATS, NUMBERS, TEXTS, OBJECTS])
 def an_empty_array_is_kept(world: World, name: str) -> None:
     kept(world, {name: []}, alone=True)
-
-
-@check("2.3-4")
-def empty_arrays_stay_beside_others(world: World) -> None:
-    kept(world, {INTEGERS: [], TEXTS: ["a"], OBJECTS: []}, alone=True)
 
 
 LARGE = {
@@ -125,16 +101,6 @@ LARGE = {
 @check("2.3-5", cases=LARGE)
 def an_integer_of_64_bits_is_kept(world: World, number: int) -> None:
     kept(world, {INTEGERS: [number, number], UNIQUE: [number]})
-
-
-@check("2.3-5", cases=LARGE)
-def an_integer_of_64_bits_is_kept_among_numbers(world: World, number: int) -> None:
-    kept(world, {NUMBERS: [number, 0.5], FLOATS: [number], PAIR: [number, number]})
-
-
-@check("2.3-5", cases=LARGE)
-def an_integer_of_64_bits_is_kept_in_an_item(world: World, number: int) -> None:
-    kept(world, {OBJECTS: [{"integerExample": number}]})
 
 
 DOUBLES = {
@@ -162,10 +128,18 @@ def a_double_is_kept(world: World, text: str) -> None:
     expect_kept(world, sent(world, written), fields)
 
 
-@check("2.3-6")
-def doubles_by_chance_are_kept(world: World) -> None:
-    found = [struct.unpack("<d", world.random.randbytes(8))[0] for _ in range(200)]
-    kept(world, {NUMBERS: [number for number in found if abs(number) < 1e308 and number % 1]})
+ROUND = {"9007199254740993.5": 2**53 + 2, "1e18": 10**18, "-4503599627370497.5": -(2**52 + 2), "0.5e1": 5}
+
+
+@check("2.3-6", cases=list(ROUND))
+def a_double_that_is_a_whole_number_is_that_integer(world: World, text: str) -> None:
+    whole = ROUND[text]
+    answer = sent(world, f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 0.1]}}').expect_success()
+    for name in (FLOATS, NUMBERS, PAIR):
+        found = answer.at("objectTypeProperty", name, 0)
+        answer.expect(isinstance(found, int) and found == whole, f"the integer {whole}", found)
+    again = world.put("", answer.json).expect_success()
+    again.expect_json("version", answer.at("version"))
 
 
 WHOLE = {"3.0": 3, "1e2": 100, "1E2": 100, "-1.50e1": -15, "100e-2": 1, "0.0": 0, "9.007199254740993e15": 2**53 + 1}
@@ -176,13 +150,8 @@ def a_number_without_a_fraction_is_an_integer(world: World, name: str, text: str
     expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
 
 
-@check("2.3-7", cases=["integerExample", "integerExampleInt32"])
-def it_is_one_in_an_item_too(world: World, name: str) -> None:
-    expect_kept(world, sent(world, f'{{"{OBJECTS}": [{{"{name}": 2.0}}]}}'), {OBJECTS: [{name: 2}]})
-
-
 @check(
-    "2.3-8",
+    "2.3-13",
     cases={
         f"{text} in {name}": (name, text)
         for name in INTEGER_FIELDS
@@ -196,14 +165,9 @@ def a_fraction_is_refused_among_integers(world: World, name: str, text: str) -> 
 BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "-1e300", "1" * 100]
 
 
-@check("2.3-9", cases={f"{text[:24]} in {name}": (name, text) for name in INTEGER_FIELDS for text in BEYOND_64_BITS})
+@check("2.3-12", cases={f"{text[:24]} in {name}": (name, text) for name in INTEGER_FIELDS for text in BEYOND_64_BITS})
 def an_integer_beyond_64_bits_is_refused(world: World, name: str, text: str) -> None:
     refused(sent(world, f'{{"{name}": [{text}]}}'), 400, "InvalidField")
-
-
-@check("2.3-9", cases=[text[:24] for text in BEYOND_64_BITS])
-def an_integer_beyond_64_bits_is_refused_in_an_item(world: World, text: str) -> None:
-    refused(sent(world, f'{{"{OBJECTS}": [{{"integerExample": {text}}}]}}'), 400, "InvalidField")
 
 
 @check("2.3-10", cases=[-2147483648, 2147483647, 0, -1])
@@ -218,7 +182,7 @@ def an_integer_beyond_32_bits_is_refused(world: World, number: int) -> None:
 
 
 @check(
-    "2.3-11",
+    "2.3-6",
     cases=["9223372036854775808", "-9223372036854775809", "12345678901234567890123", "1e20", "1e308", "1" * 60],
 )
 def a_whole_number_beyond_64_bits_is_a_double(world: World, text: str) -> None:
@@ -236,24 +200,7 @@ def a_number_beyond_all_doubles_is_refused(world: World, text: str) -> None:
         refused(sent(world, fields), 400, "InvalidField")
 
 
-@check("2.3-12", cases=INTEGER_FIELDS)
-def a_number_beyond_all_doubles_is_refused_among_integers(world: World, name: str) -> None:
-    refused(sent(world, f'{{"{name}": [1e400]}}'), 400, "InvalidField")
-
-
-@check("2.3-13", cases=["PUT", "PATCH"])
-def no_write_converts_a_value(world: World, method: str) -> None:
-    for fields in ({INTEGERS: ["5"]}, {NUMBERS: [True]}, {TEXTS: [5]}):
-        body = {"key": world.key(), "version": 1, "objectTypeProperty": fields}
-        refused(world.send(method, "", body), 400, "InvalidJsonInput")
-
-
-@check("2.3-14", cases=["1, 1", "1, 2, 1", "0, 0, 0", "-5, 3, -5", "9007199254740993, 9007199254740993"])
-def a_repetition_is_refused_among_unique_integers(world: World, items: str) -> None:
-    sent(world, f'{{"{UNIQUE}": [{items}]}}').expect_status(400)
-
-
-@check("2.3-21", needs=["2.3-7"], cases=["1, 1.0", "100, 1e2", "-5, 3, -5.0"])
+@check("2.3-14", needs=["2.3-7"], cases=["1, 1.0", "100, 1e2", "-5, 3, -5.0"])
 def the_same_integer_in_another_notation_is_a_repetition(world: World, items: str) -> None:
     sent(world, f'{{"{UNIQUE}": [{items}]}}').expect_status(400)
 
@@ -261,12 +208,6 @@ def the_same_integer_in_another_notation_is_a_repetition(world: World, items: st
 @check("2.3-14", cases=[[], [1], [1, -1], [9007199254740992, 9007199254740993], [0, 1, 10, 100], [2**63 - 1, -(2**63)]])
 def unique_integers_that_differ_are_accepted(world: World, items: list[int]) -> None:
     world.post("", {"objectTypeProperty": {UNIQUE: items}}).expect_success()
-
-
-@check("2.3-14")
-def a_late_repetition_is_refused(world: World) -> None:
-    items = [*range(1000), 500]
-    world.post("", {"objectTypeProperty": {UNIQUE: items}}).expect_status(400)
 
 
 @check("2.3-15", cases=[[1, 2], [0.5, 0.5], [-1, 1.5], [0, 0]])
@@ -279,19 +220,13 @@ def another_number_of_items_than_two_is_refused(world: World, items: Sequence[fl
     world.post("", {"objectTypeProperty": {PAIR: items}}).expect_status(400)
 
 
-@check("2.3-15", cases=["PUT", "PATCH"])
-def each_write_refuses_another_number_of_items(world: World, method: str) -> None:
-    body = {"key": world.key(), "version": 1, "objectTypeProperty": {PAIR: [1]}}
-    world.send(method, "", body).expect_status(400)
-
-
-@check("2.3-18", cases=[1, 2, 5])
+@check("2.3-1", cases=[1, 2, 5])
 def items_with_both_fields_are_kept(world: World, count: int) -> None:
     kept(world, {OBJECTS: [{"integerExample": number, "integerExampleInt32": -number} for number in range(count)]})
 
 
 @check(
-    "2.3-20",
+    "2.3-2",
     cases={
         "no field": [{}],
         "the first": [{"integerExample": 7}],
@@ -304,7 +239,7 @@ def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]
 
 
 @check(
-    "2.3-19",
+    "E-36",
     cases={
         "integers and texts": {INTEGERS: list(range(5_000)), TEXTS: ["a"] * 5_000},
         "unique integers and floats": {UNIQUE: list(range(5_000)), FLOATS: [0.5] * 5_000},
@@ -315,7 +250,7 @@ def thousands_of_items_are_kept(world: World, fields: Mapping[str, Any]) -> None
     kept(world, fields)
 
 
-@check("2.3-22", cases={"floats": "arrayOfFloatExample", "numbers": NUMBERS, "two numbers": "arrayOfTwonumbersExample"})
+@check("2.3-6", cases={"floats": "arrayOfFloatExample", "numbers": NUMBERS, "two numbers": "arrayOfTwonumbersExample"})
 def a_negative_zero_keeps_its_sign(world: World, name: str) -> None:
     answer = sent(world, f'{{"{name}": [-0.0, 0.0]}}').expect_success()
     for found in (answer, world.get(f"/{made_by(answer).id}").expect_status(200)):

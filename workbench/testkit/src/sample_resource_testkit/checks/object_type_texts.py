@@ -1,10 +1,8 @@
 """The texts of ObjectType (2.3), of ``key`` and of ``someProperty``."""
 
-from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import TEXTS
-from sample_resource_testkit.checks.object_type import expect_kept, kept, sent
+from sample_resource_testkit.checks.object_type import kept, sent
 from sample_resource_testkit.checks.refusals import refused
-from sample_resource_testkit.checks.steps import JSON_BODY, change
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -44,20 +42,6 @@ def any_text_is_kept(world: World, text: str) -> None:
     kept(world, {TEXTS: [text, f"{text}a"]})
 
 
-@check("2.3-16", cases={"an emoji": "🐙", "a combining accent": "e\u0301", "controls": "\u0001\n", "plain": "a/b"})
-def it_does_not_matter_how_a_text_is_escaped(world: World, text: str) -> None:
-    units = text.encode("utf-16-be")
-    escaped = "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
-    expect_kept(world, sent(world, f'{{"{TEXTS}": ["{escaped}"]}}'), {TEXTS: [text]})
-
-
-@check("2.3-16", needs=["2.6-3"], cases={name: text for name, text in UNICODE.items() if len(text) < 100})
-def any_text_is_kept_as_some_property(world: World, text: str) -> None:
-    made = world.make()
-    world.post(f"/{made.id}", update_body(made.version, change(text))).expect_success()
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", text)
-
-
 UNKEEPABLE = {
     "U+0000": "\\u0000",
     "U+0000 within": "a\\u0000b",
@@ -72,28 +56,3 @@ UNKEEPABLE = {
 @check("2.3-17", cases=UNKEEPABLE)
 def such_a_text_is_refused(world: World, text: str) -> None:
     refused(sent(world, f'{{"{TEXTS}": ["a", "{text}"]}}'), 400, "InvalidField")
-
-
-@check("2.3-17", cases=UNKEEPABLE)
-def such_a_text_is_refused_as_some_property(world: World, text: str) -> None:
-    body = f'{{"version": 1, "actions": [{{"action": "changeSomeProperty", "someProperty": "{text}"}}]}}'
-    refused(world.post(f"/{world.make().id}", body=body, headers=JSON_BODY), 400, "InvalidField")
-
-
-@check("2.3-17", cases={"U+0000": "ab\\u0000", "a surrogate": "ab\\ud800"})
-def such_a_text_is_refused_as_a_key(world: World, text: str) -> None:
-    body = f'{{"key": "{text}", "objectTypeProperty": {{}}}}'
-    refused(world.post("", body=body, headers=JSON_BODY), 400, "InvalidField")
-
-
-@check("2.3-17", cases={"a value": "id", "a name": "createdBy"})
-def such_a_text_is_shown_by_what_keeps_nothing(world: World, field: str) -> None:
-    body = {field: "a\x00b" if field == "id" else {"firstName": "a\x00b"}}
-    answer = world.post("/description-with-urn-links", body).expect_status(200)
-    answer.expect_json(TEXTS, ["a\x00b"])
-
-
-@check("2.3-17")
-def a_lone_surrogate_is_refused_there_too(world: World) -> None:
-    body = '{"id": "a\\ud800"}'
-    refused(world.post("/description-with-urn-links", body=body, headers=JSON_BODY), 400, "InvalidField")

@@ -9,7 +9,6 @@ from typing import Any
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made, update_body
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, TEXTS
-from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.steps import (
     CREATING,
     ON_THE_COLLECTION,
@@ -56,7 +55,7 @@ UNSTAGED: dict[str, Any] = {"without it": None, "staged=false": False}
 
 
 @check(
-    "3-1",
+    "3-2",
     needs=["3-6"],
     cases={f"{method}, {name}": (method, name) for method in ON_THE_COLLECTION for name in UNSTAGED},
 )
@@ -66,29 +65,6 @@ def a_write_changes_both_projections(world: World, method: str, name: str) -> No
     answer.expect_json("objectTypeProperty", AFTER)
     body = published(world, made)
     world.expect(body.get("objectTypeProperty") == AFTER, "the same in the staged projection", body)
-
-
-@check("3-1", needs=["3-6"], cases={f"{method}, {name}": (method, name) for method in CREATING for name in UNSTAGED})
-def a_creation_makes_both_projections(world: World, method: str, name: str) -> None:
-    query = {} if UNSTAGED[name] is None else {"staged": UNSTAGED[name]}
-    body = {"key": world.key(), "objectTypeProperty": AFTER}
-    answer = world.send(method, "", body, query=query).expect_success().expect_json("objectTypeProperty", AFTER)
-    staged = published(world, made_by(answer))
-    world.expect(staged.get("objectTypeProperty") == AFTER, "the same in the staged projection", staged)
-
-
-@check("3-1", cases=ON_THE_COLLECTION)
-def staged_is_a_boolean(world: World, method: str) -> None:
-    made = world.make(BEFORE)
-    write(world, method, made, AFTER, staged=True).expect_success()
-    refused(write(world, method, made, AFTER, staged="maybe"), 400, "InvalidInput")
-
-
-@check("3-2", cases=ON_THE_COLLECTION)
-def a_staged_write_is_answered_with_the_current_projection(world: World, method: str) -> None:
-    made = world.make(BEFORE)
-    answer = write(world, method, made, AFTER, staged=True).expect_success()
-    answer.expect_json("objectTypeProperty", BEFORE).expect_json("version", made.version + 1)
 
 
 READS: dict[str, Callable[[World, Made, str], Answer]] = {
@@ -106,31 +82,11 @@ def a_staged_write_is_not_seen(world: World, read: Callable[[World, Made, str], 
     read(world, made, "").expect_status(200).expect_json("objectTypeProperty", BEFORE)
 
 
-@check("3-2", needs=["4.1-6"], cases=["", "/sorted-query-parameters"])
-def lists_do_not_show_a_staged_write(world: World, path: str) -> None:
-    word = world.word()
-    made = world.make({TEXTS: [word]})
-    write(world, "PUT", made, AFTER, staged=True).expect_success()
-    answer = world.get(path, query={"where": f'{TEXTS} contains any ("{word}")'})
-    expect_found(answer, made)
-    result = answer.at("results", 0)
-    answer.expect(result.get("objectTypeProperty", result).get(TEXTS) == [word], "the current projection", result)
-
-
 @check("3-3", cases=CREATING)
 def a_staged_creation_has_an_empty_current_projection(world: World, method: str) -> None:
     answer = world.send(method, "", {"key": world.key(), "objectTypeProperty": AFTER}, query={"staged": True})
     answer.expect_status(201).expect_json("objectTypeProperty", {})
     world.get(f"/{made_by(answer).id}").expect_status(200).expect_json("objectTypeProperty", {})
-
-
-@check("3-3", needs=["3-6"], cases=CREATING)
-def a_staged_creation_can_be_published(world: World, method: str) -> None:
-    answer = world.send(method, "", {"key": world.key(), "objectTypeProperty": AFTER}, query={"staged": True})
-    if answer.status != 201:
-        world.not_reachable(f"a staged creation is answered with {answer.status}")
-    body = published(world, made_by(answer))
-    world.expect(body.get("objectTypeProperty") == AFTER, "what was staged", body)
 
 
 def search(world: World, word: str, query: dict[str, Any]) -> Answer:
@@ -153,33 +109,6 @@ def a_search_matches_the_projection_that_it_asks_for(world: World, query: dict[s
     wanted, other = (staged, current) if query.get("staged") else (current, staged)
     expect_found(search(world, wanted, query), made)
     expect_found(search(world, other, query))
-
-
-@check("3-4", cases=STAGED)
-def a_search_shows_the_projection_that_it_asks_for(world: World, query: dict[str, Any]) -> None:
-    word = world.word()
-    made = world.make({TEXTS: [word], INTEGERS: [1]})
-    write(world, "PUT", made, {TEXTS: [word], INTEGERS: [2]}, staged=True).expect_success()
-    answer = expect_found(search(world, word, query), made)
-    answer.expect_json("results", 0, INTEGERS, [2] if query.get("staged") else [1])
-
-
-@check("3-4", cases=STAGED)
-def a_filter_looks_at_the_projection_that_is_asked_for(world: World, query: dict[str, Any]) -> None:
-    word = world.word()
-    made = world.make({TEXTS: [word], INTEGERS: [1]})
-    write(world, "PUT", made, {TEXTS: [word], INTEGERS: [2]}, staged=True).expect_success()
-    wanted, other = (2, 1) if query.get("staged") else (1, 2)
-    expect_found(search(world, word, {**query, "filter.query": f"{INTEGERS}:{wanted}"}), made)
-    expect_found(search(world, word, {**query, "filter.query": f"{INTEGERS}:{other}"}))
-
-
-@check("3-4", needs=["3-8"], cases=STAGED)
-def a_search_looks_into_some_property_of_the_projection(world: World, query: dict[str, Any]) -> None:
-    word = world.word()
-    made = world.update(world.make(), change(word, staged=True))
-    found = [made] if query.get("staged") else []
-    expect_found(search(world, word, query), *found)
 
 
 DIFFERENCES: dict[str, tuple[Callable[[World, Made], object], bool]] = {
@@ -210,7 +139,7 @@ def a_result_says_whether_the_projections_differ(
         expect_found(search(world, word, query), made).expect_json("results", 0, "hasStagedChanges", differ)
 
 
-@check("3-6", needs=["3-2"], cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
+@check("3-6", cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
 def publish_makes_the_staged_projection_current(world: World, fields: dict[str, Any]) -> None:
     made = staged_change(world, fields)
     answer = world.post(f"/{made.id}", update_body(now(world, made).version, "publish")).expect_success()
@@ -218,51 +147,13 @@ def publish_makes_the_staged_projection_current(world: World, fields: dict[str, 
     world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
 
 
-@check("3-6")
-def publish_makes_the_staged_some_property_current(world: World) -> None:
-    made = world.update(world.make(), change("staged", staged=True))
-    answer = world.post(f"/{made.id}", update_body(made.version, "publish")).expect_success()
-    answer.expect_json("someProperty", "staged")
-
-
-@check("3-6")
-def publish_applies_to_the_actions_before_it(world: World) -> None:
-    made = world.make()
-    actions = [change("first", staged=True), {"action": "publish"}]
-    world.post(f"/{made.id}", update_body(made.version, *actions)).expect_success().expect_json("someProperty", "first")
-
-
-@check("3-7", needs=["3-2", "3-6"], cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
+@check("3-6", cases={"other values": AFTER, "one more field": {**BEFORE, FLOATS: [0.5]}})
 def revert_makes_the_current_projection_staged(world: World, fields: dict[str, Any]) -> None:
     made = staged_change(world, fields)
     body = reverted(world, made)
     world.expect(body.get("objectTypeProperty") == BEFORE, "the current projection as it was", body)
     after = published(world, made)
     world.expect(after.get("objectTypeProperty") == BEFORE, "no staged changes", after)
-
-
-@check("3-7", needs=["3-8", "3-6"])
-def revert_takes_back_some_property(world: World) -> None:
-    made = world.update(world.make(), change("current"))
-    made = world.update(made, change("staged", staged=True))
-    reverted(world, made)
-    after = published(world, made)
-    world.expect(after.get("someProperty") == "current", "someProperty as it was", after)
-
-
-@check("3-8")
-def a_staged_some_property_is_not_current(world: World) -> None:
-    made = world.update(world.make(), change("current"))
-    answer = world.post(f"/{made.id}", update_body(made.version, change("staged", staged=True))).expect_success()
-    answer.expect_json("someProperty", "current")
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "current")
-
-
-@check("3-8")
-def a_first_staged_some_property_leaves_it_absent(world: World) -> None:
-    made = world.make()
-    answer = world.post(f"/{made.id}", update_body(made.version, change("staged", staged=True))).expect_success()
-    answer.expect_absent("someProperty")
 
 
 @check(
@@ -275,19 +166,12 @@ def some_property_is_set_in_the_staged_projection(world: World, more: dict[str, 
     world.expect(after.get("someProperty") == "second", "someProperty in the staged projection", after)
 
 
-@check("3-9", cases=["publish", "revertStagedChanges"])
+@check("9-4", cases=["publish", "revertStagedChanges"])
 def without_staged_changes_nothing_happens(world: World, action: str) -> None:
     made = world.update(world.make(BEFORE), change("a"))
     before = as_read(world, made)
     world.post(f"/{made.id}", update_body(made.version, action)).expect_status(200).expect_json(before)
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
-
-
-@check("3-9", needs=["3-2", "3-6", "3-7"], cases=["publish", "revertStagedChanges"])
-def a_second_time_nothing_happens(world: World, action: str) -> None:
-    made = staged_change(world)
-    first = world.update(now(world, made), action)
-    world.post(f"/{made.id}", update_body(first.version, action)).expect_status(200).expect_json(first.body)
 
 
 CURRENT_QUERIES: dict[str, Callable[[str, int], dict[str, Any]]] = {
@@ -300,7 +184,7 @@ CURRENT_QUERIES: dict[str, Callable[[str, int], dict[str, Any]]] = {
 }
 
 
-@check("3-10", needs=["3-2"], cases=CURRENT_QUERIES)
+@check("3-2", cases=CURRENT_QUERIES)
 def conditions_look_at_the_current_projection(world: World, query: Callable[[str, int], dict[str, Any]]) -> None:
     current, staged = (world.word(), world.number()), (world.word(), world.number())
     made = world.make({TEXTS: [current[0]], INTEGERS: [current[1]]})
@@ -309,38 +193,8 @@ def conditions_look_at_the_current_projection(world: World, query: Callable[[str
     expect_found(world.get("", query=query(*staged)))
 
 
-@check("3-10", needs=["3-8"])
-def where_looks_at_the_current_some_property(world: World) -> None:
-    current, staged = world.word(), world.word()
-    made = world.update(world.make(), change(current))
-    world.update(made, change(staged, staged=True))
-    expect_found(world.get("", query={"where": f'someProperty = "{current}"'}), made)
-    expect_found(world.get("", query={"where": f'someProperty = "{staged}"'}))
-
-
-@check("3-10", needs=["3-8", "4.1-6"], cases=["asc", "desc"])
-def sort_looks_at_the_current_some_property(world: World, direction: str) -> None:
-    word = world.word()
-    made = [world.update(world.make({TEXTS: [word]}), change(text)) for text in ("a", "b")]
-    for one, text in zip(made, ("z", "y"), strict=True):
-        world.update(one, change(text, staged=True))
-    answer = world.get("", query={"stringParameter": word, "sort": f"someProperty {direction}"}).expect_status(200)
-    ids = [result.get("id") for result in answer.at("results")]
-    wanted = [one.id for one in (made if direction == "asc" else made[::-1])]
-    answer.expect(ids == wanted, "results in the order of the current someProperty", ids)
-
-
-@check("3-11", needs=["3-6"])
-def a_staged_post_merges(world: World) -> None:
-    made = staged_change(world, {INTEGERS: [2], FLOATS: [0.5]})
-    write(world, "POST", made, {INTEGERS: [3], NUMBERS: [7]}, staged=True).expect_success()
-    body = published(world, made)
-    wanted = {INTEGERS: [3], FLOATS: [0.5], NUMBERS: [7]}
-    world.expect(body.get("objectTypeProperty") == wanted, f"{wanted} after publish", body.get("objectTypeProperty"))
-
-
 @check(
-    "3-11",
+    "3-2",
     needs=["3-6"],
     cases={"PUT": ("PUT", {INTEGERS: [3]}), "PATCH": ("PATCH", {INTEGERS: [3]}), "PUT of {}": ("PUT", {})},
 )

@@ -50,15 +50,6 @@ def one_of_many_updates_of_a_version_succeeds(world: World, name: str) -> None:
     world.expect(others == {409: WRITERS - 1}, f"409 {WRITERS - 1} times", {str(key): n for key, n in others.items()})
 
 
-@check("9-14", needs=["4.10-1", "9-5"], alone=True)
-def one_of_many_updates_succeeds_also_later(world: World) -> None:
-    made = world.make()
-    for _ in range(4):
-        answers = world.race([world.request("POST", f"/{made.id}", update_body(made.version))] * 16)
-        expect_statuses(world, answers, {200: 1, 409: 15})
-        made = Made(next(answer.json for answer in answers if answer.status == 200), made.key)
-
-
 @check("9-14", needs=["9-12"], alone=True, cases=["PUT", "PATCH"])
 def one_of_many_writes_on_the_collection_succeeds(world: World, method: str) -> None:
     made = world.make()
@@ -97,27 +88,7 @@ def the_version_rises_by_as_many_writes_as_succeeded(
     answer.expect(answer.at("version") >= made.version + risen, f"{made.version + risen} or more", answer.at("version"))
 
 
-@check("9-15", needs=["9-2", "9-5"], alone=True)
-def a_counter_with_retries_loses_nothing(world: World) -> None:
-    made = world.make()
-
-    def add(_number: int) -> int:
-        version, sent = made.version, 0
-        while sent < 100:
-            sent += 1
-            answer = world.post(f"/{made.id}", update_body(version))
-            if answer.status == 200:
-                return 1
-            current = [entry.get("currentVersion") for entry in errors_of(answer)]
-            version = current[0] if current and isinstance(current[0], int) else version + 1
-        return 0
-
-    risen = sum(world.at_once(8, add))
-    world.expect(risen > 0, "one success at least", risen)
-    world.get(f"/{made.id}").expect_status(200).expect_json("version", made.version + risen)
-
-
-@check("9-16", needs=["9-3", "4.6-5"], alone=True, cases={name: RISING[name] for name in ("PUT", "all kinds")})
+@check("9-15", needs=["9-3", "4.6-5"], alone=True, cases={name: RISING[name] for name in ("PUT", "all kinds")})
 def the_versions_in_the_answers_differ(world: World, request: Callable[[World, Made, int], Request]) -> None:
     made = world.make()
     answers = world.race([request(world, made, number) for number in range(WRITERS)])
@@ -162,15 +133,6 @@ def concurrent_writes_of_a_new_key_make_one(world: World, how: str) -> None:
     world.expect(len(ids) == 1, "one id in all answers", f"{len(ids)} ids")
 
 
-@check("9-18", needs=["4.6-5"], alone=True)
-def each_of_several_new_keys_makes_one(world: World) -> None:
-    keys = [world.key() for _ in range(8)]
-    answers = world.race(
-        [world.request("PUT", "", {"key": keys[number % 8], "objectTypeProperty": {}}) for number in range(WRITERS)]
-    )
-    expect_statuses(world, answers, {200: WRITERS - 8, 201: 8})
-
-
 @check(
     "9-19",
     needs=["4.8-4"],
@@ -202,13 +164,6 @@ def one_of_many_deletes_succeeds(world: World, with_version: bool) -> None:
     expect_statuses(world, answers, {200: 1, 404: WRITERS - 1})
 
 
-@check("9-21", needs=["4.11-1"], alone=True)
-def one_delete_of_each_resource_succeeds(world: World) -> None:
-    all_made = [world.make() for _ in range(8)]
-    answers = world.race([world.request("DELETE", f"/{all_made[number % 8].id}") for number in range(WRITERS)])
-    expect_statuses(world, answers, {200: 8, 404: WRITERS - 8})
-
-
 CHANGING: dict[str, Callable[[World, Made], Request]] = {
     "POST on the id": lambda world, made: world.request("POST", f"/{made.id}", update_body(made.version)),
     "PATCH": lambda world, made: world.request(
@@ -220,7 +175,7 @@ CHANGING: dict[str, Callable[[World, Made], Request]] = {
 }
 
 
-@check("9-22", needs=["4.11-5", "9-5"], alone=True, cases=CHANGING)
+@check("9-21", needs=["4.11-5", "9-5"], alone=True, cases=CHANGING)
 def of_an_update_and_a_delete_one_succeeds(world: World, request: Callable[[World, Made], Request]) -> None:
     all_made = [world.make() for _ in range(16)]
     requests = [
@@ -249,21 +204,6 @@ def one_of_many_resources_gets_a_key(world: World, method: str) -> None:
     for answer in answers:
         codes = [entry.get("code") for entry in errors_of(answer)]
         answer.expect(answer.status == 200 or "DuplicateField" in codes, "DuplicateField", codes)
-
-
-@check("9-23", needs=["2.2-11"], alone=True)
-def of_two_resources_that_swap_keys_none_gets_both(world: World) -> None:
-    pairs = [(keyed(world), keyed(world)) for _ in range(8)]
-    world.race(
-        [
-            world.request("POST", "", {"id": one.id, "key": other.key, "objectTypeProperty": {}})
-            for first, second in pairs
-            for one, other in ((first, second), (second, first))
-        ]
-    )
-    for pair in pairs:
-        keys = [world.get(f"/{made.id}").expect_status(200).at("key") for made in pair]
-        world.expect(len(set(keys)) == 2, "two resources with different keys", keys)
 
 
 def readings(world: World, made: Made) -> dict[str, Callable[[], Request]]:
@@ -326,28 +266,6 @@ def a_read_sees_all_actions_of_an_update_or_none(world: World) -> None:
         found = (answer.members.get("version"), answer.members.get("someProperty")) if answer.status == 200 else None
         wanted = [(made.version, None), (made.version + 1, "step 49")]
         answer.expect(found in wanted, "all actions of the update or none", found)
-
-
-INDEPENDENT: dict[str, tuple[Callable[[World, Made], Request], int]] = {
-    "POST on the id": (lambda world, made: world.request("POST", f"/{made.id}", update_body(made.version)), 200),
-    "PUT": (lambda world, made: collection(world, "PUT", made, {INTEGERS: [1]}), 200),
-    "DELETE": (lambda world, made: world.request("DELETE", f"/{made.id}"), 200),
-    "POST with a key of its own": (
-        lambda world, _made: world.request("POST", "", {"key": world.key(), "objectTypeProperty": {}}),
-        201,
-    ),
-}
-
-
-@check("9-25", alone=True, cases=INDEPENDENT)
-def writes_of_different_resources_all_succeed(
-    world: World, request: Callable[[World, Made], Request], status: int
-) -> None:
-    first = world.make()
-    if world.deliver(request(world, first)).status != status:
-        world.not_reachable(f"the write alone is not answered with {status}")
-    answers = world.race([request(world, made) for made in [world.make() for _ in range(WRITERS)]])
-    expect_statuses(world, answers, {status: WRITERS})
 
 
 @check("9-26", alone=True, cases={"reads": "GET", "writes": "POST"})

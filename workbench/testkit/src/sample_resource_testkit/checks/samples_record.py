@@ -6,7 +6,7 @@ from email.utils import format_datetime
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.names import LINKS, TEXTS, complex_path
+from sample_resource_testkit.checks.names import LINKS, complex_path
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
@@ -54,11 +54,6 @@ def a_scalar_field_is_taken(world: World, path: str, name: Any) -> None:
     (taken or answers)[0].expect_success()
 
 
-@check("2.4-3", cases=list(PLACES))
-def all_scalar_fields_are_taken_together(world: World, place: str) -> None:
-    world.post(PLACES[place], dict.fromkeys(SCALARS, "a text")).expect_success()
-
-
 TIMES_AND_PERSONS: dict[str, Any] = {
     "createdAt": {"createdAt": SAMPLE},
     "lastModifiedAt": {"lastModifiedAt": SAMPLE},
@@ -70,7 +65,7 @@ TIMES_AND_PERSONS: dict[str, Any] = {
 }
 
 
-@check("2.4-2", cases=both(TIMES_AND_PERSONS))
+@check("2.4-1", cases=both(TIMES_AND_PERSONS))
 def times_and_persons_are_taken(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
 
@@ -96,11 +91,6 @@ def a_scalar_may_have_any_type(world: World, path: str, value: Any) -> None:
     world.post(path, dict.fromkeys(SCALARS, value)).expect_success()
 
 
-@check("2.4-3", needs=["4.9-5"], cases=SCALARS)
-def null_is_as_if_absent(world: World, field: str) -> None:
-    world.post(complex_path("a", "b"), {field: None}).expect_success().expect_json({TEXTS: ["a", "b"]})
-
-
 SPARSE: dict[str, Any] = {
     "nothing": {},
     "an empty createdBy": {"createdBy": {}},
@@ -110,7 +100,7 @@ SPARSE: dict[str, Any] = {
 }
 
 
-@check("2.4-4", cases=both(SPARSE))
+@check("2.4-3", cases=both(SPARSE))
 def all_fields_are_optional(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
 
@@ -121,7 +111,7 @@ UNKNOWN: dict[str, Any] = {
 } | {"createdBy.middleName": {"createdBy": {"middleName": "a"}}, "lastModifiedBy.id": {"lastModifiedBy": {"id": "a"}}}
 
 
-@check("2.4-5", cases=both(UNKNOWN))
+@check("4-16", cases=both(UNKNOWN))
 def an_unknown_field_is_refused(world: World, path: str, record: Any) -> None:
     refused(world.post(path, record), 400, "InvalidJsonInput")
 
@@ -141,38 +131,10 @@ ACCEPTED_TIMES = [
 ]
 
 
-@check("2.4-6", needs=["2.4-2"], cases=ACCEPTED_TIMES)
+@check("2.4-6", needs=["2.4-1"], cases=ACCEPTED_TIMES)
 def any_time_of_rfc_3339_is_taken(world: World, text: str) -> None:
     for path in PLACES.values():
         world.post(path, {"createdAt": text, "lastModifiedAt": text}).expect_success()
-
-
-REFUSED_TIMES = [
-    "",
-    "yesterday",
-    "2016-02-28",
-    "16:41:41",
-    "2016-02-28T16:41:41",
-    "2016-02-28T16:41Z",
-    "2016-02-30T16:41:41Z",
-    "2015-02-29T16:41:41Z",
-    "2016-13-01T16:41:41Z",
-    "2016-02-28T25:41:41Z",
-    "2016-02-28T16:60:41Z",
-    "2016-02-28T16:41:41+0100",
-    "2016-02-28T16:41:41.Z",
-    "2016-2-28T16:41:41Z",
-    "16-02-28T16:41:41Z",
-    "Sun, 28 Feb 2016 16:41:41 GMT",
-    "1456677701",
-    " 2016-02-28T16:41:41Z",
-]
-
-
-@check("2.4-6", cases=REFUSED_TIMES)
-def another_text_is_no_time(world: World, text: str) -> None:
-    for name, path in (("createdAt", complex_path()), ("lastModifiedAt", LINKS)):
-        refused(world.post(path, {name: text}), 400, "InvalidField")
 
 
 def date_time_record(world: World, record: dict[str, Any]) -> Answer:
@@ -245,18 +207,3 @@ def all_fields_say_the_moment_of_lastmodifiedat(world: World, name: str) -> None
     moment = SAME_MOMENTS[name]
     text = moment.isoformat(timespec="milliseconds")
     date_time_record(world, {"lastModifiedAt": text}).expect_subset(said(moment))
-
-
-@check("2.5-2", needs=["2.5-1"], cases=list(SAME_MOMENTS))
-def without_lastmodifiedat_it_is_createdat(world: World, name: str) -> None:
-    moment = SAME_MOMENTS[name]
-    text = moment.isoformat(timespec="milliseconds")
-    date_time_record(world, {"createdAt": text}).expect_subset(said(moment))
-
-
-@check("2.5-2", needs=["2.5-1"], cases={"later": 86_400, "earlier": -86_400})
-def lastmodifiedat_goes_before_createdat(world: World, difference_s: int) -> None:
-    moment = SAME_MOMENTS["in UTC"]
-    other = moment + timedelta(seconds=difference_s)
-    record = {"createdAt": other.isoformat(), "lastModifiedAt": moment.isoformat(timespec="milliseconds")}
-    date_time_record(world, record).expect_subset(said(moment))

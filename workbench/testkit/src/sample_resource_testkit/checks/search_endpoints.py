@@ -5,10 +5,8 @@ from typing import Any
 from sample_resource_testkit.checks.finding import (
     Fields,
     Searched,
-    among,
     expect_ids,
     expect_page,
-    ids_of,
     make,
     stage,
 )
@@ -124,39 +122,3 @@ def a_result_is_flat(world: World, fields: Fields, staged: bool) -> None:
 def a_level_above_the_default_is_refused(world: World, level: int, text: str) -> None:
     for fuzzy in (True, False):
         world.get(SEARCH, query=[("fuzzy", fuzzy), ("fuzzyLevel", level), ("text.en", text)]).expect_status(400)
-
-
-@check("4.4-7", needs=["4.4-4", "S-23"])
-def a_search_takes_a_limit_and_an_offset(world: World) -> None:
-    made = [world.make() for _ in range(3)]
-    everything = ids_of(world.get(SEARCH, query=[among(*made)]).expect_status(200))
-    for limit, offset in ((2, 0), (1, 1), (2, 2), (5, 3), (0, 0)):
-        query = [among(*made), ("limit", limit), ("offset", offset)]
-        answer = world.get(SEARCH, query=query).expect_status(200).expect_json("total", 3)
-        answer.expect_json("limit", limit).expect_json("offset", offset)
-        got = ids_of(answer)
-        wanted = everything[offset : offset + limit]
-        answer.expect(got == wanted, f"the results from {offset} on, at most {limit}: {wanted}", got)
-
-
-@check("4.4-7", needs=["4.4-4", "S-23"], cases={"ascending": ("", 1), "asc": (" asc", 1), "desc": (" desc", -1)})
-def a_search_takes_sort(world: World, direction: str, step: int) -> None:
-    made = [world.make(key=f"{letter}-{world.word()}") for letter in "bca"]
-    answer = world.get(SEARCH, query=[among(*made), ("sort", f"key{direction}")]).expect_status(200)
-    wanted = sorted(made, key=lambda one: one.key)[::step]
-    expect_ids(answer, wanted, "the order of the keys", ordered=True)
-
-
-@check("4.4-7", needs=["4.4-4", "S-23"])
-def several_sort_apply_in_their_order(world: World) -> None:
-    first, second, third = (make(world, fields) for fields in ({}, {"someProperty": "b"}, {"someProperty": "a"}))
-    query = [among(first, second, third), ("sort", "version desc"), ("sort", "someProperty")]
-    answer = world.get(SEARCH, query=query).expect_status(200)
-    expect_ids(answer, [third, second, first], "the order of the versions, then of the texts", ordered=True)
-
-
-@check("4.4-7", needs=["4.4-4", "S-23"])
-def a_search_takes_with_total(world: World) -> None:
-    made = world.make()
-    world.get(SEARCH, query=[among(made), ("withTotal", False)]).expect_status(200).expect_absent("total")
-    world.get(SEARCH, query=[among(made), ("withTotal", True)]).expect_status(200).expect_json("total", 1)

@@ -72,16 +72,6 @@ def a_facet_is_not_narrowed_by_a_filter_on_its_field(world: World, expression: s
     expect_counts(answer, "version", {1: 2}, "counts of what fulfils filter.facets")
 
 
-@check("S-25", needs=["S-23", "S-30"])
-def a_facet_is_narrowed_by_a_filter_on_another_field(world: World) -> None:
-    word, made = three(world)
-    world.update(made[1])
-    narrowing = [("filter.query", f'{TEXTS}:"{word}"'), ("filter.facets", "version:2")]
-    answer = search(world, *narrowing, ("facet", INTEGERS), ("facet", "version")).expect_status(200)
-    expect_counts(answer, INTEGERS, {1: 1, 2: 1}, "counts that the filter on version narrows")
-    expect_counts(answer, "version", {1: 2, 2: 1}, "counts that the filter on version does not narrow")
-
-
 @check("S-27", needs=["S-2", "S-30"], cases={"a word": "{0}", "two words": "{0} dog", "another case": "{1}"})
 def a_text_narrows_facets(world: World, form: str) -> None:
     word = world.word()

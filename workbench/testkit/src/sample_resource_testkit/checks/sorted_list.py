@@ -96,34 +96,11 @@ def a_result_is_the_resource_as_by_id(world: World, fields: dict[str, Any]) -> N
     world.get(SORTED, query={"where": only([made])}).expect_json("results", [alone])
 
 
-@check("4.12-3", needs=["4.2-1", "4.10-1", "Q-6"])
-def a_result_shows_later_changes(world: World) -> None:
-    made = world.update(world.make(), {"action": "changeSomeProperty", "someProperty": world.word()})
-    alone = world.get(f"/{made.id}").expect_status(200).json
-    world.get(SORTED, query={"where": only([made])}).expect_json("results", [alone])
-
-
 @check("4.12-4", needs=["Q-6"], cases=[1, 2, 3, 4, 500])
 def a_page_has_at_most_limit_results(world: World, limit: int) -> None:
     made = several(world, 3)
     found = ids_in(world.get(SORTED, query={"where": only(made), "limit": limit}))
     world.expect(len(found) == min(limit, 3), f"{min(limit, 3)} of 3 results", len(found))
-
-
-@check("4.12-4", needs=["Q-6"])
-def a_limit_of_0_answers_only_the_total(world: World) -> None:
-    made = several(world, 2)
-    answer = world.get(SORTED, query={"where": only(made), "limit": 0}).expect_status(200)
-    answer.expect_json("results", []).at("total")
-
-
-@check("4.12-4", needs=["Q-6"])
-def twenty_is_the_default_and_no_maximum(world: World) -> None:
-    asked = {"where": only(several(world, 22))}
-    for limit, wanted in (({}, 20), ({"limit": 21}, 21), ({"limit": 500}, 22)):
-        answer = world.get(SORTED, query={**asked, **limit})
-        found = len(ids_in(answer))
-        answer.expect(found == wanted, f"{wanted} of 22 results", found)
 
 
 @check("4.12-4", cases=["-1", "501", "1000", "-0.0001e4", "9223372036854775808", "abc", "true", "1,5", "null", "1e3"])
@@ -138,16 +115,6 @@ def a_page_leaves_out_offset_matches(world: World, offset: int) -> None:
     answer = world.get(SORTED, query={**asked, "offset": offset})
     found = ids_in(answer)
     answer.expect(found == whole[offset:], f"the matches from {offset} on: {whole[offset:]}", found)
-
-
-@check("4.12-5", needs=["Q-6"], cases={"one by one": 1, "two by two": 2})
-def offset_and_limit_cut_a_window(world: World, limit: int) -> None:
-    asked = {"where": only(several(world, 5))}
-    whole = ids_in(world.get(SORTED, query=asked))
-    for offset in range(0, 5, limit):
-        answer = world.get(SORTED, query={**asked, "limit": limit, "offset": offset})
-        wanted = whole[offset : offset + limit]
-        answer.expect(ids_in(answer) == wanted, f"the matches {wanted}", ids_in(answer))
 
 
 @check("4.12-5", cases=["-1", "10001", "100000", "9223372036854775808", "abc", "true", "1,5", "null", "2e4"])
@@ -166,13 +133,8 @@ def an_offset_may_be_written_with_a_zero_fraction(world: World, offset: str) -> 
     answer.expect_json("offset", float(offset))
 
 
-@check("4.12-7", cases=["limit=20.5", "limit=0.5", "limit=1.999", "limit=499.5", "limit=1e-1"])
+@check("4-11", cases=["limit=20.5", "limit=0.5", "limit=1.999", "limit=499.5", "limit=1e-1"])
 def a_limit_with_a_fraction_is_refused(world: World, asked: str) -> None:
-    refused(world.get(SORTED, query=asked), 400, "InvalidInput")
-
-
-@check("4.12-7", cases=["offset=0.5", "offset=1.5", "offset=9999.5", "offset=1e-1"])
-def an_offset_with_a_fraction_is_refused(world: World, asked: str) -> None:
     refused(world.get(SORTED, query=asked), 400, "InvalidInput")
 
 
@@ -195,25 +157,10 @@ def there_is_no_total_if_it_is_not_wanted(world: World, asked: dict[str, Any]) -
     answer.expect_absent("total")
 
 
-@check("4.12-9", needs=["Q-6"], cases=TOTALS)
+@check("4.12-8", needs=["Q-6"], cases=TOTALS)
 def the_total_is_the_number_of_all_matches(world: World, asked: dict[str, Any]) -> None:
     made = several(world, 3)
     world.get(SORTED, query={"where": only(made), **asked}).expect_status(200).expect_json("total", 3)
-
-
-@check("4.12-9", needs=["Q-6"], cases={"none": 0, "one": 1, "more than a page": 23})
-def the_total_grows_with_the_matches(world: World, count: int) -> None:
-    made = several(world, count) or [Made({"id": world.word()}, "")]
-    answer = world.get(SORTED, query={"where": only(made), "withTotal": True}).expect_status(200)
-    answer.expect_json("total", count)
-
-
-@check("4.12-10", needs=["Q-6"])
-def a_total_that_is_exact_has_no_totalcapped(world: World) -> None:
-    made = several(world, 2)
-    answer = world.get(SORTED, query={"where": only(made)}).expect_status(200)
-    answer.at("total")
-    answer.expect_absent("totalCapped")
 
 
 @check(
@@ -240,15 +187,6 @@ def a_reference_that_is_expanded_has_its_client(world: World, expanded: tuple[st
         holds = isinstance(client, dict) and set(client) == CLIENT_MEMBERS and isinstance(client["name"], str)
         answer.expect(holds, f"an obj of {name} with id, name and scopes", client)
         answer.expect_json("results", 0, name, "obj", "id", answer.at("results", 0, name, "id"))
-
-
-@check("4.12-19", needs=["2.2-5", "Q-6"], cases=[(), ("createdBy",), ("lastModifiedBy",)])
-def a_reference_that_is_not_named_has_no_client(world: World, expanded: tuple[str, ...]) -> None:
-    made = world.make()
-    answer = world.get(SORTED, query={"where": only([made]), "expand": list(expanded)}).expect_status(200)
-    for name in set(REFERENCES) - set(expanded):
-        answer.at("results", 0, name)
-        answer.expect_absent("results", 0, name, "obj")
 
 
 PATHS = [
@@ -283,7 +221,7 @@ def another_path_beside_a_reference_is_ignored(world: World) -> None:
     answer.expect_json("results", 0, "createdBy", "obj", "id", answer.at("results", 0, "createdBy", "id"))
 
 
-@check("4.12-21", needs=["Q-6", "4.12-11"], cases=[1, 2, 3, 5, 6])
+@check("4.12-17", needs=["Q-6", "4.12-11"], cases=[1, 2, 3, 5, 6])
 def walking_by_id_meets_each_resource_once(world: World, limit: int) -> None:
     made = several(world, 5)
     met: list[str] = []

@@ -75,29 +75,6 @@ def a_change_of_any_size_raises_the_version_by_1(world: World, method: str, name
     )
 
 
-@check("9-3", needs=["9-2"], cases=[1, 2, 7, 100])
-def any_number_of_actions_raises_the_version_by_1(world: World, count: int) -> None:
-    made = world.make()
-    actions = [change(f"text {number}") for number in range(count)]
-    answer = world.post(f"/{made.id}", update_body(made.version, *actions)).expect_success()
-    answer.expect_json("version", made.version + 1)
-
-
-@check("9-3", needs=["9-2", "4.6-8"])
-def a_change_of_key_and_fields_raises_the_version_by_1(world: World) -> None:
-    made = keyed(world)
-    answer = write(world, "POST", made, {INTEGERS: [1]}, key=world.key()).expect_success()
-    answer.expect_json("version", made.version + 1)
-
-
-@check("9-3", needs=["9-2"])
-def ten_changes_raise_the_version_by_10(world: World) -> None:
-    made = first = world.make()
-    for _ in range(10):
-        made = world.update(made)
-    world.expect(made.version == first.version + 10, f"version {first.version + 10}", made.version)
-
-
 FIELDS: dict[str, Any] = {INTEGERS: [1, 2], TEXTS: ["a"], NUMBERS: [0.5]}
 
 STILL: dict[str, Callable[[World, Made], Answer]] = {
@@ -128,19 +105,6 @@ def another_version_is_a_conflict(world: World, difference: int) -> None:
     world.post(f"/{made.id}", update_body(made.version + difference)).expect_status(409)
 
 
-@check("9-5", cases={"2**53 + 1": 2**53 + 1, "the largest of 64 bits": 2**63 - 1, "2**32 + 1": 2**32 + 1, "0": 0})
-def an_odd_version_is_a_conflict(world: World, version: int) -> None:
-    made = world.make()
-    world.post(f"/{made.id}", update_body(version)).expect_status(409)
-
-
-@check("9-5")
-def a_version_that_was_used_is_a_conflict(world: World) -> None:
-    made = world.make()
-    world.update(made)
-    world.post(f"/{made.id}", update_body(made.version)).expect_status(409)
-
-
 def expect_conflict(answer: Answer, made: Made, sent: str) -> None:
     """Expect a 409 with its whole error body."""
     message = f"Object {made.id} has a different version than expected. Expected: {sent} - Actual: {made.version}."
@@ -154,17 +118,8 @@ def a_conflict_tells_both_versions(world: World, difference: int) -> None:
     expect_conflict(world.post(f"/{made.id}", update_body(version)), made, str(version))
 
 
-@check("9-6", cases=WITH_DELETE)
-def each_conflict_tells_both_versions(world: World, do: Callable[[World, Made, Any], Answer]) -> None:
-    made = third_version(world)
-    answer = do(world, made, made.version - 1)
-    if answer.status != 409:
-        world.skip(f"needs a conflict, and this server answers {answer.status}")
-    expect_conflict(answer, made, str(made.version - 1))
-
-
 @check(
-    "9-7",
+    "9-5",
     needs=["4.2-1"],
     cases={f"{name}, {which}": (name, which) for name in WITH_DELETE for which in ("one more", "one less")},
 )
@@ -177,7 +132,7 @@ def a_conflict_changes_nothing(world: World, name: str, which: str) -> None:
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
 
 
-@check("9-8", needs=["9-5"], cases=WITH_DELETE)
+@check("9-6", needs=["9-5"], cases=WITH_DELETE)
 def the_same_write_with_the_current_version_succeeds(world: World, do: Callable[[World, Made, Any], Answer]) -> None:
     made = third_version(world)
     answer = do(world, made, made.version - 1)
@@ -208,12 +163,6 @@ def a_version_with_a_point_counts_on_the_collection(world: World, method: str) -
 def a_version_with_a_fraction_is_a_conflict(world: World, version: float) -> None:
     made = third_version(world)
     world.post(f"/{made.id}", update_body(version)).expect_status(409)
-
-
-@check("9-10", needs=["9-12"], cases=ON_THE_COLLECTION)
-def a_version_with_a_fraction_is_a_conflict_on_the_collection(world: World, method: str) -> None:
-    made = world.make()
-    write(world, method, made, {}, version=1.5).expect_status(409)
 
 
 NO_NUMBERS: dict[str, Any] = {
@@ -249,14 +198,6 @@ def a_version_is_compared_on_the_collection(world: World, method: str, which: st
     made = third_version(world)
     answer = write(world, method, made, {INTEGERS: [1]}, version=made.version + OTHER_VERSIONS[which])
     refused(answer, 409, "ConcurrentModification")
-
-
-@check("9-12", needs=["4.6-5"], cases=ON_THE_COLLECTION)
-def a_version_is_compared_when_a_key_finds_the_resource(world: World, method: str) -> None:
-    made = keyed(world)
-    body = {"key": made.key, "version": made.version + 1, "objectTypeProperty": {}}
-    refused(world.send(method, "", body), 409, "ConcurrentModification")
-    world.send(method, "", {**body, "version": made.version}).expect_success()
 
 
 @check(

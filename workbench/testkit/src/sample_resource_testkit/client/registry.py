@@ -1,5 +1,6 @@
 """Registers scenarios, each under a number that never changes."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +27,7 @@ class Scenario:
 
     :param number: such as ``C-req-12``.
     :param text: a sentence that is true for a correct client.
-    :param clauses: the clauses of the specification that it is based on.
+    :param clauses: the clauses of the specification that it is based on, and sections of RFCs.
     :param level: ``must`` if a client that differs is wrong; ``should`` if a client may differ and say so.
     :param feature: the feature that the adapter has to list in ``features``; empty for none.
     :param needs: scenarios that have to pass before this one can be judged.
@@ -75,6 +76,9 @@ BASICS = {
 AUTHORIZED = "C-req-15"
 """The scenario that says that each request has its token."""
 
+_ELSEWHERE = re.compile(r"RFC[0-9]+-[0-9.]+|protocol")
+"""What a scenario may rest on besides clauses: a section of an RFC, or the protocol of adapters."""
+
 _registered: dict[str, Play] = {}
 
 
@@ -115,7 +119,8 @@ def scenarios() -> dict[str, Scenario]:
             if number not in _registered:
                 raise ValueError(f"{number} is in client/scenarios.txt, and no @scenario in client/scenarios/ has it")
             each = Scenario(number, text, tuple(of.split()), level, feature, tuple(needs.split()), _registered[number])
-            unknown = [*({*each.clauses} - clauses().keys()), *({*each.needs} - made.keys())]
+            said = [one for one in each.clauses if not _ELSEWHERE.fullmatch(one)]
+            unknown = [*({*said} - clauses().keys()), *({*each.needs} - made.keys())]
             if unknown or not of or level not in LEVELS or number in made:
                 raise ValueError(f"{number} is listed twice, or names what is not before it: {level}, {unknown}")
             made[number] = each

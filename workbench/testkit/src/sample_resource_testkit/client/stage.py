@@ -22,6 +22,8 @@ MARK = "conformance-kit"
 _JOURNAL, _SHARED_JOURNAL = 200, 20
 """How many requests are read from a scenario's own project, and from a shared one. No scenario or call sends more."""
 
+_NO_ID = "01a2032c-47e7-7238-9557-4a15aa7b8370"
+
 _MADE_UP = {
     "projectKey": "scripted",
     "clientId": "client-of-a-script",
@@ -78,6 +80,10 @@ class Session:
     def call(self, operation: str, arguments: Mapping[str, Any] | None = None, body: Any = None) -> Done:
         """Call an operation, wait for the answer, and return the finished call."""
         return self.at_once(Call(operation, arguments or {}, body))[0]
+
+    def read(self, number: int = 0) -> Done:
+        """Make the call of :meth:`Stage.reading`."""
+        return self.at_once(self._stage.reading(number))[0]
 
     def at_once(self, *calls: Call) -> list[Done]:
         """Make calls at the same time, and return the finished calls.
@@ -168,18 +174,33 @@ class Stage:
         if listed is not None and operation not in listed:
             raise Unsupported(f"the client has no {operation}")
 
-    def each(self, calls: Iterable[Call], judge: Callable[[Done], object]) -> None:
-        """Make calls one after the other with one client, and go on after a wrong one.
+    def reading(self, number: int = 0) -> Call:
+        """A call of a read that the client has, for scenarios that judge how it behaves and not what it reads.
 
-        :raises Wrong: for the first wrong call, with the others in ``also``.
-        :raises Unsupported: if no call is wrong, and the adapter cannot make one of them.
+        :param number: calls with different numbers differ in their target, as far as that read permits.
         """
+        listed = self.adapter.hello.operations
+        for operation in ("listResources", "listResourcesSorted", "searchResources"):
+            if listed is None or operation in listed:
+                return Call(operation, {"limit": number} if number else {})
+        return Call("getResourceById", {"id": _NO_ID if self._scripted is not None else self.make()["id"]})
+
+    def each(self, calls: Iterable[Call], judge: Callable[[Done], object]) -> None:
+        """Make calls one after the other with one client, as :meth:`all_of` does."""
         client = self.client()
+        self.all_of(lambda call=call: judge(client.call(call.operation, call.arguments, call.body)) for call in calls)
+
+    def all_of(self, parts: Iterable[Callable[[], object]]) -> None:
+        """Play all parts of a scenario, and go on after one that shows a fault.
+
+        :raises Wrong: for the first fault, with the others in ``also``.
+        :raises Unsupported: if no part is wrong, and the adapter cannot make a call of one of them.
+        """
         wrong: list[Wrong] = []
         unsupported: Unsupported | None = None
-        for call in calls:
+        for part in parts:
             try:
-                judge(client.call(call.operation, call.arguments, call.body))
+                part()
             except Wrong as found:
                 wrong.append(found)
             except Unsupported as found:

@@ -86,7 +86,7 @@ def as_text(verdict: Verdict, *, coloured: bool = False, details: str = "") -> s
         if resting := [number for number in numbers if number not in failing]:
             lines += [*_wrapped(f"not reachable: {', '.join(resting)}"), ""]
     if shown < len(failing):
-        where = details or "a file: --html FILE, --json FILE"
+        where = details or "a file: --json FILE"
         lines += [f"Each failure with all that was sent and answered is in {where}.", ""]
     lines += _others(verdict, style)
     lines += _table(verdict, style)

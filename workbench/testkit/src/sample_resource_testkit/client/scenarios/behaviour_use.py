@@ -1,20 +1,19 @@
 """Behaviour: connections and pages."""
 
 import time
-from typing import Any
 
 from sample_resource_testkit.client.operations import Call
 from sample_resource_testkit.client.registry import scenario
 from sample_resource_testkit.client.scenarios.answers_scripted import RESOURCE
 from sample_resource_testkit.client.scenarios.sending import ID
 from sample_resource_testkit.client.scripted import Reply
-from sample_resource_testkit.client.stage import Session, Stage
+from sample_resource_testkit.client.stage import Stage
 
 
 @scenario("C-do-43")
 def keeps_its_connection(stage: Stage) -> None:
     client = stage.client()
-    done = [client.call("listResources", {"limit": 1}).expect_success() for _ in range(5)]
+    done = [client.read(1).expect_success() for _ in range(5)]
     count = len({sent.connection for sent in stage.requests()})
     done[-1].expect(count == 1, f"5 calls used {count} connections, and one is enough")
 
@@ -55,55 +54,6 @@ def sends_one_request(stage: Stage) -> None:
         Call("deleteResourceById", {"id": made["id"]}),
     ):
         client.call(call.operation, call.arguments, call.body).expect_success().expect_requests(1)
-
-
-def _walk(client: Session, between: Any) -> list[str]:
-    """The ids of all resources, read page by page from the last id on. Between two pages ``between`` is called."""
-    found: list[str] = []
-    last = "00000000-0000-0000-0000-000000000000"
-    for _ in range(20):
-        arguments = {"where": ["id > :last"], "var": {"last": last}, "sort": ["id"], "limit": 3, "withTotal": False}
-        done = client.call("listResourcesSorted", arguments).expect_request()
-        page = done.at("results", "id")
-        if not page:
-            break
-        found += page
-        last = page[-1]
-        between()
-    return found
-
-
-@scenario("C-do-48")
-def walks_by_id(stage: Stage) -> None:
-    always = [stage.make({"arrayOfIntExample": [count]})["id"] for count in range(8)]
-    passing = [stage.make() for _ in range(3)]
-
-    def between() -> None:
-        stage.make()
-        if passing:
-            stage.write("DELETE", f"/{passing.pop()['id']}")
-
-    client = stage.client()
-    found = _walk(client, between)
-    seen = [each for each in found if each in always]
-    client.call("listResources", {"limit": 1}).expect(
-        sorted(seen) == sorted(always),
-        f"{len(always)} resources were always there, and the walk saw {len(seen)} of them",
-    )
-
-
-@scenario("C-do-49")
-def walks_by_offset(stage: Stage) -> None:
-    for count in range(7):
-        stage.make(key=f"key-{count}")
-    client = stage.client()
-    found: list[str] = []
-    for offset in (0, 3, 6):
-        arguments = {"sort": ["key desc"], "limit": 3, "offset": offset}
-        done = client.call("listResourcesSorted", arguments).expect_request()
-        found += done.at("results", "key")
-    wanted = [f"key-{count}" for count in reversed(range(7))]
-    client.call("listResources", {"limit": 1}).expect(found == wanted, f"the pages have {found}, and not {wanted}")
 
 
 @scenario("C-do-53")

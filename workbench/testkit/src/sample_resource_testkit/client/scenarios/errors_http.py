@@ -1,6 +1,7 @@
 """Errors: answers without success. The client raises an error of the kind ``http`` with the values of the answer."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from sample_resource_testkit.client.operations import Call
@@ -86,18 +87,14 @@ def a_missing_scope(stage: Stage) -> None:
 
 @scenario("C-err-6")
 def an_unknown_id(stage: Stage) -> None:
-    message = f"The Resource with ID '{ID}' was not found."
-    stage.client().call("getResourceById", {"id": ID}).expect_error(
-        "http", status=404, code="ResourceNotFound", message=message
-    )
+    wanted = {"status": 404, "code": "ResourceNotFound", "message": f"The Resource with ID '{ID}' was not found."}
+    calls = (GET, Call("updateResourceById", {"id": ID}, {"version": 1, "actions": []}))
+    stage.each(calls, lambda done: done.expect_error("http", **wanted))
 
 
 @scenario("C-err-7")
-def an_unknown_id_of_writes(stage: Stage) -> None:
-    client = stage.client()
-    client.call("deleteResourceById", {"id": ID}).expect_error("http", status=404)
-    update = {"version": 1, "actions": []}
-    client.call("updateResourceById", {"id": ID}, update).expect_error("http", status=404, code="ResourceNotFound")
+def an_unknown_id_of_a_delete(stage: Stage) -> None:
+    stage.client().call("deleteResourceById", {"id": ID}).expect_error("http", status=404)
 
 
 @scenario("C-err-8")
@@ -110,19 +107,18 @@ def a_conflict(stage: Stage) -> None:
     made = stage.make()
     stage.update(stage.update(made))
     update = {"version": 1, "actions": [{"action": "doSomeThing"}]}
-    stage.client().call("updateResourceById", {"id": made["id"]}, update).expect_error(
-        "http", status=409, code="ConcurrentModification", currentVersion=3
-    )
 
+    def of_the_service() -> None:
+        done = stage.client().call("updateResourceById", {"id": made["id"]}, update)
+        done.expect_error("http", status=409, code="ConcurrentModification", currentVersion=3)
 
-@scenario("C-err-10")
-def a_conflict_of_a_large_version(stage: Stage) -> None:
-    entry = {"code": "ConcurrentModification", "message": "another version", "currentVersion": 2**31 + 5}
-    stage.script(Reply(409, body(409, entry)))
-    update = {"version": 1, "actions": [{"action": "doSomeThing"}]}
-    stage.client().call("updateResourceById", {"id": ID}, update).expect_error(
-        "http", status=409, currentVersion=2**31 + 5
-    )
+    def of_a_large_version() -> None:
+        entry = {"code": "ConcurrentModification", "message": "another version", "currentVersion": 2**31 + 5}
+        stage.script(Reply(409, body(409, entry)))
+        done = stage.client().call("updateResourceById", {"id": ID}, update)
+        done.expect_error("http", status=409, currentVersion=2**31 + 5)
+
+    stage.all_of((of_the_service, of_a_large_version))
 
 
 @scenario("C-err-11")
@@ -153,69 +149,79 @@ def a_refused_existence_check(stage: Stage) -> None:
 # Answers of other servers and of proxies
 
 
-@scenario(
-    {
-        "C-err-14": (413, "ContentTooLarge"),
-        "C-err-15": (415, "UnsupportedMediaType"),
-        "C-err-16": (414, "InvalidInput"),
-        "C-err-17": (500, "General"),
-        "C-err-18": (405, "MethodNotAllowed"),
-    }
-)
-def by_rule(stage: Stage, status: int, code: str) -> None:
-    told = {"status": status, "code": code, "message": "as it was ordered"}
-    stage.rules(told)
-    stage.client().call("createOrUpdateResource", {}, NEW.body).expect_error("http", **told)
+ORDERED: dict[str, list[dict[str, Any]]] = {
+    "C-err-14": [
+        {"status": status, "code": code, "message": "as it was ordered"}
+        for status, code in (
+            *((413, "ContentTooLarge"), (415, "UnsupportedMediaType"), (414, "InvalidInput"), (500, "General")),
+            (405, "MethodNotAllowed"),
+        )
+    ],
+    "C-err-19": [
+        {"status": 429, "retryAfterSeconds": 17},
+        {"status": 503, "code": "OverCapacity", "retryAfterSeconds": 23},
+    ],
+    "C-err-21": [{"status": 502}],
+}
+"""Errors that the sandbox is told to answer, by what the client has to show of each."""
 
 
-@scenario("C-err-19")
-def too_many(stage: Stage) -> None:
-    stage.rules({"status": 429, "retryAfter": 17})
-    stage.client().call("createOrUpdateResource", {}, NEW.body).expect_error("http", status=429, retryAfterSeconds=17)
+@scenario({number: (errors,) for number, errors in ORDERED.items()})
+def by_rule(stage: Stage, errors: list[dict[str, Any]]) -> None:
+    client = stage.client()
+
+    def one(shown: dict[str, Any]) -> None:
+        rule = {("retryAfter" if name == "retryAfterSeconds" else name): value for name, value in shown.items()}
+        stage.rules({**rule, "body": "html"} if shown == {"status": 502} else rule)
+        client.call("createOrUpdateResource", {}, NEW.body).expect_error("http", **shown)
+
+    stage.all_of(partial(one, each) for each in errors)
 
 
-@scenario("C-err-20")
-def overloaded(stage: Stage) -> None:
-    stage.rules({"status": 503, "code": "OverCapacity", "retryAfter": 23})
-    stage.client().call("createOrUpdateResource", {}, NEW.body).expect_error(
-        "http", status=503, code="OverCapacity", retryAfterSeconds=23
-    )
+def refused(number: str, *given: tuple[Reply, dict[str, Any]]) -> None:
+    """Register a scenario: a server sends replies, and for each the client raises an error of the kind ``http``.
 
-
-@scenario("C-err-21")
-def a_page_of_html(stage: Stage) -> None:
-    stage.rules({"status": 502, "body": "html"})
-    stage.client().call("createOrUpdateResource", {}, NEW.body).expect_error("http", status=502)
-
-
-def refused(number: str, reply: Reply, call: Call = NEW, **members: Any) -> None:
-    """Register a scenario: a server sends a reply, and the client raises an error of the kind ``http``."""
+    :param given: a reply, and what the error has to show beside its status.
+    """
 
     @scenario(number)
     def play(stage: Stage) -> None:
-        stage.script(reply)
-        done = stage.client().call(call.operation, call.arguments, call.body)
-        done.expect_error("http", status=reply.status, **members)
+        def one(reply: Reply, members: dict[str, Any]) -> None:
+            stage.script(reply)
+            done = stage.client().call(NEW.operation, NEW.arguments, NEW.body)
+            done.expect_error("http", status=reply.status, **members)
+
+        stage.all_of(partial(one, *each) for each in given)
 
 
-refused("C-err-22", Reply(404, HTML, {"Content-Type": "text/html"}), GET)
-refused("C-err-23", Reply(504))
-refused("C-err-24", Reply(500, '{"statusCode": 500, "mess'))
-refused("C-err-25", Reply(400, [1, "x"]))
-refused("C-err-26", Reply(400, "null"))
-refused("C-err-27", Reply(400, {"statusCode": 400, "message": "the only text"}), message="the only text")
-refused("C-err-28", Reply(400, body(400, message="the only text")), message="the only text")
-refused("C-err-29", Reply(400, body(400, {"code": "CodeOfTomorrow", "message": "m"})), code="CodeOfTomorrow")
 refused(
-    "C-err-30",
-    Reply(409, body(409, {"code": "ConcurrentModification", "message": "m", "currentVersion": 4, "new": {}}, hint=[1])),
-    code="ConcurrentModification",
-    currentVersion=4,
+    "C-err-22",
+    *(
+        (reply, {})
+        for reply in (
+            Reply(404, HTML, {"Content-Type": "text/html"}),
+            Reply(504),
+            Reply(500, '{"statusCode": 500, "mess'),
+            Reply(400, [1, "x"]),
+            Reply(400, "null"),
+            Reply(499, body(499)),
+            Reply(500, RESOURCE),
+        )
+    ),
 )
-refused("C-err-31", Reply(400, body(400, {"code": "InvalidInput", "message": UNICODE})), message=UNICODE)
-refused("C-err-32", Reply(499, body(499)))
-refused("C-err-33", Reply(400, body(400, {"code": "InvalidInput", "message": "m"})), GET, code="InvalidInput")
-refused("C-err-34", Reply(401, {"error": "invalid_token", "error_description": "gone"}))
+refused(
+    "C-err-27",
+    (Reply(400, {"statusCode": 400, "message": "the only text"}), {"message": "the only text"}),
+    (Reply(400, body(400, message="the only text")), {"message": "the only text"}),
+    (Reply(401, {"error": "invalid_token", "error_description": "gone"}), {}),
+)
+FUTURE = {"code": "ConcurrentModification", "message": "m", "currentVersion": 4, "new": {}}
+refused(
+    "C-err-29",
+    (Reply(400, body(400, {"code": "CodeOfTomorrow", "message": "m"})), {"code": "CodeOfTomorrow"}),
+    (Reply(409, body(409, FUTURE, hint=[1])), {"code": "ConcurrentModification", "currentVersion": 4}),
+    (Reply(400, body(400, {"code": "InvalidInput", "message": UNICODE})), {"message": UNICODE}),
+)
 
 
 @scenario("C-err-35")
@@ -226,30 +232,30 @@ def goes_on(stage: Stage) -> None:
     client.call("getResourceById", {"id": made["id"]}).expect_result()
 
 
-@scenario("C-err-36")
-def a_resource_that_is_none(stage: Stage) -> None:
-    stage.script(Reply(500, RESOURCE))
-    stage.client().call("createOrUpdateResource", {}, NEW.body).expect_error("http", status=500)
-
-
 # The token endpoint
 
 NO_TOKEN = {"status": 200, "body": {"text": "token=1", "contentType": "application/json"}}
 
 
-@scenario(
-    {
-        "C-err-61": ({"status": 401, "code": "invalid_client"}, "http", {"status": 401}),
-        "C-err-62": ({"status": 400, "code": "invalid_scope"}, "http", {"status": 400}),
-        "C-err-63": ({"status": 502, "body": "html"}, "http", {"status": 502}),
-        "C-err-64": (NO_TOKEN, "decoding", {}),
-        "C-err-65": ({"connection": "close"}, "network", {}),
-        "C-err-67": ({"delayMs": 20_000}, "timeout", {}),
-        "C-err-68": ({"status": 503}, "http timeout", {}),
-    }
-)
-def of_token(stage: Stage, rule: dict[str, Any], kind: str, members: dict[str, Any]) -> None:
-    """Let requests to the token endpoint fail by a rule, and expect that the call raises the error."""
-    stage.rules({"match": {"operationId": "getToken"}, **rule})
-    done = stage.client(own_token=True, timeout_ms=3000).call("getResourceById", {"id": ID})
-    done.expect_error(kind, **members).expect_requests(0).expect_in_time(3)
+OF_TOKENS: dict[str, list[tuple[dict[str, Any], str, dict[str, Any]]]] = {
+    "C-err-61": [
+        ({"status": 401, "code": "invalid_client"}, "http", {"status": 401}),
+        ({"status": 400, "code": "invalid_scope"}, "http", {"status": 400}),
+    ],
+    "C-err-63": [({"status": 502, "body": "html"}, "http", {"status": 502}), (NO_TOKEN, "decoding", {})],
+    "C-err-65": [({"connection": "close"}, "network", {})],
+    "C-err-67": [({"delayMs": 20_000}, "timeout", {})],
+    "C-err-68": [({"status": 503}, "http timeout", {})],
+}
+
+
+@scenario({number: (rules,) for number, rules in OF_TOKENS.items()})
+def of_token(stage: Stage, rules: list[tuple[dict[str, Any], str, dict[str, Any]]]) -> None:
+    """Let requests to the token endpoint fail by rules, and expect that each call raises its error."""
+
+    def one(rule: dict[str, Any], kind: str, members: dict[str, Any]) -> None:
+        stage.rules({"match": {"operationId": "getToken"}, **rule})
+        done = stage.client(own_token=True, timeout_ms=3000).call("getResourceById", {"id": ID})
+        done.expect_error(kind, **members).expect_requests(0).expect_in_time(3)
+
+    stage.all_of(partial(one, *each) for each in rules)

@@ -1,4 +1,4 @@
-"""Requests: each operation without optional parameters, with each one alone, and with all of them together."""
+"""Requests: each operation without optional parameters, and with each one alone and all of them together."""
 
 from typing import Any
 
@@ -88,8 +88,8 @@ def optional(operation: str) -> list[str]:
 
 for place, (name, basic) in enumerate(BASICS.items()):
     sends(basic, plain(name))
-    sends(f"C-req-{101 + place}", *(plain(name, **{each: ALONE[each]}) for each in optional(name)))
-    sends(f"C-req-{121 + place}", plain(name, **{each: TOGETHER[each] for each in optional(name)}))
+    alone = [plain(name, **{each: ALONE[each]}) for each in optional(name)]
+    sends(f"C-req-{101 + place}", *alone, plain(name, **{each: TOGETHER[each] for each in optional(name)}))
 
 
 @scenario(AUTHORIZED)

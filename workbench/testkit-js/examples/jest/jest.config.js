@@ -1,5 +1,0 @@
-export default {
-  globalSetup: "sample-resource-testkit/setup",
-  globalTeardown: "../judge.js",
-  maxWorkers: 2,
-};
