@@ -43,7 +43,11 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("UnsupportedMediaType", 415, "the Content-Type of the body is not one that the endpoint takes"),
         ErrorCode("RequestRejected", 431, "the headers are too large"),
         ErrorCode("General", 500, "an error in the service"),
-        ErrorCode("OverCapacity", 503, "the database is away or busy; try again after Retry-After"),
+        ErrorCode(
+            "OverCapacity",
+            503,
+            "the database is away or busy, or too many large pages are under way; try again after Retry-After",
+        ),
     )
 }
 """The catalogue: the row of each error code, by the code."""

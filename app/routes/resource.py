@@ -9,6 +9,7 @@ from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body
+from app.http.large_pages import pages_under_way
 from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
@@ -210,7 +211,8 @@ def sorted_list(project_key: str, query: ListQuery) -> Response:
 
 def _page_answer(project_key: str, page: Page) -> Response:
     with database().connection(project_key, lane_of_page(page)) as connection:
-        return json_answer(page.read(connection))
+        content = page.read(connection)
+    return pages_under_way.answer(project_key, content)
 
 
 @blueprint.route("/<resource_id:resource_id>")

@@ -3,8 +3,8 @@
 from flask import Response
 
 from app.database.admission import Lane
-from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
+from app.http.large_pages import pages_under_way
 from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
@@ -44,7 +44,7 @@ class SearchByQuery(Endpoint):
         Searches one of the two projections by texts and filters, and counts facets. Without `sort` the best matches
         come first.
         """
-        return json_answer(_found(project_key, query))
+        return pages_under_way.answer(project_key, _found(project_key, query))
 
 
 @blueprint.route(f"/{PROJECTION_SEARCH}")
@@ -60,4 +60,4 @@ class SearchByForm(Endpoint):
         Searches like 4.4, with the parameters in a form. A repeatable parameter may be in the query string too. Either
         scope is enough for both projections.
         """
-        return json_answer(_found(project_key, query))
+        return pages_under_way.answer(project_key, _found(project_key, query))

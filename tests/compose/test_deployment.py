@@ -110,7 +110,7 @@ def test_a_changed_configuration_of_the_proxy_arrives_with_a_deployment(stack: S
     done = deploy(stack, copy, "--back")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "with ops/proxy/nginx.conf as it is now" in done.stdout
-    refused = stack.send("POST", "", None, **{"Content-Length": "9000000"})
+    refused = stack.send("POST", "", None, **{"Content-Length": "65537"})
     assert (refused.status, refused.json["message"]) == (413, "Too much content.")
 
 

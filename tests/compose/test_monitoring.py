@@ -67,7 +67,8 @@ class Monitored(Stack):
 @pytest.fixture(scope="module")
 def stack(compose: list[str]) -> Iterator[Monitored]:
     ports = {name: free_port() for name in ("PROMETHEUS_PORT", "ALERTMANAGER_PORT", "GRAFANA_PORT")}
-    with Monitored(compose, profile="monitoring", ports=ports).up() as stack:
+    token = {"METRICS_TOKEN": "monitoring-test-only"}
+    with Monitored(compose, profile="monitoring", ports=ports, settings=token).up() as stack:
         assert isinstance(stack, Monitored)
         yield stack
 

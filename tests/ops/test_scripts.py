@@ -182,7 +182,6 @@ def test_a_segment_is_archived_once_and_the_same_one_again_is_a_success(tmp_path
     ("environment", "waited"),
     [
         ({}, "15000ms"),
-        ({"SANDBOX": "on"}, "75000ms"),
         ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20000"}, "43000ms"),
     ],
 )

@@ -1,0 +1,60 @@
+"""Answers with a page of resources, whose bytes under way have a limit.
+
+The largest page has 33 MB, and stays in memory until its client, or the proxy, has taken it. Without a limit, clients
+that take their pages slowly would use up the memory of the container.
+"""
+
+import weakref
+from collections import Counter
+from threading import RLock
+
+from flask import Response
+
+from app import errors
+from app.http.answers import json_answer
+
+LARGE_BYTES = 1024 * 1024
+"""Smaller pages do not count: as many as a process may have connections fit into its memory."""
+
+
+class PagesUnderWay:
+    """The bytes of the large pages that their clients have not taken yet, in one process.
+
+    :param process_bytes: the most of all projects.
+    :param project_bytes: the most of one project, so that it leaves room to the others.
+    """
+
+    def __init__(self, process_bytes: int, project_bytes: int) -> None:
+        self._process_bytes = process_bytes
+        self._project_bytes = project_bytes
+        self._bytes = Counter[str]()
+        self._lock = RLock()  # a collection of garbage within `answer` may call `_end`
+
+    def answer(self, project_key: str, page: bytes) -> Response:
+        """The response with a page, which counts as long as the response exists.
+
+        :raises ApiError: 503 if there is no room for the page.
+        """
+        size = len(page)
+        if size < LARGE_BYTES:
+            return json_answer(page)
+        with self._lock:
+            if (
+                self._bytes[project_key] + size > self._project_bytes
+                or self._bytes.total() + size > self._process_bytes
+            ):
+                raise errors.over_capacity("Too many large pages are under way. A smaller limit makes a page smaller.")
+            self._bytes[project_key] += size
+        answer = json_answer(page)
+        weakref.finalize(answer, self._end, project_key, size)
+        return answer
+
+    def _end(self, project_key: str, size: int) -> None:
+        with self._lock:
+            self._bytes[project_key] -= size
+            if not self._bytes[project_key]:
+                del self._bytes[project_key]
+
+
+pages_under_way = PagesUnderWay(process_bytes=256 * 1024 * 1024, project_bytes=192 * 1024 * 1024)
+"""At least five of the largest pages of one project, and seven in all."""
