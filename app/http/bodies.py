@@ -39,6 +39,8 @@ def read_body(request: Request, limit: int = BODY_BYTES_AT_MOST) -> bytes:
         raise errors.invalid_input("Malformed request body: it did not arrive whole.") from None
     if len(data) > limit:
         raise errors.content_too_large(limit)
+    if len(data) < (request.content_length or 0):  # gunicorn takes the end of a connection for the end of a body
+        raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise errors.unsupported_content_encoding()
     return data

@@ -18,9 +18,6 @@ from flask import Request
 from app import errors
 from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
 
-BODY_BYTES_AT_MOST = 32 * 1024
-"""The most bytes of a body: enough for all fields of a form, percent-encoded."""
-
 _PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
 _NOT_IN_A_URL = ("token", "client_id", "client_secret")
 _CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
@@ -42,8 +39,7 @@ def read_parameters(request: Request) -> dict[str, str]:
     Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
 
     :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
-        query string or across both, or if a secret or token is in the query string; 413 for a body over
-        :data:`BODY_BYTES_AT_MOST`.
+        query string or across both, or if a secret or token is in the query string; 413 for a body that is too large.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:
@@ -56,7 +52,7 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 
 def _body(request: Request) -> bytes:
-    body = read_body(request, BODY_BYTES_AT_MOST)
+    body = read_body(request)
     if body and request.mimetype not in (FORM, ""):
         raise invalid_request(f"The request body must have Content-Type {FORM}.")
     return body

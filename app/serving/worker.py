@@ -21,13 +21,13 @@ from gevent import monkey
 from gevent import socket as cooperative
 from gunicorn import util
 from gunicorn.http.body import ChunkedReader
-from gunicorn.http.errors import LimitRequestHeaders, ParseException
+from gunicorn.http.errors import LimitRequestHeaders, ParseException, UnsupportedTransferCoding
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
-from app.errors import ApiError
+from app.errors import ApiError, invalid_input
 from app.http.malformed import error_for
 from app.http.request_log import log_unparsed
 from app.telemetry.metrics import metrics
@@ -94,8 +94,9 @@ class Worker(GeventWorker):
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
             for client in self._open - self._working:
-                with suppress(OSError):
-                    client.shutdown(socket.SHUT_RD)
+                # By another socket of the same connection: gevent would wake the greenlet that waits with an error.
+                with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
+                    same.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end. It ends if its client sends or reads nothing for ``keepalive`` seconds, which
@@ -110,9 +111,14 @@ class Worker(GeventWorker):
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer a request, and read what is left of its body. Then let other connections have their turn, if the next
         request has arrived."""
-        # gunicorn knows Connection only as one line with one option.
-        if any(name == "CONNECTION" and _has_close(value) for name, value in req.headers):
-            req.force_close()
+        if "#" in req.uri:  # gunicorn would drop a fragment, with a condition that the client has put behind it
+            raise invalid_input("Malformed request: The request target contains a #. Percent-encode it: %23.")
+        for name, value in req.headers:
+            # gunicorn knows Connection only as one line with one option.
+            if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
+                req.force_close()
+            if name == "TRANSFER-ENCODING" and value.lower() != "chunked":  # gunicorn would not decode the others
+                raise UnsupportedTransferCoding(value)
         if isinstance(req.body.reader, ChunkedReader):
             req.body.reader.parser = _in_turns(req.body.reader.parser, sock)
         self._working.add(sock)
@@ -144,10 +150,6 @@ class Worker(GeventWorker):
             util.write_nonblock(client, error_response(error, correlation_id, head_only=is_head))
             client.shutdown(socket.SHUT_WR)
             _reads_to_end(client.recv)
-
-
-def _has_close(connection: str) -> bool:
-    return "close" in (option.strip(" \t") for option in connection.lower().split(","))
 
 
 def _is_readable(sock: Any) -> bool:

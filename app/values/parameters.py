@@ -184,8 +184,13 @@ class ParameterFamily(Parameter):
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        rest = "".join(others) or first.removeprefix(prefix)
-        candidates = [f"{prefix}.{rest}", f"{prefix}.{rest.lower()}", *([example] if others else [])]
+        if not others and first.startswith(prefix):
+            first, others = prefix, [first.removeprefix(prefix)]
+        if not did_you_mean(first, [prefix]) or not "".join(others):
+            return None
+        rest = "".join(others)
+        with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
+        candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
         return next((each for each in candidates if self.has(each)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
@@ -225,7 +230,7 @@ class QuerySchema(Schema):
             takes = f" '{base}' is {field.form}." if field.form else did_you_mean(base, [base])
         else:
             made = {each: families[each].name_like(name[:100]) for each in families}
-            takes = did_you_mean(name, [made.get(each, each) or "" for each in known])
+            takes = did_you_mean(name, filter(None, [made.get(each, each) for each in known]))
             if "[" in name and any(each and f"'{each}'" in takes for each in made.values()):
                 takes += " It is repeated for several values."
         return errors.parameter_fault(name[:100], f"Unknown parameter.{takes}")

@@ -49,7 +49,8 @@ def number_of(literal: str) -> int | float:
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
-        return number if is_negative_zero(number) else 0
+        is_written_as_zero = not any(digit in "123456789" for digit in literal.lower().partition("e")[0])
+        return number if is_negative_zero(number) and is_written_as_zero else 0
     # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.
     exact = Decimal(literal)
     if exact == exact.to_integral_value() and INT64_MIN <= exact <= INT64_MAX:

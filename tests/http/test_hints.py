@@ -35,7 +35,13 @@ LIST, SORTED, SEARCH = "", "/sorted-query-parameters", "/searchApiPattern"
         (SEARCH, "text.EN", " Did you mean 'text.en'?"),
         (SEARCH, "text.english", " Did you mean 'text.en'?"),
         (SORTED, "var.a-b", " Did you mean 'var.ab'?"),
+        (SEARCH, "text.en_US", " Did you mean 'text.en-US'?"),
+        (SEARCH, "text.en-us", " Did you mean 'text.en-US'?"),
         (SEARCH, "nothing", ""),
+        (SORTED, "page", ""),
+        (SORTED, "filter", ""),
+        (LIST, "fields", ""),
+        (LIST, "", ""),
     ],
 )
 def test_a_hint_names_what_can_be_sent(api: Api, path: str, name: str, hint: str) -> None:

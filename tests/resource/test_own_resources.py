@@ -85,11 +85,11 @@ def test_races_of_two_clients_keep_to_their_own_resources(api: Api, colleague: A
 
 
 def test_a_get_body_that_is_sent_back_changes_nothing(api: Api) -> None:
-    numbers = "[9007199254740993.5,1e18,-0.0,0.1,1e-400]"
+    numbers = "[9007199254740993.5,1e18,-0.0,0.1,1e-400,-1e-400]"
     body = f'{{"objectTypeProperty":{{"arrayOfNumberNoDefaultsExample":{numbers}}},"key":"a-key"}}'
     made = api.request("POST", data=body, content_type="application/json")
     text = api.get("/key=a-key").get_data(as_text=True)
-    assert '"arrayOfNumberNoDefaultsExample":[9007199254740994,1000000000000000000,-0.0,0.1,0]' in text
+    assert '"arrayOfNumberNoDefaultsExample":[9007199254740994,1000000000000000000,-0.0,0.1,0,0]' in text
     for method in ("PUT", "POST", "PATCH"):
         answer = api.request(method, data=text, content_type="application/json")
         assert answer.get_json()["version"] == made.get_json()["version"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fixtures import TokenFor
 from tests.support.service import running_service
 
 
@@ -38,6 +39,8 @@ def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         (b"GET /health/live HTTP/1.1\r\nHost: [:::]\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400, "InvalidInput"),
+        (b"GET /health/live#x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
         (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
         (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
@@ -60,6 +63,8 @@ def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "brackets-in-host",
         "name",
         "coding",
+        "second-coding",
+        "fragment",
         "lengths",
         "long-line",
         "header",
@@ -124,3 +129,24 @@ def test_the_answer_to_a_body_that_is_not_read_arrives(port: int, length: int, c
         if not closes:
             connection.request("GET", "/health/live")
             assert connection.getresponse().status == 200
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_a_request_whose_body_is_cut_off_is_not_carried_out(
+    port: int, database_url: str, token_for: TokenFor, project: str, hangs_up: bool
+) -> None:
+    bearer = {"Authorization": f"Bearer {token_for(f'manage_test:{project}')}", "Content-Type": "application/json"}
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
+        connection.request("POST", f"/{project}/resource", b'{"objectTypeProperty":{}}', bearer)
+        path = f"/{project}/resource/{json.loads(connection.getresponse().read())['id']}"
+        head = "".join(f"{name}: {value}\r\n" for name, value in {"Host": "x", **bearer, "Content-Length": 13}.items())
+        with socket.create_connection(("127.0.0.1", port), timeout=15) as cut:
+            cut.sendall(f"DELETE {path} HTTP/1.1\r\n{head}\r\n".encode())
+            cut.shutdown(socket.SHUT_WR)
+            if not hangs_up:
+                answer = http.client.HTTPResponse(cut)
+                answer.begin()
+                assert answer.status == 400
+                assert "it did not arrive whole" in json.loads(answer.read())["message"]
+        connection.request("GET", path, headers=bearer)
+        assert connection.getresponse().status == 200
