@@ -179,7 +179,14 @@ def test_clients_that_are_right_beside_one_another(throwaway: Project) -> None:
     """Threads with connections of their own, and connections that are closed after each request."""
     made = throwaway.create(key="one")
     throwaway.rules(
-        {"match": {"operationId": "listResources"}, "times": {"first": 6}, "status": 503, "retryAfter": 1},
+        # The delay makes the requests overlap on a busy machine, too: so the sandbox sees that the client has threads.
+        {
+            "match": {"operationId": "listResources"},
+            "times": {"first": 6},
+            "status": 503,
+            "retryAfter": 1,
+            "delayMs": 2000,
+        },
         {"match": {"operationId": CREATE}, "times": {"first": 1}, "phase": "after", "connection": "close"},
     )
 
