@@ -7,7 +7,10 @@ with the metrics of all processes. The files of an ended worker keep its counts.
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
 
+import struct
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
@@ -162,7 +165,14 @@ class Metrics:
             return prometheus_client.generate_latest(self.registry)
         registry = CollectorRegistry()
         MultiProcessCollector(registry, str(self._folder))
+        for _ in range(_LOOKS_AT_NEW_FILES):
+            with suppress(struct.error):  # a process that starts makes its files before it gives them a size
+                return prometheus_client.generate_latest(registry)
+            time.sleep(_BETWEEN_LOOKS_S)
         return prometheus_client.generate_latest(registry)
+
+
+_LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
 
 
 _POOL_STATISTICS = (

@@ -7,6 +7,7 @@ A failure means that an upgrade has changed it: compare ``Metrics.mark_ended`` i
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,15 @@ def test_the_counts_of_an_ended_process_stay_and_its_gauges_go(tmp_path: Path) -
     assert value(found, "http_requests_total", route="/a-test", status="200") == 2
     assert value(found, "http_request_duration_seconds_count", route="/a-test") == 2
     assert value(found, "http_request_sql_seconds_sum", route="/a-test") == pytest.approx(0.002)
+
+
+def test_a_file_that_has_no_size_yet_is_read_when_it_has(tmp_path: Path) -> None:
+    """A worker that starts makes its files so, while another one answers a scrape."""
+    count_in_a_process(tmp_path)
+    new = tmp_path / "counter_1.db"
+    new.touch()
+    given = threading.Timer(0.1, lambda: os.truncate(new, 4096))
+    given.start()
+    found = samples(Metrics(tmp_path).exposition().decode())
+    given.join()
+    assert value(found, "http_requests_total", route="/a-test", status="200") == 1

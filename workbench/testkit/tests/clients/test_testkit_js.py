@@ -184,7 +184,7 @@ def test_the_documented_judge_fails_the_build(runner: str, examples: Path, tmp_p
     words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
     ran = run_command(words, in_folder(tmp_path / "judged", files, examples))
     shown = ran.stdout.replace("\n\n", "\n")
-    assert "Finding booleanInOtherCase, once: A boolean spelt as in Python" in shown
+    assert "booleanInOtherCase, once: A boolean spelt as in Python" in shown
     assert "/resource?withTotal=True: withTotal=True was sent.\n" in shown
     assert "Send `true` or `false`." in shown
     assert "Startup Error" not in shown
