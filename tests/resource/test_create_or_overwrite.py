@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.database.connection import Connection
-from app.resource.model import OwnYoungest, Resource, Target
+from app.resource.model import Caller, NewResource, OwnYoungest, Resource, Target
 from app.resource.writing import store
 from tests.support.api import EXAMPLE, Api, send_concurrently
 from tests.support.fixtures import on_cluster
@@ -53,22 +53,31 @@ def test_only_a_creation_sets_the_mark(api: Api, connection: Connection) -> None
 def test_a_write_without_a_name_is_overtaken_by_what_it_has_waited_for(
     api: Api, database_url: str, connection: Connection
 ) -> None:
-    """It has waited for the lock of the youngest, so it looks anew which one that is: here there was always one."""
+    """It has waited for the lock of the youngest, so it looks anew which one that is: here there was always one.
+
+    One transaction takes away the youngest and creates a younger one. A creation by another connection could wait for
+    it, because connections may share a row of ``resource_count``.
+    """
     for number, overtake in enumerate(("DELETE FROM resource", "UPDATE resource SET key = 'a-key', version = 2")):
         made = api.create({})
-        target, parameters = OwnYoungest(made["createdBy"]["id"]), {"project_key": api.project, "id": made["id"]}
+        author = made["createdBy"]["id"]
+        target, parameters = OwnYoungest(author), {"project_key": api.project, "id": made["id"]}
         with ThreadPoolExecutor(1) as thread, psycopg.connect(database_url) as other:
+            youngest = store.find(other, api.project, target)
+            assert youngest is not None
             statement = f"{overtake} WHERE project_key = %(project_key)s AND id = %(id)s"
             other.execute(statement.encode(), parameters)
             waits = thread.submit(lock, connection, api.project, target)
             until_waiting(other, connection)
-            younger = api.create({})
+            creation = NewResource(None, youngest.current, youngest.staged, author)
+            younger = store.save(other, Caller(api.project, author), None, creation)
+            assert younger is not None
             other.commit()
             with pytest.raises(store.Overtaken):
                 waits.result()
         found = lock(connection, api.project, target)
         assert found is not None
-        assert str(found.id) == younger["id"]
+        assert found.id == younger.resource.id
         assert api.get("?limit=0").get_json()["total"] == 2 * number + 1
 
 
