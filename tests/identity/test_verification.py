@@ -49,6 +49,17 @@ class Process:
         monkeypatch.setattr(verification, "monotonic", lambda: self.now)
         monkeypatch.setattr(verification, "find_tokens", find)
 
+    def hold_lookups(self) -> tuple[threading.Event, threading.Event]:
+        """Hold every lookup. Return the event that one has begun, and the event that lets all of them go on."""
+        is_looking, may_go_on = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            is_looking.set()
+            assert may_go_on.wait(60)
+
+        self.before_lookup = hold
+        return is_looking, may_go_on
+
     def accepts(self, token: str, after_s: float = 0) -> bool:
         self.now += after_s
         try:
@@ -180,13 +191,7 @@ def test_lookups_that_wait_share_one_statement(process: Process, token_for: Toke
     """So many requests with one token, or with many invented ones, wait for two statements at most."""
     first, valid = token_for("view_test:p"), token_for("view_test:p")
     invented = [f"{number:x>43}" for number in range(20)]
-    is_looking, may_go_on = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        is_looking.set()
-        assert may_go_on.wait(60)
-
-    process.before_lookup = hold
+    is_looking, may_go_on = process.hold_lookups()
     with ThreadPoolExecutor(60) as threads:
         before = threads.submit(process.accepts, first)
         assert is_looking.wait(60)
@@ -201,13 +206,7 @@ def test_lookups_that_wait_share_one_statement(process: Process, token_for: Toke
 def test_a_remembered_token_does_not_wait_for_a_lookup(process: Process, token_for: TokenFor) -> None:
     remembered, invented = token_for("view_test:p"), "x" * 43
     assert process.accepts(remembered)
-    is_looking, may_go_on = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        is_looking.set()
-        assert may_go_on.wait(60)
-
-    process.before_lookup = hold
+    is_looking, may_go_on = process.hold_lookups()
     with ThreadPoolExecutor(1) as threads:
         looking = threads.submit(process.accepts, invented)
         assert is_looking.wait(60)
