@@ -29,9 +29,9 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     :param connection: in autocommit mode.
     :param wait_s: seconds within which the write of a request ends.
     """
-    projects = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
+    project_keys = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
     removed_from: list[str] = []
-    for project_key in projects:
+    for project_key in project_keys:
         removed = dictionary.remove_unused_words(connection, project_key)
         if removed:
             removed_from.append(project_key)
