@@ -23,22 +23,22 @@ FIELDS_AT_MOST = 1000
 """The most fields of a form: more than any search can use, and few enough to be parsed at once."""
 
 
-def read_body(request: Request, limit: int = BODY_BYTES_AT_MOST) -> bytes:
+def read_body(request: Request) -> bytes:
     """Return the body of a request. It can be read again by another call.
 
-    :param limit: the most bytes of the body.
-    :raises ApiError: 413 for a longer body; 415 for a body with a Content-Encoding; 400 if the client stops sending.
+    :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;
+        400 if the client stops sending.
     """
     # One byte more than the limit, because werkzeug silently cuts a chunked body at its own limit.
-    request.max_content_length = limit + 1
+    request.max_content_length = BODY_BYTES_AT_MOST + 1
     try:
         data = request.get_data()
     except RequestEntityTooLarge:
-        raise errors.content_too_large(limit) from None
+        raise errors.content_too_large(BODY_BYTES_AT_MOST) from None
     except ClientDisconnected:
         raise errors.invalid_input("Malformed request body: it did not arrive whole.") from None
-    if len(data) > limit:
-        raise errors.content_too_large(limit)
+    if len(data) > BODY_BYTES_AT_MOST:
+        raise errors.content_too_large(BODY_BYTES_AT_MOST)
     if len(data) < (request.content_length or 0):  # gunicorn takes the end of a connection for the end of a body
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
@@ -46,13 +46,13 @@ def read_body(request: Request, limit: int = BODY_BYTES_AT_MOST) -> bytes:
     return data
 
 
-def read_json(request: Request, limit: int = BODY_BYTES_AT_MOST) -> Any:
+def read_json(request: Request) -> Any:
     """Return the value of a JSON body.
 
     :raises ApiError: 400 if there is no body or it is not JSON; 413 or 415 as :func:`read_body`; 415 for another
         Content-Type.
     """
-    data = read_body(request, limit)
+    data = read_body(request)
     if not data:
         raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
     if not _has_type(request.content_type or "", JSON):

@@ -31,9 +31,6 @@ from app.values.json_fields import (
 )
 from app.values.suggestions import did_you_mean
 
-BODY_BYTES_AT_MOST = 64 * 1024
-"""The most bytes of an order. A larger one would keep other requests waiting while it is read and checked."""
-
 AnyClass = TypeVar("AnyClass", bound=type[Endpoint])
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
@@ -221,8 +218,8 @@ class SandboxBlueprint(Blueprint):
 
 
 def _load(schema: Schema, optional: bool) -> Any:
-    is_absent = optional and not read_body(request, BODY_BYTES_AT_MOST)
-    body: Any = {} if is_absent else read_json(request, BODY_BYTES_AT_MOST)
+    is_absent = optional and not read_body(request)
+    body: Any = {} if is_absent else read_json(request)
     try:
         return schema.load(body)
     except ValidationError as error:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from flask import current_app
 from marshmallow import ValidationError
 
+from app.http.bodies import BODY_BYTES_AT_MOST
 from app.values.json_fields import (
     ARRAY_EXPECTED,
     OBJECT_EXPECTED,
@@ -21,7 +22,6 @@ from app.values.json_fields import (
     refuse_value,
 )
 from sample_resource_sandbox.api.declaring import (
-    BODY_BYTES_AT_MOST,
     anything,
     boolean,
     choice,
