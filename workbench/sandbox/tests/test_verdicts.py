@@ -390,7 +390,9 @@ def test_one_finding_hides_no_other_and_an_allowance_takes_away_what_it_names() 
 def test_a_tag_that_was_refused_is_sent_again() -> None:
     scene = [sent(at, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]) for at in range(5)]
     assert findings_of(scene) == [(number, "staleVersionRepeated") for number in range(2, 6)]
-    assert replayed(scene)[0].get(2).findings[0].described()["detail"] == 'Request 1 sent "1" and was 412.'  # type: ignore[union-attr]
+    second = replayed(scene)[0].get(2)
+    assert second is not None
+    assert second.findings[0].described()["detail"] == 'Request 1 sent "1" and was 412.'
 
 
 @pytest.mark.parametrize("does", ["close", "truncatedJson", "empty", "html"])

@@ -34,7 +34,7 @@ def use_client(opened, method, path, query, body):
     headers = {"Authorization": f"Bearer {opened['token']}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = Request(url, data, headers, method=method)  # noqa: S310 -- the kit gives the address
-    with urlopen(request, timeout=opened["timeoutMs"] / 1000) as response:  # noqa: S310
+    with urlopen(request, timeout=opened["timeoutMs"] / 1000) as response:  # noqa: S310 -- as above
         return True if method == "HEAD" else json.load(response)
 
 
