@@ -1,1 +1,1 @@
-"""Identity: API clients, access tokens and the keys that sign them, scopes, and the gate that checks them."""
+"""Identity: API clients, access tokens, scopes, and the gate that checks them."""

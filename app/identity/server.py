@@ -16,7 +16,7 @@ from app import errors
 from app.clock_and_ids import REAL_CLOCKS, Clocks
 from app.database.connection import Connection
 from app.database.pool import Database
-from app.http.client_requests import invalid_request, read_credentials, read_parameters
+from app.http.client_requests import Credentials, invalid_request, read_credentials, read_parameters
 from app.http.request_log import correlation_fields
 from app.identity import clients, tokens
 from app.identity.clients import Client
@@ -44,19 +44,22 @@ class AuthorizationServer:
 
         :raises ApiError: 400 or 401 with a code of section 5.2.
         """
-        with self._authenticated(request) as (connection, client, parameters):
-            grant_type = _required(parameters, "grant_type")
-            if grant_type != "client_credentials":
-                raise errors.oauth_error(
-                    "unsupported_grant_type",
-                    f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'",
-                )
-            scopes = _granted(client, parameters.get("scope"))
-            clock_and_ids = self._clocks.of_client(client.client_id)
-            token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
+        with self._client_request(request) as (connection, credentials, parameters):
+            try:
+                _check_grant_type(parameters)
+                asked = _asked_scopes(parameters)
+            except errors.ApiError:
+                _authenticated(connection, credentials)  # its 401 comes before the faults of the request
+                raise
+            clock_and_ids = self._clocks.of_client(credentials.client_id)
+            secret_hash = clients.hash_secret(credentials.secret)
+            granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
+            if granted is None:
+                raise _exceeded(_authenticated(connection, credentials).scopes)
+            token, scopes = granted
             if next(self._issued) % REMOVED_EVERY == 0:
                 tokens.remove_outdated(connection)
-        _log.info("token issued", extra={"fields": {"client": client.client_id, **correlation_fields()}})
+        _log.info("token issued", extra={"fields": {"client": credentials.client_id, **correlation_fields()}})
         return {
             "access_token": token,
             "expires_in": TOKEN_LIFETIME_S,
@@ -70,7 +73,8 @@ class AuthorizationServer:
         A token of another client gets this answer, too, if it is for a project of which the asking client has no scope
         (section 2.2).
         """
-        with self._authenticated(request) as (connection, client, parameters):
+        with self._client_request(request) as (connection, credentials, parameters):
+            client = _authenticated(connection, credentials)
             found = self._valid_token(connection, parameters)
         if found is None or not _may_introspect(client, found):
             return {"active": False}
@@ -89,7 +93,8 @@ class AuthorizationServer:
 
         :raises ApiError: 400 ``invalid_grant`` if the token was issued to another client (section 2.1).
         """
-        with self._authenticated(request) as (connection, client, parameters):
+        with self._client_request(request) as (connection, credentials, parameters):
+            client = _authenticated(connection, credentials)
             found = self._valid_token(connection, parameters)
             if found is None:
                 return {}
@@ -101,19 +106,16 @@ class AuthorizationServer:
         return {}
 
     @contextmanager
-    def _authenticated(self, request: Request) -> Generator[tuple[Connection, Client, Mapping[str, str]]]:
-        """Authenticate the client of a request, and yield a connection, the client and the parameters. Every 4xx of the
-        authentication or the block is logged."""
+    def _client_request(self, request: Request) -> Generator[tuple[Connection, Credentials, Mapping[str, str]]]:
+        """Read a request, and yield a connection, the client's credentials and the parameters. Every 4xx of the reading
+        or the block is logged."""
         client_id = None
         try:
             parameters = read_parameters(request)
             credentials = read_credentials(request, parameters)
             client_id = credentials.client_id
             with self._database.connection() as connection:
-                client = clients.authenticate_client(connection, client_id, credentials.secret)
-                if client is None:
-                    raise errors.invalid_client()
-                yield connection, client, parameters
+                yield connection, credentials, parameters
         except errors.ApiError as error:
             if error.status < 500:
                 fields = {
@@ -134,6 +136,13 @@ class AuthorizationServer:
             return None
 
 
+def _authenticated(connection: Connection, credentials: Credentials) -> Client:
+    client = clients.authenticate_client(connection, credentials.client_id, credentials.secret)
+    if client is None:
+        raise errors.invalid_client()
+    return client
+
+
 def _required(parameters: Mapping[str, str], name: str) -> str:
     if name not in parameters:
         raise invalid_request(f"Missing required parameter: {name}.")
@@ -148,16 +157,26 @@ def _may_introspect(client: Client, token: AccessToken) -> bool:
     return bool(projects) and projects <= client.projects
 
 
-def _granted(client: Client, asked: str | None) -> tuple[str, ...]:
-    """The requested scopes in their order; all scopes of the client if none are requested."""
-    if asked is None:
-        return client.scopes
-    scopes = tuple(dict.fromkeys(scope for scope in asked.split(" ") if scope))
+def _check_grant_type(parameters: Mapping[str, str]) -> None:
+    grant_type = _required(parameters, "grant_type")
+    if grant_type != "client_credentials":
+        raise errors.oauth_error(
+            "unsupported_grant_type", f"Invalid parameter: grant_type: Invalid grant type: '{grant_type[:100]}'"
+        )
+
+
+def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The requested scopes in their order; None if none are requested."""
+    if "scope" not in parameters:
+        return None
+    scopes = tuple(dict.fromkeys(scope for scope in parameters["scope"].split(" ") if scope))
     if not scopes or any(SCOPE.fullmatch(scope) is None for scope in scopes):
         raise errors.oauth_error("invalid_scope", "Malformed parameter: scope: Invalid scope.")
-    if not set(scopes) <= set(client.scopes):
-        permitted = " ".join(client.scopes)
-        raise errors.oauth_error(
-            "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {permitted}"
-        )
     return scopes
+
+
+def _exceeded(permitted: tuple[str, ...]) -> errors.ApiError:
+    return errors.oauth_error(
+        "invalid_scope",
+        f"Permissions exceeded. Only the following permissions can be requested: {' '.join(permitted)}",
+    )

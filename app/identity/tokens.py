@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.database.connection import Connection
@@ -26,10 +26,18 @@ REMOVED_AT_ONCE = 200
 """The most outdated rows that are removed at once, which takes a few milliseconds."""
 
 _INSERT: LiteralString = """
-INSERT INTO access_token (digest, client_id, scopes, issued_at, expires_at, kept_until)
-VALUES (
-    %(digest)s, %(client_id)s, %(scopes)s, to_timestamp(%(issued_at)s), to_timestamp(%(expires_at)s),
-    to_timestamp(%(kept_until)s))"""
+INSERT INTO access_token (digest, client_id, scopes, issued_at, expires_at, kept_until)"""
+
+_TIMES: LiteralString = "to_timestamp(%(issued_at)s), to_timestamp(%(expires_at)s), to_timestamp(%(kept_until)s)"
+
+_ISSUE: LiteralString = f"{_INSERT} VALUES (%(digest)s, %(client_id)s, %(scopes)s, {_TIMES})"
+
+_GRANT: LiteralString = f"""{_INSERT}
+SELECT %(digest)s, id, coalesce(%(scopes)s, scopes), {_TIMES} FROM api_client
+WHERE
+    id = %(client_id)s AND secret_hash = %(secret_hash)s AND revoked_at IS NULL
+    AND coalesce(%(scopes)s::text[] <@ scopes, true)
+RETURNING access_token.scopes"""
 
 _FIND: LiteralString = """
 SELECT
@@ -83,19 +91,42 @@ def issue_token(
     :param lifetime_s: seconds until the token expires.
     :param clock_and_ids: the client's clock.
     """
+    token, row = _made(lifetime_s, clock_and_ids)
+    connection.execute(_ISSUE, {**row, "client_id": client_id, "scopes": list(scopes)})
+    return token
+
+
+def grant_token(
+    connection: Connection,
+    client_id: str,
+    secret_hash: bytes,
+    scopes: tuple[str, ...] | None,
+    clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
+) -> tuple[str, tuple[str, ...]] | None:
+    """Issue a token as :func:`issue_token` does, by one statement that also authenticates the client.
+
+    :param scopes: the scopes of the token; None for all scopes of the client.
+    :return: the token and its scopes; None if there is no client with this id and secret, if it is revoked, or if it
+        does not have all the scopes.
+    """
+    token, row = _made(TOKEN_LIFETIME_S, clock_and_ids)
+    asked = None if scopes is None else list(scopes)
+    row |= {"client_id": client_id, "secret_hash": secret_hash, "scopes": asked}
+    granted = connection.execute(_GRANT, row).fetchone()
+    return None if granted is None else (token, tuple(granted[0]))
+
+
+def _made(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, Any]]:
+    """A new token, and the part of its row that does not depend on its client."""
     token = secrets.token_urlsafe(32)
     issued_at = int(clock_and_ids.time())
     expires_at = issued_at + lifetime_s
-    row = {
+    return token, {
         "digest": digest_of(token),
-        "client_id": client_id,
-        "scopes": list(scopes),
         "issued_at": issued_at,
         "expires_at": expires_at,
         "kept_until": clock_and_ids.kept_until(expires_at),
     }
-    connection.execute(_INSERT, row)
-    return token
 
 
 def remove_outdated(connection: Connection) -> None:

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.database.connection import Connection
-from app.identity import clients
+from app.identity import clients, tokens
 from app.resource.reading import reads
 from tests.support.api import Api
 from tests.support.fixtures import TokenFor
@@ -47,6 +47,7 @@ def test_crashes_and_errors_leak_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(reads, "get_by_id", crash)
         patch.setattr(clients, "authenticate_client", crash)
+        patch.setattr(tokens, "grant_token", crash)
         assert api.get("/an-id").status_code == 500
         assert client.grant().status_code == 500
         assert client.post("/oauth/introspect", {"token": token}).status_code == 500

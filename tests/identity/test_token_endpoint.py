@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.database.connection import Connection
-from app.identity.clients import create_client
+from app.identity.clients import create_client, revoke_client
 from tests.support.oauth import OAuthClient, basic, refused
 
 
@@ -61,3 +61,30 @@ def test_scopes_are_separated_by_blanks_only(app: Flask, connection: Connection,
     refused(client.post("/oauth/token", form), 400, "invalid_scope")
     form["scope"] = f" manage_test:{project}  view_test:{project} "
     assert client.post("/oauth/token", form).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("form", "code"),
+    [
+        ({"grant_type": "password"}, "unsupported_grant_type"),
+        ({}, "invalid_request"),
+        ({"grant_type": "client_credentials", "scope": "manage_test"}, "invalid_scope"),
+        ({"grant_type": "client_credentials", "scope": " "}, "invalid_scope"),
+        ({"grant_type": "client_credentials", "scope": "manage_test:another"}, "invalid_scope"),
+    ],
+)
+def test_a_client_is_authenticated_before_its_request_is_judged(
+    client: OAuthClient, form: dict[str, str], code: str
+) -> None:
+    refused(client.post("/oauth/token", form), 400, code)
+    refused(client.post("/oauth/token", form, basic(client.id, "a-wrong-secret")), 401, "invalid_client")
+    refused(client.post("/oauth/token", form, basic("nobody", client.made.client_secret)), 401, "invalid_client")
+
+
+def test_a_revoked_client_gets_no_token(client: OAuthClient, connection: Connection) -> None:
+    assert client.grant().status_code == 200
+    revoke_client(connection, client.id)
+    stored = "SELECT count(*) FROM access_token WHERE client_id = %s"
+    before = connection.execute(stored, (client.id,)).fetchone()
+    refused(client.grant(), 401, "invalid_client")
+    assert connection.execute(stored, (client.id,)).fetchone() == before == (1,)

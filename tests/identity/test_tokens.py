@@ -99,7 +99,10 @@ def test_what_a_statement_reads_does_not_grow_with_the_tokens(
         many_tokens.execute("ANALYZE access_token, api_client")
     many_tokens.execute("SELECT set_config('plan_cache_mode', %s, false)", (mode,))
     digests = [digest_of(str(number)) for number in range(1, 4)]
+    issued = {"digest": digest_of("new"), "issued_at": 0, "expires_at": 0, "kept_until": 0}
+    asked = {"client_id": "c7", "secret_hash": digest_of("x"), "scopes": ["view_test:p"]}
     expected: tuple[tuple[LiteralString, dict[str, Any], str], ...] = (
+        (tokens._GRANT, issued | asked, "api_client_pkey"),
         (tokens._FIND, {"digests": digests}, "access_token_pkey"),
         (tokens._REVOKE, {"digest": digests[0]}, "access_token_pkey"),
         (tokens._SELECT_OUTDATED, {"at_most": 3}, "access_token_kept_until"),

@@ -105,6 +105,7 @@ KINDS = {
     "client.create", "client.has_clients", "client.find", "client.list", "client.revoke", "client.remove",
     "client.ensure", "token.issue", "token.find", "token.revoke", "token.revoke_all", "token.remove_outdated",
     "oauth.token",
+    "oauth.introspect",
     "get_by_id", "get_by_key", "overwrite.without_a_name_not_found", "overtaken.ByKey",
     "create.new", "create_or_update.new_staged", "create_or_update.by_id", "delete.expecting_a_version",
     "update_by_actions.do_some_thing", "update_by_actions.change_staged_some_property",

@@ -42,7 +42,7 @@ class Secrecy:
 def secrecy() -> Iterator[Secrecy]:
     """Record secrets and texts during the whole test run, and fail it at its end if anything leaked."""
     watched = Secrecy()
-    create_client, issue_token = clients.create_client, tokens.issue_token
+    create_client, issue_token, grant_token = clients.create_client, tokens.issue_token, tokens.grant_token
     body, handle = errors.ApiError.body, logging.Logger.handle
 
     def creating(*arguments: Any, **options: Any) -> clients.NewClient:
@@ -54,6 +54,12 @@ def secrecy() -> Iterator[Secrecy]:
         token = issue_token(*arguments, **options)
         watched.add_secret(token)
         return token
+
+    def granting(*arguments: Any, **options: Any) -> tuple[str, tuple[str, ...]] | None:
+        granted = grant_token(*arguments, **options)
+        if granted is not None:
+            watched.add_secret(granted[0])
+        return granted
 
     def answering(self: errors.ApiError) -> bytes:
         answer = body(self)
@@ -68,6 +74,7 @@ def secrecy() -> Iterator[Secrecy]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clients, "create_client", creating)
         patch.setattr(tokens, "issue_token", issuing)
+        patch.setattr(tokens, "grant_token", granting)
         patch.setattr(errors.ApiError, "body", answering)
         patch.setattr(logging.Logger, "handle", handling)
         yield watched
