@@ -18,6 +18,7 @@ from app.http.answers import complete_headers
 from app.http.cors import cors_hooks
 from app.http.error_answers import install_error_answers
 from app.http.hosts import host_check
+from app.http.malformed import check_request
 from app.http.paths import CONVERTERS, PathPrefix, RawPath
 from app.identity.gate import Gate
 from app.identity.server import AuthorizationServer
@@ -74,6 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     # exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
+        check_request,  # a malformed request is reported without any other error
         host_check(settings),  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
         extension.before,  # only for authorised requests

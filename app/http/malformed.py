@@ -1,10 +1,16 @@
-"""The errors for what gunicorn's parser refuses: a request line, header lines, or the chunks of a body."""
+"""The answers to malformed requests: to those that gunicorn's parser refuses, and to some that it accepts."""
 
 import re
+from email.utils import formatdate
+from http import HTTPStatus
+from uuid import uuid4
 
+from flask import Request
 from gunicorn.http import errors as parsing
 
 from app import errors
+from app.http.request_log import log_unparsed
+from app.values.strict_json import CONTENT_TYPE
 
 _PRINTABLE = re.compile(r"[\x21-\x7e]*")
 
@@ -56,3 +62,38 @@ def _what_is_wrong(exception: Exception) -> str:
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."
     return next((words for kind, words in _WORDS if isinstance(exception, kind)), "It is no request of HTTP/1.1.")
+
+
+def refusal(exception: BaseException, address: str, *, head_only: bool) -> bytes:
+    """Log and count a request that gunicorn could not parse, or that failed outside of the application.
+
+    :param address: the address of the client; empty behind a Unix socket.
+    :param head_only: whether the answer has no body, since the request's method is HEAD.
+    :return: the bytes of the answer. It ends the connection, because the beginning of the next request is unknown.
+    """
+    error, correlation_id = error_for(exception), str(uuid4())
+    log_unparsed(error, correlation_id, address, exception if error.status >= 500 else None)
+    body = error.body()
+    head = [
+        f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
+        f"Date: {formatdate(usegmt=True)}",
+        f"Content-Type: {CONTENT_TYPE}",
+        f"Content-Length: {len(body)}",
+        f"X-Correlation-ID: {correlation_id}",
+        "Connection: close",
+        *(f"{name}: {value}" for name, value in error.headers.items()),
+    ]
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + (b"" if head_only else body)
+
+
+def check_request(request: Request) -> None:
+    """Refuse what gunicorn passes on without doing as it says, as a hook before the view.
+
+    :raises ApiError: 400 for a fragment, which gunicorn drops with a condition that the client has put behind it, and
+        for a transfer coding besides chunked, which gunicorn does not decode.
+    """
+    environ = request.environ
+    if "#" in environ.get("RAW_URI", ""):
+        raise errors.invalid_input("Malformed request: The request target contains a #. Percent-encode it: %23.")
+    if environ.get("HTTP_TRANSFER_ENCODING", "chunked").lower() != "chunked":
+        raise error_for(parsing.UnsupportedTransferCoding(""))

@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
+from app.http.malformed import error_for, refusal
 from app.serving.embedded import EmbeddedPostgres
-from app.serving.worker import error_for, error_response
 from tests.support.embedded import on_linux
 from tests.support.ports import free_port
 from tests.support.server import ROOT, get
@@ -281,6 +281,6 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
 def test_an_internal_error_shows_no_details() -> None:
     error = error_for(RuntimeError("secret"))
     assert (error.status, error.faults[0].code) == (500, "General")
-    head, _, body = error_response(error, "the-id", head_only=True).partition(b"\r\n\r\n")
+    head, _, body = refusal(RuntimeError("secret"), "", head_only=True).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
     assert body == b""
