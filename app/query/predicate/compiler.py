@@ -71,8 +71,6 @@ class Stretch:
     """A stretch: resources that are adjacent in the order of a field.
 
     :param text: the condition for a statement without other conditions, in a form that the index of the field serves.
-        With other conditions, a comparison of the version has a form that no index serves, because the planner has no
-        statistics and would assume that a version is as selective as a key.
     """
 
     field: Field
