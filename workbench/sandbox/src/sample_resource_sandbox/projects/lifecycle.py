@@ -4,9 +4,12 @@ A change is committed first. Then it applies to every request that begins after 
 """
 
 import json
+import secrets
+import string
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import Semaphore
@@ -20,6 +23,7 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, tokens
+from app.identity.scopes import SCOPE_NAMES
 from app.identity.tokens import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
@@ -34,7 +38,6 @@ from sample_resource_sandbox.projects.described import describe, details_of, not
 from sample_resource_sandbox.projects.ids import begin_sequence, seed_of
 from sample_resource_sandbox.projects.lock import ProjectLock
 from sample_resource_sandbox.projects.model import SandboxProject
-from sample_resource_sandbox.projects.orders import NewProject, new_key
 from sample_resource_sandbox.projects.registry import Registry
 from sample_resource_sandbox.rules.counting import counted
 from sample_resource_sandbox.rules.rules import Rule
@@ -58,6 +61,24 @@ PROJECTS_AT_MOST = 1000
 COPIED_AT_MOST = 20_000
 COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 """The most resources of a copied project, and the most bytes of their documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """A checked order for a project."""
+
+    project_key: str | None = None
+    scopes: tuple[str, ...] = SCOPE_NAMES
+    ttl_s: int = 3600
+    resources: int = 0
+    """The number of generated resources that the project begins with."""
+    run: str | None = None
+    """The run of tests to which it will belong."""
+    allow: Sequence[str] = ()
+    """The ids of findings that are expected, and not reported."""
+    copy_of: str | None = None
+    clock: dict[str, Any] = field(default_factory=dict[str, Any])
+    ids: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Projects:
@@ -175,7 +196,7 @@ class Projects:
 
     def _made(self, order: NewProject, token_url: str) -> dict[str, Any]:
         copied = self._copied(order)
-        project_key = order.project_key or new_key()
+        project_key = order.project_key or "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
