@@ -14,8 +14,6 @@ from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.journal.journal import Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 
-from app.identity.tokens import AccessToken
-
 
 def an_entry(**members: Any) -> Entry:
     """A GET of a list, answered with 200 at once, but for some members."""
@@ -27,7 +25,6 @@ def an_entry(**members: Any) -> Entry:
         "target": "/p/resource",
         "http_version": "HTTP/1.1",
         "request": Message(()),
-        "token": None,
         "connection": None,
         "correlation_id": "",
         "project_time": None,
@@ -100,9 +97,6 @@ def sent(
         "method": method,
         "target": target,
         "request": Message(tuple(headers), data, len(data)),
-        "token": None
-        if call == "grant"
-        else AccessToken(token.encode(), "c", (), BEGAN, BEGAN + 1e6, is_revoked=False, is_client_revoked=False),
         "connection": None if on is None else (on, 0),
         "answered_s": took,
         "ended_s": took,
@@ -152,7 +146,7 @@ def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
 def findings_of(scene: Sequence[Entry]) -> list[tuple[int, str]]:
     """The numbers of the requests of a scene in which something is found, and what."""
     journal, _ = replayed(scene)
-    return [(entry.number, each.described()["id"]) for entry in journal.after(0) for each in entry.findings]
+    return [(entry.number, each["id"]) for entry in journal.after(0) for each in entry.findings]
 
 
 def stories_in(report: dict[str, Any]) -> list[tuple[str, list[int], str]]:

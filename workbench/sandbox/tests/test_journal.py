@@ -34,9 +34,6 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert ["Location", answer.headers["Location"]] in entry["response"]["headers"]
     assert ["X-Correlation-ID", "my-app/12345"] in entry["response"]["headers"]
     assert entry["correlationId"] == "my-app/12345"
-    assert entry["token"]["sub"] == throwaway.made["clientId"]
-    assert entry["token"]["scopes"] == sorted(throwaway.made["scope"].split())
-    assert entry["token"]["expiresAt"].endswith("Z")
     assert entry["durationMs"] > 0
     assert entry["rule"] is None
     assert entry["projectTime"] is None

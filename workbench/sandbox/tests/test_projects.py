@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rows import TABLES, rows_of
-from sample_resource_sandbox.projects.orders import NewProject
+from sample_resource_sandbox.projects.lifecycle import NewProject
 from tester import Answer, Project, Service, wait_for, with_sandbox
 
 from app.config import Settings

@@ -14,17 +14,12 @@ from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Messag
 from sample_resource_sandbox.journal.har import archive
 from tester import Project
 
-DEEP = b"[" * 1200
 HOSTILE = (
-    DEEP,
-    b'{"a":' * 1200,
-    b"[" * 900 + b"]" * 900,
+    b"[" * 1200,
     b'{"version":' + b"[" * 800 + b"]" * 800 + b"}",
     b'{"version": 1' + b"0" * 5000 + b"}",
     b'{"version": 1e400, "objectTypeProperty": {"arrayOfObjectType": [{"\\ud800": "1"}]}}',
-    b'{"errors": 5}',
     b'{"errors": [[], {"code": []}]}',
-    b'{"expires_in": "soon"}',
     b'{"expires_in": {}}',
     b'"\\ud800"',
     b"\xff\xfe\x00{",
@@ -40,12 +35,8 @@ TARGETS = (
 )  # fmt: skip
 
 bodies = st.one_of(st.sampled_from(HOSTILE), st.binary(max_size=300))
-pairs = st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=4).map(tuple)
-names = ("authorization", "content-type", "retry-after", "connection", "user-agent", "if-match")
-headers = st.one_of(
-    pairs,
-    st.lists(st.tuples(st.sampled_from(names), st.text(max_size=20)), max_size=6).map(tuple),
-)
+names = st.sampled_from(["authorization", "content-type", "retry-after", "connection", "user-agent", "if-match"])
+headers = st.lists(st.tuples(names | st.text(max_size=20), st.text(max_size=60)), max_size=6).map(tuple)
 OPERATIONS = (
     None, "getToken", "createOrUpdateResource", "updateResourceById", "listResources", "listResourcesSorted",
     "searchResources", "getResourceByKey",
@@ -118,10 +109,9 @@ def test_a_finding_that_fails_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     read_everywhere([an_entry(), an_entry()])
 
 
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
-def test_a_hostile_body_over_http(throwaway: Project, number: int) -> None:
+@pytest.mark.parametrize("raw", [HOSTILE[0], b"\0" * 70_000, b"\xff\xfe\x00{"])
+def test_a_hostile_body_over_http(throwaway: Project, raw: bytes) -> None:
     """Whoever sends it: the first one has no token."""
-    raw = HOSTILE[number]
     for head in ({}, {"Authorization": f"Bearer {throwaway.token}"}):
         headers = {"Content-Type": "application/json", **head}
         throwaway.service.send("POST", throwaway.resources, headers=headers, raw=raw)

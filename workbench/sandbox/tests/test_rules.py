@@ -14,15 +14,13 @@ from typing import Any
 import psutil
 import pytest
 from flask import Response
-from sample_resource_sandbox.connections import WAITS_AT_MOST, WAITS_OF_A_PROJECT, Waits
+from sample_resource_sandbox.connections import WAITS_AT_MOST, WAITS_OF_A_PROJECT
 from sample_resource_sandbox.faults.answers import with_failing_connection
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
-from sample_resource_sandbox.rules.counting import counted
-from sample_resource_sandbox.rules.rules import Rule
+from sample_resource_sandbox.rules.rules import CountedRule, Rule
 from steady_client import steady_client
 from tester import Project, Service, wait_for
 
-from app.errors import ApiError
 from tests.support.applications import own_database
 from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
@@ -330,8 +328,8 @@ def test_after_the_commit_only_the_answer_is_lost(throwaway: Project, rule: dict
 def test_a_limit_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """10 at once, and 10 in any second that follows; the clock is the test's."""
     now = 100.0
-    monkeypatch.setattr("sample_resource_sandbox.rules.counting.monotonic", lambda: now)
-    (rule,) = counted([Rule(0, {"limit": {"requests": 10, "perSeconds": 1}})])
+    monkeypatch.setattr("sample_resource_sandbox.rules.rules.monotonic", lambda: now)
+    rule = CountedRule(Rule(0, {"limit": {"requests": 10, "perSeconds": 1}}))
     passed: list[float] = []
     for step in range(400):
         now = 100 + step / 100
@@ -500,28 +498,17 @@ def test_waits_are_half_of_the_connections_of_a_worker() -> None:
     assert f"worker_connections = {2 * WAITS_AT_MOST}\n" in settings
 
 
-def test_a_long_answer_that_waits_or_is_cut_is_kept_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sample_resource_sandbox.connections._HELD_BYTES", 1000)
-    waits = Waits()
-    with (
-        waits.begin("p", None, 600),
-        waits.begin("p", None),
-        pytest.raises(ApiError, match="Answers of 1000 bytes"),
-        waits.begin("q", None, 600),
-    ):
-        pytest.fail("more than may wait")
-    with waits.begin("q", None, 600):
-        pass
-    for kind, length in (("stall", 0), ("truncate", BODY_BYTES_KEPT)):
-        rule = Rule(0, {"connection": kind})
-        answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
-        assert answer.headers["Content-Length"] == "1000000"
-        sent = answer.get_app_iter({})
-        received = [next(sent)]
-        with pytest.raises(BrokenPipeError):
-            received.append(next(sent))
-        assert len(b"".join(received)) == length
-        assert answer.get_data() == b""
+@pytest.mark.parametrize(("connection", "length"), [("stall", 0), ("truncate", BODY_BYTES_KEPT)])
+def test_a_long_answer_that_is_cut_is_kept_in_part(connection: str, length: int) -> None:
+    rule = Rule(0, {"connection": connection})
+    answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
+    assert answer.headers["Content-Length"] == "1000000"
+    sent = answer.get_app_iter({})
+    received = [next(sent)]
+    with pytest.raises(BrokenPipeError):
+        received.append(next(sent))
+    assert len(b"".join(received)) == length
+    assert answer.get_data() == b""
 
 
 def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: Cluster) -> None:

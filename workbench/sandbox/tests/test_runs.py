@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from flask.testing import FlaskClient
-from sample_resource_sandbox.projects.orders import NewProject
+from sample_resource_sandbox.projects.lifecycle import NewProject
 from steady_client import steady_client
 from tester import Project, Service, with_sandbox
 

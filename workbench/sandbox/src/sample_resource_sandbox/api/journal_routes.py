@@ -166,6 +166,6 @@ class Verdict(Endpoint):
         `allow` names; else 409. The body is the report on all projects of the run, also of those that are gone, as
         text.
         """
-        found = parts().projects.runs.find(run)
-        passed, told = verdict(run, found.projects, found.tally(), query.get("allow", ()))
+        tally = parts().projects.runs.find(run).tally()
+        passed, told = verdict(run, tally, query.get("allow", ()))
         return Response(f"{told}\n", 200 if passed else 409, content_type=_PLAIN)

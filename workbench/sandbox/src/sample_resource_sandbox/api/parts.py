@@ -64,10 +64,8 @@ class Parts:
         # The schemas to which answers.json and other schemas refer by name.
         schemas |= {"OwnBody": OwnBodySchema, "Match": MatchSchema, "Times": TimesSchema, "Rule": RuleSchema}
         for name, schema in schemas.items():
-            of_answer = isinstance(schema, dict)
-            cast(Any, api.spec).components.schema(
-                name, schema if of_answer else None, schema=None if of_answer else schema
-            )
+            as_given = {"component": schema} if isinstance(schema, dict) else {"schema": schema}
+            cast(Any, api.spec).components.schema(name, **as_given)
         api.register_blueprint(blueprint)
         self._document = json.dumps(_finished(cast("Any", api.spec).to_dict()))
 

@@ -4,10 +4,8 @@ from typing import Any
 
 from flask import Flask, Response, request
 
-from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Endpoint
-from app.http.bodies import JSON
 from app.resource.params import ListQuery, SortedListSchema
 from app.routes.resource import sorted_list
 from sample_resource_sandbox.api import journal_routes, orders, page
@@ -22,8 +20,6 @@ _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status
 @blueprint.before_request
 def _check_caller() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     parts().guard.check(is_public=request.endpoint in _PUBLIC)
-    if request.method in ("POST", "PUT") and request.content_length and request.mimetype != JSON:
-        raise errors.unsupported_media_type(JSON)
 
 
 @blueprint.after_request
