@@ -162,8 +162,8 @@ def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
 
 
 def test_other_projects_are_unknown_to_it(sandbox: Service) -> None:
-    calls = """GET DELETE POST/reset PUT/clock PUT/ids GET/rules DELETE/rules GET/requests GET/requests/1 DELETE/requests
-        GET/requests.har POST/requests/expect GET/report GET/resources"""
+    calls = """GET DELETE POST/reset PUT/clock PUT/ids GET/rules DELETE/rules GET/requests GET/requests/1
+        DELETE/requests GET/requests.har POST/requests/expect GET/report GET/resources"""
     for method, slash, path in (call.partition("/") for call in calls.split()):
         body = {} if method in ("POST", "PUT") else None
         assert sandbox.send(method, f"/sandbox/projects/demo{slash}{path}", body).status == 404, path

@@ -49,13 +49,6 @@ def test_rules_act_on_requests_that_are_refused(
     assert throwaway.entries()[1]["outcome"] == "502, 1 ms later by rule 0; 502, a proxy's page by rule 1"
 
 
-def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -> None:
-    throwaway.rules({"connection": "close"})
-    with pytest.raises((OSError, HTTPException)):
-        throwaway.service.send("GET", throwaway.resources)
-    assert throwaway.entries()[0]["outcome"] == "no answer (not carried out), connection closed by rule 0"
-
-
 # match
 
 
@@ -67,23 +60,16 @@ def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -
         ({"operationId": ["getResourceById", "deleteResourceById"]}, "EF"),
         ({"method": "POST"}, "CD"),
         ({"path": "/resource"}, "ABCD"),
-        ({"path": "/resource/*"}, "EF"),
         ({"path": "/res*/*-*"}, "EF"),
-        ({"path": "/resourc"}, ""),
         ({"path": "*", "method": "GET"}, "ABE"),
-        ({"query": {"limit": "1"}}, "A"),
         ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
-        ({"query": {"limit": True}}, "AB"),
         ({"query": {"limit": False}}, "CDEF"),
-        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
         ({"header": {"x-correlation-id": ["my-*", "*1"]}, "query": {"arrayOfString": "b*"}}, "A"),
         ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
         ({"body": {"key": "one"}}, "C"),
         ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
-        ({"body": {"key": True}}, ""),
         ({"body": '*"key":*"two"*'}, "D"),
         ({"body": '"two"'}, ""),
-        ({"body": []}, ""),
     ],
 )
 def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[str, Any], matched: str) -> None:
@@ -277,15 +263,7 @@ def test_a_rule_spoils_the_connection(throwaway: Project, connection: str, recei
     (entry,) = throwaway.entries()
     assert (entry["response"] is None) == (connection in ("close", "reset", "garbage"))
     assert entry["rule"]["does"] == [connection]
-
-
-def test_what_needs_no_answer_is_not_carried_out(throwaway: Project) -> None:
-    for connection, made in (("close", 0), ("reset", 0), ("garbage", 0), ("truncate", 1)):
-        throwaway.rules({"connection": connection, "delayMs": 1})
-        with contextlib.suppress(OSError, HTTPException):
-            throwaway.send("POST", "", {"objectTypeProperty": {}})
-        throwaway.order("DELETE", "/rules")
-        assert len(throwaway.listing()) == made, connection
+    assert entry["rule"]["carriedOut"] == (connection in ("truncate", "stall"))
 
 
 @pytest.mark.parametrize(
@@ -365,51 +343,31 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
     ("rule", "where"),
     [
         ({}, ""),
-        ({"name": "nothing"}, ""),
         ({"status": 600}, "status"),
-        ({"status": "503"}, "status"),
         ({"status": 503, "times": {}}, "times"),
         ({"status": 503, "times": {"first": 0}}, "times -> first"),
-        ({"status": 503, "times": {"every": 2}}, "times -> every"),
         ({"status": 503, "match": {"operationId": "nothing"}}, "match -> operationId"),
-        ({"status": 503, "match": {"operationId": []}}, "match -> operationId"),
         ({"status": 503, "match": {"operationId": ["listResources", "x"]}}, "match -> operationId -> 1"),
-        ({"status": 503, "match": {"method": "FETCH"}}, "match -> method"),
-        ({"status": 503, "match": {"path": 5}}, "match -> path"),
-        ({"status": 503, "match": {"header": "x"}}, "match -> header"),
         ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
         ({"status": 503, "match": {"query": {}}}, "match -> query"),
         ({"status": 503, "match": {"body": None}}, "match -> body"),
-        ({"status": 503, "match": {"query": {"limit": None}}}, "match -> query -> limit"),
-        ({"status": 503, "match": {"query": {"limit": 5}}}, "match -> query -> limit"),
         ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
-        ({"status": 199}, "status"),
         ({"status": 200, "headers": {"Content-Length": "5"}}, "headers -> Content-Length"),
         ({"status": 200, "headers": {"X-A": "a\r\nb: c"}}, "headers -> X-A"),
         ({"status": 200, "code": "General"}, "code"),
         ({"status": 204, "body": {"text": "x"}}, "body"),
         ({"body": {"json": 1, "text": "x"}}, "body"),
-        ({"body": {}}, "body"),
         ({"connection": "close", "headers": {"X-A": "b"}}, "headers"),
         ({"conflict": True, "status": 409}, "conflict"),
         ({"conflict": True, "phase": "after"}, "phase"),
-        ({"status": 503, "phase": "during"}, "phase"),
         ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
-        ({"expireTokens": True, "phase": "after"}, "phase"),
         ({"expireTokens": True, "status": 503}, "expireTokens"),
         ({"limit": {"requests": 1, "perSeconds": 1}, "status": 503}, "limit"),
-        ({"limit": {"requests": 1}}, "limit -> perSeconds"),
-        ({"limit": {"requests": 0, "perSeconds": 1}}, "limit -> requests"),
-        ({"limit": {"requests": 1, "perSeconds": 0}}, "limit -> perSeconds"),
         ({"delayMs": 60_001}, "delayMs"),
-        ({"delayMs": -1}, "delayMs"),
         ({"connection": "explode"}, "connection"),
         ({"connection": "close", "status": 503}, "status"),
-        ({"connection": "close", "body": "html"}, "body"),
         ({"body": "xml"}, "body"),
         ({"delayMs": 5, "retryAfter": 1}, "retryAfter"),
-        ({"delayMs": 5, "code": "x"}, "code"),
-        ({"status": 503, "name": ""}, "name"),
         ({"status": 503, "name": "a\r\nb: c"}, "name"),
         ({"status": 503, "unknown": 1}, "unknown"),
         ("text", ""),
@@ -425,7 +383,7 @@ def test_a_rule_that_cannot_be_is_refused_with_its_place(throwaway: Project, rul
     assert [rule["name"] for rule in throwaway.order("GET", "/rules").json["rules"]] == ["kept"]
 
 
-@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
+@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
 def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None:
     assert throwaway.order("PUT", "/rules", body).status == 400
 
@@ -433,21 +391,11 @@ def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None
 def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
     sent = {
         "name": "all of it",
-        "match": {
-            "operationId": ["listResources"],
-            "method": "GET",
-            "path": "/*",
-            "query": {"limit": ["1"]},
-            "header": {"Accept": True},
-            "body": {"key": "one"},
-        },
+        "match": {"operationId": ["listResources"], "query": {"limit": ["1"]}, "header": {"Accept": True}},
         "times": {"first": 3, "after": 1},
         "phase": "after",
         "status": 503,
-        "code": "OverCapacity",
         "message": "é",
-        "retryAfter": 1,
-        "delayMs": 1,
     }
     throwaway.rules(sent)
     assert throwaway.order("GET", "/rules").json == {"rules": [{**sent, "matched": 0, "acted": 0}]}
@@ -545,9 +493,6 @@ def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cl
     assert project.counts() == []
     assert [entry["number"] for entry in project.entries()] == [1]
     assert project.order("DELETE").status == 204
-
-
-# What the page offers
 
 
 def test_the_example_of_each_member_is_taken(throwaway: Project) -> None:
