@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rows import TABLES, rows_of
 from sample_resource_sandbox.projects.lifecycle import NewProject
+from sample_resource_sandbox.rules.rules import Rule
 from tester import Answer, Project, Service, wait_for, with_sandbox
 
 from app.config import Settings
@@ -134,11 +135,12 @@ def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> N
         made = before.make(order)
         key, headers = made["projectKey"], {"Authorization": f"Bearer {made['accessToken']}"}
         before.expire_tokens(before.get(key))
+        before.set_rules(key, [Rule(0, {"status": 503})])
         kept = before.described_one(key)
     with open_app(with_sandbox(settings)) as app:
         after = app.extensions["extension"].projects
         found = after.get(key)
-        assert (found.seed, found.run) == (3, "kept")
+        assert (found.seed, found.run, found.rules, found.journal.total) == (3, "kept", (), 0)
         assert {**after.described_one(key), "clock": None} == {**kept, "clock": None}
         answer = app.test_client().get(f"/{key}/resource", headers=headers)
         assert "revoked" in answer.get_json()["error_description"]
