@@ -17,22 +17,10 @@ from sample_resource_sandbox.journal.redaction import Secrets
 
 def an_entry(**members: Any) -> Entry:
     """A GET of a list, answered with 200 at once, but for some members."""
-    values: dict[str, Any] = {
-        "arrived_at": 0.0,
-        "client_id": None,
-        "operation": "listResources",
-        "method": "GET",
-        "target": "/p/resource",
-        "http_version": "HTTP/1.1",
-        "request": Message(()),
-        "connection": None,
-        "correlation_id": "",
-        "project_time": None,
-        "answered_s": 0.0,
-        "ended_s": 0.0,
-        "status": 200,
-    }
-    return Entry(**{**values, **members})
+    values: dict[str, Any] = dict.fromkeys(("client_id", "connection", "project_time"))
+    values |= dict.fromkeys(("arrived_at", "answered_s", "ended_s"), 0.0)
+    values |= {"operation": "listResources", "method": "GET", "target": "/p/resource", "http_version": "HTTP/1.1"}
+    return Entry(**{**values, "request": Message(()), "correlation_id": "", "status": 200, **members})
 
 
 OPERATIONS = {
@@ -90,23 +78,16 @@ def sent(
     headers = [("Authorization", f"Bearer {token:x>30}"), ("User-Agent", program), *head]
     told = [] if retry_after is None else [("Retry-After", str(retry_after))]
     said = b"" if answer is None else json.dumps(answer, separators=(",", ":")).encode()
-    values: dict[str, Any] = {
-        "arrived_at": BEGAN + at,
-        "client_id": "c",
-        "operation": operation,
-        "method": method,
-        "target": target,
-        "request": Message(tuple(headers), data, len(data)),
-        "connection": None if on is None else (on, 0),
-        "answered_s": took,
-        "ended_s": took,
-        "status": status,
-        "answer": None if status is None else Message(tuple(told), said, len(said)),
-    }
     if does:
         replaced = None if not carried_out else 201 if method in ("POST", "PUT") and path == "" else 200
-        values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
-    return an_entry(**{**values, **members})
+        rule = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
+        members = {"rule": rule, **members}
+    members = {"answered_s": took, "ended_s": took, **members}
+    return an_entry(
+        arrived_at=BEGAN + at, client_id="c", operation=operation, method=method, target=target, status=status,
+        request=Message(tuple(headers), data, len(data)), connection=None if on is None else (on, 0),
+        answer=None if status is None else Message(tuple(told), said, len(said)), **members,
+    )  # fmt: skip
 
 
 BEGAN = 1_800_000_000.0
