@@ -24,20 +24,17 @@ def test_an_entry_has_what_was_sent_and_answered(throwaway: Project) -> None:
     assert entry["number"] == 1
     assert entry["clientId"] == throwaway.made["clientId"]
     assert entry["operationId"] == "createOrUpdateResource"
-    assert entry["request"]["method"] == "POST"
-    assert entry["request"]["target"] == f"{throwaway.resources}?staged=false"
-    assert entry["request"]["httpVersion"] == "HTTP/1.1"
-    assert ["User-Agent", "a  b"] in entry["request"]["headers"]
-    assert json.loads(entry["request"]["body"]["text"]) == body
-    assert entry["response"]["status"] == 201
-    assert entry["response"]["body"]["text"] == answer.text
-    assert ["Location", answer.headers["Location"]] in entry["response"]["headers"]
-    assert ["X-Correlation-ID", "my-app/12345"] in entry["response"]["headers"]
+    sent, answered = entry["request"], entry["response"]
+    line = (sent["method"], sent["target"], sent["httpVersion"])
+    assert line == ("POST", f"{throwaway.resources}?staged=false", "HTTP/1.1")
+    assert ["User-Agent", "a  b"] in sent["headers"]
+    assert json.loads(sent["body"]["text"]) == body
+    assert (answered["status"], answered["body"]["text"]) == (201, answer.text)
+    assert ["Location", answer.headers["Location"]] in answered["headers"]
+    assert ["X-Correlation-ID", "my-app/12345"] in answered["headers"]
     assert entry["correlationId"] == "my-app/12345"
     assert entry["durationMs"] > 0
-    assert entry["rule"] is None
-    assert entry["projectTime"] is None
-    assert entry["clientGone"] is False
+    assert (entry["rule"], entry["projectTime"], entry["clientGone"]) == (None, None, False)
 
 
 def test_the_connection_and_the_request_on_it(throwaway: Project) -> None:
@@ -51,22 +48,13 @@ def test_the_connection_and_the_request_on_it(throwaway: Project) -> None:
     assert found[3]["number"] != found[0]["number"]
 
 
-def _bearer(project: Project) -> dict[str, str]:
-    return {"Authorization": f"Bearer {project.token}"}
-
-
 def test_refused_requests_and_unknown_urls_are_entries_too(sandbox: Service, throwaway: Project) -> None:
     sandbox.send("GET", throwaway.resources)
     sandbox.send("GET", throwaway.resources, headers={"Authorization": "Bearer nonsense"})
-    throwaway.service.send("GET", f"/{throwaway.key}/nothing", headers=_bearer(throwaway))
+    sandbox.send("GET", f"/{throwaway.key}/nothing", headers={"Authorization": f"Bearer {throwaway.token}"})
     sandbox.send("PUT", f"{throwaway.resources}/searchApiPattern", {"a": 1})
     throwaway.grant()
-    sandbox.send(
-        "POST",
-        "/oauth/token",
-        headers={"Content-Type": "application/x-www-form-urlencoded"},
-        raw=f"client_id={throwaway.made['clientId']}&client_secret=wrong&grant_type=client_credentials".encode(),
-    )
+    Project(sandbox, {**throwaway.made, "clientSecret": "wrong"}).grant()
     entries = list(reversed(throwaway.entries()))
     assert [entry["response"]["status"] for entry in entries] == [401, 401, 404, 405, 200, 401]
     operations = ["listResources"] * 2 + [None] * 2 + ["getToken"] * 2
