@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from journals import an_entry
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
 from sample_resource_sandbox.journal.har import archive
@@ -41,12 +39,6 @@ def test_no_secret_is_in_any_output(secret: str, where: str) -> None:
     }[where]()
     for output in outputs(noted):
         assert secret not in output
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=400))
-def test_everything_else_is_shown(text: str) -> None:
-    assert KNOWN.redacted(text) == text
 
 
 @pytest.mark.parametrize(
