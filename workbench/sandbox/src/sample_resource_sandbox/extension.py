@@ -106,9 +106,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         """Register the routes of the sandbox, and make its hooks."""
         self._waits.is_stopping = lambda: app.extensions["readiness"].is_stopping()
         operations = _operations_in(app.extensions["openapi"])
-        self.parts = Parts(
-            self.projects, Guard(self._token), operations, self._waits, needs_token=self._token is not None
-        )
+        self.parts = Parts(self.projects, Guard(self._token), operations, self._waits)
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
         self._hooks = Hooks(self._database, self.projects, self._waits, lambda kind: counter.labels(kind).inc())
         routes.install(app, self.parts)

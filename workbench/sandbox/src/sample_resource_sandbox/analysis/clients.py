@@ -74,8 +74,8 @@ class Client:
         patient_since = entry.arrived_at - _PATIENCE_S
         if self._looked_at <= patient_since:
             self._looked_at = entry.arrived_at
-            old = [each for each in self._under_way.values() if each.arrived_at <= patient_since]
-            gone = [each for each in old if has_hung_up(each.client)]
+            late = (each for each in self._under_way.values() if each.arrived_at <= patient_since)
+            gone = [each for each in late if has_hung_up(each.client)]
         for each in gone:
             each.client_gone = True
             del self._under_way[each.number]

@@ -32,7 +32,7 @@ class Guard:
     """
 
     def __init__(self, token: str | None) -> None:
-        self._token = token
+        self.token = token
 
     def check(self, *, is_public: bool = False) -> None:
         """Check the current request, before its view.
@@ -41,7 +41,7 @@ class Guard:
 
         :raises ApiError: 403 for a foreign Host, Origin or site, 401 without the token.
         """
-        if self._token is None:
+        if self.token is None:
             if not is_loopback_host(request):
                 raise _refused("Without SANDBOX_TOKEN the sandbox answers to localhost, 127.0.0.1 and [::1] only.")
             if not _is_loopback_peer(request):
@@ -54,8 +54,8 @@ class Guard:
             raise _refused("The sandbox refuses pages of another origin.")
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
             raise _refused("The sandbox refuses pages of another site.")
-        if self._token is not None and not is_public:
-            raise_unless_bearer(self._token, _REALM)
+        if self.token is not None and not is_public:
+            raise_unless_bearer(self.token, _REALM)
 
 
 def is_loopback_host(request: Request) -> bool:

@@ -48,7 +48,6 @@ class Parts:
     guard: Guard
     operations: Sequence[str]
     waits: Waits
-    needs_token: bool
     _document: str = ""
 
     def install(self, app: Flask, blueprint: SandboxBlueprint) -> None:

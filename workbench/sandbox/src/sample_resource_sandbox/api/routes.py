@@ -38,7 +38,7 @@ class Page(Endpoint):
 
     def get(self) -> Response:
         """Answer the page."""
-        return page.document(needs_token=parts().needs_token)
+        return page.document(needs_token=parts().guard.token is not None)
 
 
 @blueprint.at("/page/<segment:asset>")

@@ -14,7 +14,6 @@ from werkzeug.wsgi import ClosingIterator
 
 from app import errors
 from app.http.answers import json_answer
-from app.identity.verification import REVOKED
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
 from sample_resource_sandbox.rules.rules import Rule
 
@@ -65,11 +64,6 @@ def answer_of(error: errors.ApiError) -> Response:
     answer = json_answer(error.body(), error.status)
     answer.headers.extend(error.headers)
     return answer
-
-
-def expired_token_answer(realm: str) -> Response:
-    """The 401 for a token that a rule has just revoked."""
-    return answer_of(errors.token_refused(realm, REVOKED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:

@@ -20,6 +20,7 @@ from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
 from app.identity.tokens import AccessToken
+from app.identity.verification import REVOKED
 from app.openapi.marks import operation_of
 from app.values.strict_json import INT64_MAX, INT64_MIN
 from sample_resource_sandbox.connections import RequestCounts, Waits
@@ -124,7 +125,7 @@ class Hooks:
     def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
         if rule.expire_tokens:
             self._projects.expire_tokens(exchange.project)
-            return answers.expired_token_answer(exchange.project.key)
+            return answers.answer_of(errors.token_refused(exchange.project.key, REVOKED))
         if rule.limit is not None:
             message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
             seconds = max(1, -int(-retry_after_s // 1))

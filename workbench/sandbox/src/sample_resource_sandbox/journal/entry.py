@@ -106,19 +106,17 @@ class Entry:
     @property
     def outcome(self) -> str:
         """The outcome of the request in words: its status, and the effects of rules."""
-        rule = self.rule
-        withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
-        if self.client_gone and self.status is None:
-            return "the client closed the connection before its answer" + ("" if rule is None else f", {rule['did']}")
-        status = (
-            "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
-        )
+        done: str = "" if self.rule is None else self.rule["did"]
         if self.status is not None:
             status = str(self.status)
-        if rule is None:
-            return status
-        did: str = rule["did"]
-        return did if did.startswith(status) else f"{status}, {did}"
+        elif self.client_gone:
+            status = "the client closed the connection before its answer"
+        elif self.answered_s is None:
+            status = "under way"
+        else:
+            withheld = "" if self.rule is None else f" ({self.rule['replacedStatus'] or 'not carried out'})"
+            status = f"no answer{withheld}"
+        return done if done.startswith(status) else ", ".join(filter(None, (status, done)))
 
     def drop_texts(self) -> None:
         """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need
