@@ -50,10 +50,7 @@ def run(command: list[str], server: Service, folder: Path, failed: int = 0, **va
     """What a command of the pages prints in a folder."""
     url = f"http://127.0.0.1:{server.port}"
     variables |= {"PATH": os.environ["PATH"], "URL": url, "SAMPLE_RESOURCE_URL": url}
-    done = subprocess.run(
-        command, env=variables, cwd=folder, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+    done = subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == failed, done.stdout + done.stderr
     return done.stdout
 

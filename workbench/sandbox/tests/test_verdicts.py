@@ -403,6 +403,12 @@ OUTCOMES: dict[str, dict[str, Scene]] = {
     "409 [1, 2] recovered": {
         "another version": [sent(0, UPDATE, 409, body=version(7)), sent(1, UPDATE, body=version(1))],
     },
+    "409 [1, 3] recovered": {
+        "another key in between": [
+            sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", 201, body={"key": "two", **CREATE}),
+            sent(2, "PUT ", 200, body={**KEYED, "version": 2}),
+        ],
+    },
     "409 [1, 2] gaveUp": {
         "no version": [sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", body=KEYED)],
     },
