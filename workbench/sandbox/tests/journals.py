@@ -14,28 +14,13 @@ from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.journal.journal import Journal, Shelf
 from sample_resource_sandbox.journal.redaction import Secrets
 
-from app.identity.tokens import AccessToken
-
 
 def an_entry(**members: Any) -> Entry:
     """A GET of a list, answered with 200 at once, but for some members."""
-    values: dict[str, Any] = {
-        "arrived_at": 0.0,
-        "client_id": None,
-        "operation": "listResources",
-        "method": "GET",
-        "target": "/p/resource",
-        "http_version": "HTTP/1.1",
-        "request": Message(()),
-        "token": None,
-        "connection": None,
-        "correlation_id": "",
-        "project_time": None,
-        "answered_s": 0.0,
-        "ended_s": 0.0,
-        "status": 200,
-    }
-    return Entry(**{**values, **members})
+    values: dict[str, Any] = dict.fromkeys(("client_id", "connection", "project_time"))
+    values |= dict.fromkeys(("arrived_at", "answered_s", "ended_s"), 0.0)
+    values |= {"operation": "listResources", "method": "GET", "target": "/p/resource", "http_version": "HTTP/1.1"}
+    return Entry(**{**values, "request": Message(()), "correlation_id": "", "status": 200, **members})
 
 
 OPERATIONS = {
@@ -93,26 +78,16 @@ def sent(
     headers = [("Authorization", f"Bearer {token:x>30}"), ("User-Agent", program), *head]
     told = [] if retry_after is None else [("Retry-After", str(retry_after))]
     said = b"" if answer is None else json.dumps(answer, separators=(",", ":")).encode()
-    values: dict[str, Any] = {
-        "arrived_at": BEGAN + at,
-        "client_id": "c",
-        "operation": operation,
-        "method": method,
-        "target": target,
-        "request": Message(tuple(headers), data, len(data)),
-        "token": None
-        if call == "grant"
-        else AccessToken(token.encode(), "c", (), BEGAN, BEGAN + 1e6, is_revoked=False, is_client_revoked=False),
-        "connection": None if on is None else (on, 0),
-        "answered_s": took,
-        "ended_s": took,
-        "status": status,
-        "answer": None if status is None else Message(tuple(told), said, len(said)),
-    }
     if does:
         replaced = None if not carried_out else 201 if method in ("POST", "PUT") and path == "" else 200
-        values["rule"] = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
-    return an_entry(**{**values, **members})
+        rule = {"does": list(does), "carriedOut": carried_out, "replacedStatus": replaced, "did": "x"}
+        members = {"rule": rule, **members}
+    members = {"answered_s": took, "ended_s": took, **members}
+    return an_entry(
+        arrived_at=BEGAN + at, client_id="c", operation=operation, method=method, target=target, status=status,
+        request=Message(tuple(headers), data, len(data)), connection=None if on is None else (on, 0),
+        answer=None if status is None else Message(tuple(told), said, len(said)), **members,
+    )  # fmt: skip
 
 
 BEGAN = 1_800_000_000.0
@@ -152,7 +127,7 @@ def replayed(scene: Sequence[Entry]) -> tuple[Journal, Tally]:
 def findings_of(scene: Sequence[Entry]) -> list[tuple[int, str]]:
     """The numbers of the requests of a scene in which something is found, and what."""
     journal, _ = replayed(scene)
-    return [(entry.number, each.described()["id"]) for entry in journal.after(0) for each in entry.findings]
+    return [(entry.number, each["id"]) for entry in journal.after(0) for each in entry.findings]
 
 
 def stories_in(report: dict[str, Any]) -> list[tuple[str, list[int], str]]:

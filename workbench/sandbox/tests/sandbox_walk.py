@@ -49,14 +49,8 @@ def walk_sandbox(cluster: Cluster) -> Walked:
     try:
         migrate.upgrade(url, SandboxPackage.migrations)
         with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
-            app = create_app(
-                Settings(
-                    database_url=url,
-                    connections=1,
-                    statement_timeout_ms=60_000,
-                    environment={"SANDBOX": "on"},
-                )
-            )
+            switch = {"SANDBOX": "on"}
+            app = create_app(Settings(database_url=url, connections=1, statement_timeout_ms=60_000, environment=switch))
             with closing(app.extensions["database"]):
                 _Walk(app, connection, lambda step: walked.step(step, statements, SANDBOX)).walk()
                 app.extensions["extension"].stop()
@@ -83,13 +77,11 @@ class _Walk:
         return answer.get_json(silent=True)
 
     def walk(self) -> None:
-        made = self.send(
-            "make", "POST", "", 201, {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}, "run": RUN}
-        )
+        order = {"projectKey": PROJECT, "resources": 1, "ids": {"seed": 1}, "run": RUN}
+        made = self.send("make", "POST", "", 201, order)
         self.send("make_copy", "POST", "", 201, {"projectKey": COPY, "copyOf": PROJECT})
         here = f"/{PROJECT}"
         self.send("list", "GET", "", 200)
-        self.send("get", "GET", here, 200)
         self.send("issue_token", "POST", f"{here}/tokens", 201)
         self.send("set_clock", "PUT", f"{here}/clock", 204, {"now": "2030-01-01T00:00:00Z", "runs": False})
         self.send("set_ids", "PUT", f"{here}/ids", 204, {"seed": 2})
@@ -100,15 +92,9 @@ class _Walk:
             {"match": {"method": "PATCH"}, "conflict": True},
         ]
         self.send("set_rules", "PUT", f"{here}/rules", 204, {"rules": rules})
-        self.send("list_rules", "GET", f"{here}/rules", 200)
-        token = self.client.post(
-            "/oauth/token",
-            data={
-                "grant_type": "client_credentials",
-                "client_id": made["clientId"],
-                "client_secret": made["clientSecret"],
-            },
-        ).get_json()["access_token"]
+        form = {"grant_type": "client_credentials"}
+        granted = self.client.post("/oauth/token", data=form, auth=(made["clientId"], made["clientSecret"]))
+        token = granted.get_json()["access_token"]
         self.requests(Api(self.app, PROJECT, token))
         self.send("resources", "GET", f"{here}/resources", 200)
         bulk_store.delete_in_parts(self.connection, PROJECT)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from flask import Flask, Request
-from sample_resource_sandbox.api.addresses import base_url_of
-from tester import Project, Service, with_sandbox
+from sample_resource_sandbox.api.answering import base_url_of
+from tester import Service, with_sandbox
 from werkzeug.test import EnvironBuilder
 
 from app.config import InvalidSetting, Settings
@@ -29,8 +29,7 @@ TOKEN = "a-token-of-sixteen"
 def test_without_it_nothing_is_there(app: Flask) -> None:
     client = app.test_client()
     for path in ("", "/page/main.js", "/projects", "/openapi.json", "/projects/p/rules", "/projects/p/report"):
-        assert client.get(f"/sandbox{path}").status_code == 404, path
-    assert client.post("/sandbox/projects", json={}).status_code == 404
+        assert (client.get(f"/sandbox{path}").status_code, client.post(f"/sandbox{path}").status_code) == (404, 404)
     told = client.get("/sandbox", headers={"Accept": "text/html"})
     assert (told.status_code, told.mimetype) == (404, "text/html")
     assert "start the service\nwith <code>SANDBOX=on</code>" in told.text
@@ -68,42 +67,28 @@ def switched_on(token: str | None = None, **changes: Any) -> Settings:
 
 
 @pytest.mark.parametrize(
-    ("reason", "changes"),
+    ("variable", "value", "reason"),
     [
-        (f"BIND={EVERY_ADDRESS} is no loopback address", {"bind": EVERY_ADDRESS}),
-        ("BIND=192.168.1.5 is no loopback address", {"bind": "192.168.1.5"}),
-        ("BIND=:: is no loopback address", {"bind": "::"}),
-        ("BIND=example is no loopback address", {"bind": "example"}),
-        ("PUBLIC_URL=https://api.example.com lets others reach it", {"public_url": "https://api.example.com"}),
-        ("PUBLIC_URL=http://gateway lets others reach it", {"public_url": "http://gateway"}),
-        ("TRUSTED_PROXIES=1 lets others reach it", {"trusted_proxies": 1}),
-        ("BASE_DOMAIN=example.com lets others reach it", {"base_domain": "example.com"}),
+        ("bind", EVERY_ADDRESS, "is no loopback address"),
+        ("bind", "192.168.1.5", "is no loopback address"),
+        ("public_url", "https://api.example.com", "lets others reach it"),
+        ("trusted_proxies", 1, "lets others reach it"),
+        ("base_domain", "example.com", "lets others reach it"),
     ],
 )
-def test_where_others_reach_it_it_needs_a_token(reason: str, changes: dict[str, Any]) -> None:
-    with pytest.raises(InvalidSetting, match=f"needs SANDBOX_TOKEN, since {reason}"):
-        switched_on(**changes)
-    assert switched_on(TOKEN, **changes).workers == 1
+def test_where_others_reach_it_it_needs_a_token(variable: str, value: Any, reason: str) -> None:
+    told = f"needs SANDBOX_TOKEN, since {variable.upper()}={value} {reason}"
+    with pytest.raises(InvalidSetting, match=told):
+        switched_on(**{variable: value})
+    assert switched_on(TOKEN, **{variable: value}).workers == 1
 
 
-FORWARDING = {
-    "Forwarded": "for=1.2.3.4",
-    "Via": "1.1 proxy",
-    "X-Forwarded-For": "1.2.3.4",
-    "X-Forwarded-Host": "api.example.com",
-    "x-forwarded-proto": "https",
-    "X-Real-IP": "1.2.3.4",
-    "CF-Connecting-IP": "1.2.3.4",
-}
-
-
-@pytest.mark.parametrize("name", FORWARDING)
-def test_without_a_token_no_proxy_is_answered(throwaway: Project, name: str) -> None:
-    for path in ("", "/projects", f"/projects/{throwaway.key}/requests"):
-        answer = throwaway.service.send("GET", f"/sandbox{path}", headers={name: FORWARDING[name]})
+@pytest.mark.parametrize("name", ["Forwarded", "Via", "x-forwarded-proto", "CF-Connecting-IP"])
+def test_without_a_token_no_proxy_is_answered(sandbox: Service, name: str) -> None:
+    for method, path in (("GET", ""), ("POST", "/projects")):
+        answer = sandbox.send(method, f"/sandbox{path}", headers={name: "1.2.3.4"})
         assert answer.status == 403
         assert "refuses proxies, which add the header" in answer.json["message"]
-    assert throwaway.service.send("POST", "/sandbox/projects", {}, {name: FORWARDING[name]}).status == 403
 
 
 def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
@@ -113,15 +98,11 @@ def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
             assert (peer, answer.status_code) == (peer, status)
 
 
-def test_it_runs_in_one_worker() -> None:
+def test_more_workers_are_refused_also_by_an_option_of_gunicorn() -> None:
+    """Before a worker is forked: the second would wait for the sandbox that the first one has."""
     assert settled(Settings.from_environment({"SANDBOX": "on"})).workers == 1
-    assert settled(Settings.from_environment({"SANDBOX": "off", "WORKERS": "3"})).workers == 3
     with pytest.raises(InvalidSetting, match="WORKERS='2': with SANDBOX=on one process serves all"):
         settled(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
-
-
-def test_more_workers_by_an_option_of_gunicorn_are_refused_at_once() -> None:
-    """Before a worker is forked: the second would wait for the sandbox that the first one has."""
     ended = subprocess.run(
         [*GUNICORN, "--workers", "2", "wsgi:app"],
         cwd=ROOT,
@@ -141,41 +122,22 @@ def test_the_switch_is_off_or_on() -> None:
         settled(Settings.from_environment({"SANDBOX": "ON"}))
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("localhost", 200),
-        ("localhost:8000", 200),
-        ("127.0.0.1", 200),
-        ("[::1]:8000", 200),
-        ("LOCALHOST", 200),
-        ("example.com", 403),
-        ("localhost.example.com", 403),
-        ("127.0.0.1.example.com", 403),
-        ("192.168.1.1", 403),
-        ("127.0.0.2", 403),
-    ],
-)
-def test_only_a_loopback_host_is_answered(sandbox: Service, host: str, status: int) -> None:
+@pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
+def test_a_loopback_host_is_answered(sandbox: Service, host: str) -> None:
+    assert sandbox.send("GET", "/sandbox/projects", headers={"Host": host}).status == 200
+
+
+@pytest.mark.parametrize("host", ["example.com", "localhost.example.com", "127.0.0.1.example.com", "127.0.0.2"])
+def test_another_host_is_refused(sandbox: Service, host: str) -> None:
     answer = sandbox.send("GET", "/sandbox/projects", headers={"Host": host})
-    assert answer.status == status
-    if status == 403:
-        assert answer.json["errors"][0]["code"] == "insufficient_scope"
+    assert (answer.status, answer.json["errors"][0]["code"]) == (403, "insufficient_scope")
 
 
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [
-        ("http://localhost:1234", 200),
-        ("https://localhost:1234", 403),
-        ("http://localhost:3000", 403),
-        ("http://example.com", 403),
-        ("null", 403),
-    ],
-)
-def test_a_foreign_origin_is_refused(sandbox: Service, origin: str, status: int) -> None:
-    headers = {"Host": "localhost:1234", "Origin": origin}
-    assert sandbox.send("GET", "/sandbox/projects", headers=headers).status == status
+@pytest.mark.parametrize("origin", ["https://localhost:1234", "http://localhost:3000", "http://example.com", "null"])
+def test_a_foreign_origin_is_refused(sandbox: Service, origin: str) -> None:
+    for each, status in ((origin, 403), ("http://localhost:1234", 200)):
+        headers = {"Host": "localhost:1234", "Origin": each}
+        assert sandbox.send("GET", "/sandbox/projects", headers=headers).status == status
 
 
 def test_a_body_has_to_be_json(sandbox: Service) -> None:
@@ -188,14 +150,10 @@ def test_a_body_has_to_be_json(sandbox: Service) -> None:
 def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
     with open_app(with_sandbox(settings, TOKEN), bind=EVERY_ADDRESS) as app:
         client = app.test_client()
-        paths = [rule.rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/sandbox")]
-        assert len(paths) > 12
         for path in ("/sandbox/projects", "/sandbox/openapi.json", "/sandbox/projects/p/requests.har"):
             refused = client.get(path, base_url="http://sandbox.example.com")
-            assert refused.status_code == 401
-            assert refused.headers["WWW-Authenticate"].startswith("Bearer")
-            wrong = client.get(path, headers={"Authorization": f"Bearer {TOKEN}x"})
-            assert wrong.status_code == 401
+            assert (refused.status_code, refused.headers["WWW-Authenticate"][:6]) == (401, "Bearer")
+            assert client.get(path, headers={"Authorization": f"Bearer {TOKEN}x"}).status_code == 401
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         assert client.get("/sandbox/projects", headers=bearer, base_url="http://x.example.com").status_code == 200
         foreign = {**bearer, "Origin": "http://evil.example.com"}
@@ -203,24 +161,11 @@ def test_with_a_token_every_route_needs_it(settings: Settings) -> None:
 
 
 def test_other_projects_are_unknown_to_it(sandbox: Service) -> None:
-    for method, path, body in (
-        ("GET", "", None),
-        ("DELETE", "", None),
-        ("POST", "/reset", {}),
-        ("PUT", "/clock", {}),
-        ("PUT", "/ids", {}),
-        ("GET", "/rules", None),
-        ("PUT", "/rules", {"rules": []}),
-        ("DELETE", "/rules", None),
-        ("GET", "/requests", None),
-        ("GET", "/requests/1", None),
-        ("DELETE", "/requests", None),
-        ("GET", "/requests.har", None),
-        ("POST", "/requests/expect", {}),
-        ("GET", "/report", None),
-        ("GET", "/resources", None),
-    ):
-        assert sandbox.send(method, f"/sandbox/projects/demo{path}", body).status == 404, path
+    calls = """GET DELETE POST/reset PUT/clock PUT/ids GET/rules DELETE/rules GET/requests GET/requests/1
+        DELETE/requests GET/requests.har POST/requests/expect GET/report GET/resources"""
+    for method, slash, path in (call.partition("/") for call in calls.split()):
+        body = {} if method in ("POST", "PUT") else None
+        assert sandbox.send(method, f"/sandbox/projects/demo{slash}{path}", body).status == 404, path
 
 
 @pytest.mark.parametrize(("token", "who"), [("", "everybody on this machine"), (TOKEN, "whoever has SANDBOX_TOKEN")])

@@ -1,11 +1,8 @@
 """``/sandbox/openapi.json``: valid, complete, and true of what is answered."""
 
-import json
 import re
-from typing import Any
 
 import jsonschema_rs
-import pytest
 from flask import Flask
 from openapi_spec_validator import validate
 from tester import Project, Service, with_sandbox
@@ -23,24 +20,7 @@ UNDESCRIBED = {
 
 
 def test_it_is_valid(sandbox: Service) -> None:
-    answer = sandbox.send("GET", "/sandbox/openapi.json")
-    assert answer.status == 200
-    validate(answer.json)
-
-
-def test_examples_of_parameters_are_valid(sandbox: Service) -> None:
-    whole = sandbox.send("GET", "/sandbox/openapi.json").json
-    parameters = [
-        parameter
-        for methods in whole["paths"].values()
-        for operation in methods.values()
-        if isinstance(operation, dict)
-        for parameter in operation.get("parameters", ())
-        if "example" in parameter
-    ]
-    assert len(parameters) > 10
-    wrong = [each for each in parameters if not jsonschema_rs.is_valid(each["schema"], each["example"])]
-    assert wrong == []
+    validate(sandbox.send("GET", "/sandbox/openapi.json").json)
 
 
 def test_it_has_every_route(sandbox: Service, settings: Settings) -> None:
@@ -68,35 +48,27 @@ def test_the_contract_does_not_have_it(settings: Settings, app: Flask) -> None:
         assert switched_on.extensions["openapi"] == app.extensions["openapi"]
 
 
-def schema(service: Service, name: str) -> Any:
-    whole = service.send("GET", "/sandbox/openapi.json").json
-    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", "components": whole["components"]})
-
-
-@pytest.mark.parametrize(
-    ("name", "method", "path", "body"),
-    [
-        ("Project", "GET", "", None),
-        ("RuleList", "GET", "/rules", None),
-        ("EntryPage", "GET", "/requests", None),
-        ("Entry", "GET", "/requests/1", None),
-        ("Archive", "GET", "/requests.har", None),
-        ("Report", "GET", "/report", None),
-        ("IssuedToken", "POST", "/tokens", None),
-        ("Expected", "POST", "/requests/expect", {"method": "GET"}),
-        ("Unmet", "POST", "/requests/expect", {"method": "DELETE"}),
-    ],
-)
-def test_answers_are_as_described(throwaway: Project, name: str, method: str, path: str, body: Any) -> None:
+def test_answers_are_as_described(throwaway: Project) -> None:
     throwaway.rules({"name": "one", "status": 503, "times": {"first": 1}})
     throwaway.send("POST", "", {"objectTypeProperty": {}})
     throwaway.send("GET", "?limit=0")
-    schema(throwaway.service, name).validate(throwaway.order(method, path, body).json)
-
-
-def test_a_made_project_and_the_list_are_as_described(sandbox: Service, throwaway: Project) -> None:
-    schema(sandbox, "MadeProject").validate(throwaway.made)
-    schema(sandbox, "ProjectList").validate(sandbox.send("GET", "/sandbox/projects").json)
+    components = throwaway.service.send("GET", "/sandbox/openapi.json").json["components"]
+    answers = {
+        "MadeProject": throwaway.made,
+        "ProjectList": throwaway.service.send("GET", "/sandbox/projects").json,
+        "Project": throwaway.order("GET").json,
+        "RuleList": throwaway.order("GET", "/rules").json,
+        "EntryPage": throwaway.order("GET", "/requests").json,
+        "Entry": throwaway.order("GET", "/requests/1").json,
+        "Archive": throwaway.order("GET", "/requests.har").json,
+        "Report": throwaway.order("GET", "/report").json,
+        "IssuedToken": throwaway.order("POST", "/tokens").json,
+        "Expected": throwaway.order("POST", "/requests/expect", {"method": "GET"}).json,
+        "Unmet": throwaway.order("POST", "/requests/expect", {"method": "DELETE"}).json,
+    }
+    for name, answer in answers.items():
+        schema = {"$ref": f"#/components/schemas/{name}", "components": components}
+        jsonschema_rs.validator_for(schema).validate(answer)
 
 
 def test_its_examples_are_taken(throwaway: Project) -> None:
@@ -105,5 +77,5 @@ def test_its_examples_are_taken(throwaway: Project) -> None:
             if method != "parameters" and "requestBody" in operation:
                 example = operation["requestBody"]["content"]["application/json"]["example"]
                 filled = path.replace("{projectKey}", throwaway.key)
-                answer = throwaway.service.send(method.upper(), filled, json.loads(json.dumps(example)))
+                answer = throwaway.service.send(method.upper(), filled, example)
                 assert answer.status in (200, 201, 204), answer.text

@@ -58,9 +58,6 @@ def test_what_was_not_sent_is_told_with_the_nearest(used: Project) -> None:
     assert "method: POST was expected, and it is GET" in nearest[1]["differs"]
 
 
-_BODY = '{"objectTypeProperty": {"arrayOfIntExample": [1, 2]}, "key": "one"}'
-
-
 @pytest.mark.parametrize(
     ("expected", "differs"),
     [
@@ -72,7 +69,6 @@ _BODY = '{"objectTypeProperty": {"arrayOfIntExample": [1, 2]}, "key": "one"}'
         ({"header": {"If-Match": True}}, "header -> if-match: any value was expected, and it is not there"),
         ({"header": {"Content-Type": False}},
          'header -> content-type: none was expected, and it is "application/json"'),
-        ({"body": "two"}, 'body: "two" was expected, and it is ' + json.dumps(_BODY)),
         ({"body": {"id": None}}, "body -> id: null was expected, and it is not there"),
         ({"body": {"objectTypeProperty": {"arrayOfIntExample": [2, 3]}}},
          "body -> objectTypeProperty -> arrayOfIntExample: an item 3 was expected, and it is [1,2]"),
@@ -135,27 +131,19 @@ def test_it_settles(throwaway: Project) -> None:
 def test_what_is_not_looked_at_is_no_proof(throwaway: Project) -> None:
     assert throwaway.send("POST", raw=b"x" * 70_000).status == 413
     for body in ({"key": "other"}, "*other*"):
-        for times in (0, {"atMost": 0}, 1):
+        for times in (0, 1):
             answer = throwaway.order("POST", "/requests/expect", {"body": body, "times": times})
             assert answer.status == 409
             assert answer.json["message"].endswith("too large or not read yet: 1.")
     assert throwaway.order("POST", "/requests/expect", {"method": "GET", "body": "", "times": 0}).status == 200
-    assert (
-        throwaway.order("POST", "/requests/expect", {"body": {"key": "other"}, "times": {"atLeast": 0}}).status == 200
-    )
 
 
 @pytest.mark.parametrize(
     ("expected", "where"),
     [
-        ({"times": "often"}, "times"),
         ({"times": {}}, "times"),
-        ({"times": {"first": 1}}, "times -> first"),
         ({"times": {"atLeast": 2, "atMost": 1}}, "times"),
-        ({"path": 5}, "path"),
         ({"body": None}, "body"),
-        ({"operationId": "nothing"}, "operationId"),
-        ({"query": {"limit": 5}}, "query -> limit"),
         ({"withinMs": 60_001}, "withinMs"),
         ({"methd": "GET"}, "methd"),
     ],

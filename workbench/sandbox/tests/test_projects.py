@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from rows import TABLES, rows_of
-from sample_resource_sandbox.projects.orders import NewProject
+from sample_resource_sandbox.projects.lifecycle import NewProject
+from sample_resource_sandbox.rules.rules import Rule
 from tester import Answer, Project, Service, wait_for, with_sandbox
 
 from app.config import Settings
@@ -42,10 +43,7 @@ def test_the_body_says_what_it_shall_be(sandbox: Service) -> None:
     assert made.send("POST", "", {"objectTypeProperty": {}}).status == 403
     assert len(made.listing()) == 3
     described = made.order("GET").json
-    assert described["resources"] == 3
-    assert described["requests"] == 2
-    assert described["ids"] == {}
-    assert described["clock"]["runs"] is True
+    assert (described["resources"], described["requests"]) == (3, 2)
     named = sandbox.make(projectKey=f"{made.key}-2", scope=f"manage_test:{made.key}-2")
     assert named.made["scope"] == f"manage_test:{made.key}-2"
     listed = {each["projectKey"] for each in sandbox.send("GET", "/sandbox/projects").json["results"]}
@@ -60,36 +58,29 @@ def test_a_key_that_was_used_is_refused(sandbox: Service, throwaway: Project, co
     clients.create_client(connection, "a client", (f"view_test:{throwaway.key}-3",))
     for key in (throwaway.key, f"{throwaway.key}-3"):
         answer = sandbox.send("POST", "/sandbox/projects", {"projectKey": key})
-        assert answer.status == 400
+        assert details(answer) == ["projectKey"]
         assert answer.json["errors"][0]["code"] == "DuplicateField"
-        assert answer.json["errors"][0]["field"] == "projectKey"
 
 
 @pytest.mark.parametrize(
     ("body", "where"),
     [
         ({"projectKey": "a b"}, "projectKey"),
-        ({"projectKey": 5}, "projectKey: JSON String expected."),
         ({"scope": "manage"}, "scope"),
-        ({"scope": ""}, "scope"),
         ({"scope": "manage_test:demo"}, "scope: manage_test:demo is for another project than this one."),
         ({"ttlSeconds": 59}, "ttlSeconds"),
-        ({"ttlSeconds": 604_801}, "ttlSeconds"),
         ({"resources": 10_001}, "resources"),
-        ({"resources": -1}, "resources"),
         ({"copyOf": "demo"}, "copyOf"),
         ({"resources": 1, "copyOf": "x"}, "resources: Either resources or copyOf is expected, not both."),
         ({"clock": {"now": "tomorrow"}}, "clock -> now"),
-        ({"clock": {"now": "2030-01-01T00:00:00Z", "offsetSeconds": 1}}, None),
-        ({"clock": {"offsetSeconds": 1e13}}, None),
+        ({"clock": {"now": "2030-01-01T00:00:00Z", "offsetSeconds": 1}}, ""),
         ({"ids": {"seed": "7"}}, "ids -> seed: JSON Number without a fraction expected."),
         ({"projectkey": "x"}, "projectkey: Unknown field. Did you mean 'projectKey'?"),
-        ([], "JSON object expected."),
     ],
 )
-def test_an_order_that_cannot_be_says_where(sandbox: Service, body: Any, where: str | None) -> None:
+def test_an_order_that_cannot_be_says_where(sandbox: Service, body: Any, where: str) -> None:
     found = details(sandbox.send("POST", "/sandbox/projects", body))
-    assert where is None or found == [where]
+    assert not where or found == [where]
 
 
 def test_a_copy_has_the_resources_as_they_are(sandbox: Service, throwaway: Project) -> None:
@@ -111,22 +102,18 @@ def test_nothing_is_left_of_a_removed_project(sandbox: Service, connection: Conn
     project.create(objectTypeProperty={"arrayOfStringExample": ["word"]})
     project.rules({"times": {"first": 1}, "status": 503})
     project.send("GET")
-    project.order("GET", "/requests")
-    of_client = "SELECT FROM api_client WHERE id = %s"
+    project.order("PUT", "/clock", {"offsetSeconds": 34_560_000})
+    project.renew()
+    of_client = "SELECT FROM api_client WHERE id = %s", (project.made["clientId"],)
     assert rows_of(connection, project.key).keys() >= set(TABLES)
-    assert connection.execute(of_client, (project.made["clientId"],)).fetchone() is not None
+    assert connection.execute(*of_client).fetchone() is not None
     assert project.order("DELETE").status == 204
     assert rows_of(connection, project.key).keys().isdisjoint(TABLES)
-    assert connection.execute(of_client, (project.made["clientId"],)).fetchone() is None
-    for _ in range(2):
-        refused = project.send("GET")
-        assert refused.status == 401
-        assert refused.json["errors"][0]["code"] == "invalid_token"
-    assert project.grant().status == 401
-    assert project.order("GET").status == 404
-    assert project.order("DELETE").status == 404
+    assert connection.execute(*of_client).fetchone() is None
+    assert [project.send("GET").json["errors"][0]["code"] for _ in range(2)] == ["invalid_token"] * 2
+    assert [project.grant().status, project.order("GET").status, project.order("DELETE").status] == [401, 404, 404]
     again = sandbox.make(projectKey=project.key)
-    assert again.listing() == []
+    assert (again.listing(), project.send("GET").status) == ([], 401)
     again.create(objectTypeProperty={"arrayOfStringExample": ["word"]})
     assert again.send("GET", "/searchApiPattern?text.en=word").json["total"] == 1
 
@@ -149,11 +136,12 @@ def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> N
         made = before.make(order)
         key, headers = made["projectKey"], {"Authorization": f"Bearer {made['accessToken']}"}
         before.expire_tokens(before.get(key))
+        before.set_rules(key, [Rule(0, {"status": 503})])
         kept = before.described_one(key)
     with open_app(with_sandbox(settings)) as app:
         after = app.extensions["extension"].projects
         found = after.get(key)
-        assert (found.seed, found.run) == (3, "kept")
+        assert (found.seed, found.run, found.rules, found.journal.total) == (3, "kept", (), 0)
         assert {**after.described_one(key), "clock": None} == {**kept, "clock": None}
         answer = app.test_client().get(f"/{key}/resource", headers=headers)
         assert "revoked" in answer.get_json()["error_description"]
@@ -187,18 +175,14 @@ def test_a_reset_brings_back_the_beginning(sandbox: Service) -> None:
     assert details(project.order("POST", "/reset", {"keep": ["words"]})) == ["keep -> 0"]
 
 
-@pytest.mark.parametrize("path", ["/clock", "/ids"])
-def test_the_clock_and_the_ids_return_to_normal(throwaway: Project, path: str) -> None:
-    before = throwaway.order("GET").json
-    order = {"offsetSeconds": 5} if path == "/clock" else {"seed": 1}
-    for end in (("PUT", {}), ("DELETE", None)):
+@pytest.mark.parametrize(("path", "order"), [("/clock", {"offsetSeconds": 5}), ("/ids", {"seed": 1})])
+def test_the_clock_and_the_ids_return_to_normal(throwaway: Project, path: str, order: dict[str, Any]) -> None:
+    for method, body in (("PUT", {}), ("DELETE", None)):
         assert throwaway.order("PUT", path, order).status == 204
-        assert throwaway.order("GET").json[path[1:]] != before[path[1:]]
-        assert throwaway.order(end[0], path, end[1]).status == 204
+        assert throwaway.order("GET").json[path[1:]].items() >= order.items()
+        assert throwaway.order(method, path, body).status == 204
         after = throwaway.order("GET").json
-        assert after["ids"] == {}
-        assert after["clock"]["runs"] is True
-        assert after["clock"]["offsetSeconds"] == 0
+        assert (after["ids"], after["clock"]["runs"], after["clock"]["offsetSeconds"]) == ({}, True, 0)
 
 
 def test_the_clock_dates_what_is_written(throwaway: Project) -> None:
@@ -215,19 +199,13 @@ def test_the_clock_dates_what_is_written(throwaway: Project) -> None:
     throwaway.renew()
     merged = throwaway.send("POST", "", {"id": one["id"], "objectTypeProperty": {"arrayOfIntExample": [1]}}).json
     assert merged["lastModifiedAt"].startswith("2031-01-01T00:00:")
-    stands = throwaway.order("PUT", "/clock", {"runs": False})
-    assert stands.status == 204
-    shown = [throwaway.order("GET").json["clock"]["now"] for _ in range(3)]
-    assert len(set(shown)) == 1
-    assert shown[0].startswith("2031-01-01T00:00:")
+    assert throwaway.order("PUT", "/clock", {"runs": False}).status == 204
+    assert len({throwaway.order("GET").json["clock"]["now"] for _ in range(3)}) == 1
 
 
 def test_the_clock_decides_whether_a_token_has_expired(sandbox: Service, throwaway: Project) -> None:
     assert throwaway.order("PUT", "/clock", {"offsetSeconds": 172_800 + 60}).status == 204
-    refused = throwaway.send("GET")
-    assert refused.status == 401
-    assert refused.json["error"] == "invalid_token"
-    assert 'error="invalid_token"' in refused.headers["WWW-Authenticate"]
+    assert 'error="invalid_token"' in throwaway.send("GET").headers["WWW-Authenticate"]
     throwaway.renew()
     assert [throwaway.send("GET").status for _ in range(4)] == [200] * 4
     # Issued in the future, and not expired: good when the clock is set back.
@@ -245,11 +223,7 @@ def test_the_clock_decides_whether_a_token_has_expired(sandbox: Service, throwaw
 def test_a_token_that_was_revoked_stays_so_whatever_the_clock_says(throwaway: Project) -> None:
     throwaway.order("PUT", "/clock", {"now": "2000-01-01T00:00:00Z", "runs": False})
     throwaway.renew()
-    form = (
-        f"token={throwaway.token}&client_id={throwaway.made['clientId']}&client_secret={throwaway.made['clientSecret']}"
-    )
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert throwaway.service.send("POST", "/oauth/revoke", headers=headers, raw=form.encode()).status == 200
+    assert throwaway.form("/oauth/revoke", f"token={throwaway.token}").status == 200
     assert wait_for(lambda: [throwaway.send("GET").status for _ in range(4)] == [401] * 4, within_s=10)
 
 

@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from journals import an_entry
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry, Message
 from sample_resource_sandbox.journal.har import archive
@@ -29,35 +27,18 @@ def outputs(noted: Entry) -> list[str]:
 @pytest.mark.parametrize("where", ["target", "header", "name", "body", "answer", "rule", "finding"])
 @pytest.mark.parametrize("secret", [SECRET, TOKEN, FIXED])
 def test_no_secret_is_in_any_output(secret: str, where: str) -> None:
-    sent = secret
-    surrounded = f"before {sent} after".encode()
+    surrounded = f"before {secret} after".encode()
     noted = {
-        "target": lambda: an_entry(target=f"/p/{sent}?x={sent}&y=1"),
-        "header": lambda: an_entry(request=Message((("User-Agent", sent), ("X", "y")))),
-        "name": lambda: an_entry(request=Message(((sent, "value"),)), method=sent, correlation_id=sent),
+        "target": lambda: an_entry(target=f"/p/{secret}?x={secret}&y=1"),
+        "header": lambda: an_entry(request=Message((("User-Agent", secret), ("X", "y")))),
+        "name": lambda: an_entry(request=Message(((secret, "value"),)), method=secret, correlation_id=secret),
         "body": lambda: an_entry(request=Message((), surrounded, len(surrounded))),
-        "answer": lambda: an_entry(answer=Message((("Location", sent),), surrounded, len(surrounded))),
-        "rule": lambda: an_entry(
-            rule={"name": sent, "did": sent, "all": [{"name": sent, "number": 0}], "replacedStatus": None}
-        ),
-        "finding": lambda: an_entry(findings=[_Finding(sent)]),
+        "answer": lambda: an_entry(answer=Message((("Location", secret),), surrounded, len(surrounded))),
+        "rule": lambda: an_entry(rule={"name": secret, "did": secret, "all": [secret], "replacedStatus": None}),
+        "finding": lambda: an_entry(findings=({"detail": secret},)),
     }[where]()
     for output in outputs(noted):
         assert secret not in output
-
-
-class _Finding:
-    def __init__(self, detail: str) -> None:
-        self.detail = detail
-
-    def described(self) -> dict[str, str]:
-        return {"detail": self.detail}
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=400))
-def test_everything_else_is_shown(text: str) -> None:
-    assert KNOWN.redacted(text) == text
 
 
 @pytest.mark.parametrize(
@@ -75,22 +56,7 @@ def test_nothing_is_guessed(text: str, kept: str | None) -> None:
     assert KNOWN.redacted(text) == (text if kept is None else kept)
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "aB3",
-        f"{TOKEN[:21]}",
-        TOKEN,
-        f"{TOKEN}.",
-        f"{TOKEN[1:]}",
-        'token"',
-        "secret=",
-        "%25",
-        "\\u0041",
-        '{"secret": "',
-        'token" : ',
-    ],
-)
+@pytest.mark.parametrize("part", ["aB3", TOKEN[:21], TOKEN, 'token" : '])
 def test_it_takes_little_time_whatever_is_repeated(part: str) -> None:
     text = part * (BODY_BYTES_KEPT // len(part))
     assert_under_50_ms(lambda: KNOWN.redacted(text), ValueError)

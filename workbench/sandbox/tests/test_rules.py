@@ -2,27 +2,22 @@
 
 import contextlib
 import json
-import os
 import re
-import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-import psutil
 import pytest
 from flask import Response
-from sample_resource_sandbox.connections import WAITS_AT_MOST, WAITS_OF_A_PROJECT, Waits
+from sample_resource_sandbox.connections import WAITS_AT_MOST, WAITS_OF_A_PROJECT
 from sample_resource_sandbox.faults.answers import with_failing_connection
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
-from sample_resource_sandbox.rules.counting import counted
-from sample_resource_sandbox.rules.rules import Rule
+from sample_resource_sandbox.rules.rules import CountedRule, Rule
 from steady_client import steady_client
 from tester import Project, Service, wait_for
 
-from app.errors import ApiError
 from tests.support.applications import own_database
 from tests.support.cluster import Cluster
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
@@ -51,13 +46,6 @@ def test_rules_act_on_requests_that_are_refused(
     assert throwaway.entries()[1]["outcome"] == "502, 1 ms later by rule 0; 502, a proxy's page by rule 1"
 
 
-def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -> None:
-    throwaway.rules({"connection": "close"})
-    with pytest.raises((OSError, HTTPException)):
-        throwaway.service.send("GET", throwaway.resources)
-    assert throwaway.entries()[0]["outcome"] == "no answer (not carried out), connection closed by rule 0"
-
-
 # match
 
 
@@ -69,23 +57,16 @@ def test_a_connection_breaks_on_order_also_without_a_token(throwaway: Project) -
         ({"operationId": ["getResourceById", "deleteResourceById"]}, "EF"),
         ({"method": "POST"}, "CD"),
         ({"path": "/resource"}, "ABCD"),
-        ({"path": "/resource/*"}, "EF"),
         ({"path": "/res*/*-*"}, "EF"),
-        ({"path": "/resourc"}, ""),
         ({"path": "*", "method": "GET"}, "ABE"),
-        ({"query": {"limit": "1"}}, "A"),
         ({"query": {"arrayOfString": ["a", "b c"]}}, "A"),
-        ({"query": {"limit": True}}, "AB"),
         ({"query": {"limit": False}}, "CDEF"),
-        ({"header": {"x-correlation-id": "my-app-0001"}}, "A"),
         ({"header": {"x-correlation-id": ["my-*", "*1"]}, "query": {"arrayOfString": "b*"}}, "A"),
         ({"header": {"X-Correlation-ID": False}, "query": {"limit": True}}, "B"),
         ({"body": {"key": "one"}}, "C"),
         ({"body": {"objectTypeProperty": {"arrayOfIntExample": [3]}}}, "C"),
-        ({"body": {"key": True}}, ""),
         ({"body": '*"key":*"two"*'}, "D"),
         ({"body": '"two"'}, ""),
-        ({"body": []}, ""),
     ],
 )
 def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[str, Any], matched: str) -> None:
@@ -112,7 +93,6 @@ def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[st
         (None, "xxxxxx"),
         ({"first": 2}, "xx...."),
         ({"after": 3}, "...xxx"),
-        ({"after": 0}, "xxxxxx"),
         ({"after": 2, "first": 1}, "..x..."),
     ],
 )
@@ -150,19 +130,15 @@ def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> Non
     assert answers[0].headers["X-Sandbox-Rule"] == "slow, slower, named, away"
     assert (answers[0].headers["X-Region"], answers[4].headers["Retry-After"]) == ("eu", "9")
     rule = throwaway.entries()[-1]["rule"]
-    assert [each["name"] for each in rule["all"]] == ["slow", "slower", "named", "away"]
-    assert rule["does"] == ["delay", "headers", "status"]
-    assert rule["waitedMs"] >= 70
-    first, *done = throwaway.entries()[-1]["outcome"].split("; ")
-    assert first == "503, 30 ms later by rule `slow`"
-    assert done == ["40 ms later by rule `slower`", "headers changed by rule `named`", "503 by rule `away`"]
+    assert (rule["does"], rule["waitedMs"] >= 70) == (["delay", "headers", "status"], True)
+    assert throwaway.entries()[-1]["outcome"].startswith(
+        "503, 30 ms later by rule `slow`; 40 ms later by rule `slower`"
+    )
 
 
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
-        ({"name": "503 twice", "status": 503}, "503 by rule `503 twice`"),
-        ({"body": "truncatedJson"}, "200, body cut off by rule 0"),
         ({"connection": "close"}, "no answer (not carried out), connection closed by rule 0"),
         ({"connection": "close", "phase": "after"}, "no answer (200), connection closed by rule 0"),
         ({"limit": {"requests": 1, "perSeconds": 60}}, "200"),
@@ -195,8 +171,7 @@ def test_the_token_endpoint_fails_on_order_for_the_project_s_client(sandbox: Ser
     other = sandbox.make()
     assert other.grant().status == 200
     refused = throwaway.grant()
-    assert refused.status == 503
-    assert refused.headers["X-Sandbox-Rule"] == "1"
+    assert (refused.status, refused.headers["X-Sandbox-Rule"]) == (503, "1")
     assert "error" not in refused.json, "as in a 503 of the service itself"
     wrong = Project(sandbox, {**throwaway.made, "clientSecret": "wrong"})
     assert wrong.grant().status == 401
@@ -240,18 +215,11 @@ def test_counts_are_exact_under_eight_connections(throwaway: Project) -> None:
 
 
 def test_a_rule_answers_with_a_status(throwaway: Project) -> None:
-    throwaway.rules(
-        {"name": "mine", "status": 503, "code": "OverCapacity", "message": "Not now.", "retryAfter": 7},
-    )
+    error = {"code": "OverCapacity", "message": "Not now."}
+    throwaway.rules({"name": "mine", "status": 503, "retryAfter": 7, **error})
     answer = throwaway.send("POST", "", {"objectTypeProperty": {}})
-    assert answer.status == 503
-    assert answer.json == {
-        "statusCode": 503,
-        "message": "Not now.",
-        "errors": [{"code": "OverCapacity", "message": "Not now."}],
-    }
-    assert answer.headers["Retry-After"] == "7"
-    assert answer.headers["X-Sandbox-Rule"] == "mine"
+    assert answer.json == {"statusCode": 503, "message": "Not now.", "errors": [error]}
+    assert (answer.headers["Retry-After"], answer.headers["X-Sandbox-Rule"]) == ("7", "mine")
     throwaway.order("DELETE", "/rules")
     assert throwaway.listing() == []
 
@@ -279,15 +247,7 @@ def test_a_rule_spoils_the_connection(throwaway: Project, connection: str, recei
     (entry,) = throwaway.entries()
     assert (entry["response"] is None) == (connection in ("close", "reset", "garbage"))
     assert entry["rule"]["does"] == [connection]
-
-
-def test_what_needs_no_answer_is_not_carried_out(throwaway: Project) -> None:
-    for connection, made in (("close", 0), ("reset", 0), ("garbage", 0), ("truncate", 1)):
-        throwaway.rules({"connection": connection, "delayMs": 1})
-        with contextlib.suppress(OSError, HTTPException):
-            throwaway.send("POST", "", {"objectTypeProperty": {}})
-        throwaway.order("DELETE", "/rules")
-        assert len(throwaway.listing()) == made, connection
+    assert entry["rule"]["carriedOut"] == (connection in ("truncate", "stall"))
 
 
 @pytest.mark.parametrize(
@@ -330,8 +290,8 @@ def test_after_the_commit_only_the_answer_is_lost(throwaway: Project, rule: dict
 def test_a_limit_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """10 at once, and 10 in any second that follows; the clock is the test's."""
     now = 100.0
-    monkeypatch.setattr("sample_resource_sandbox.rules.counting.monotonic", lambda: now)
-    (rule,) = counted([Rule(0, {"limit": {"requests": 10, "perSeconds": 1}})])
+    monkeypatch.setattr("sample_resource_sandbox.rules.rules.monotonic", lambda: now)
+    rule = CountedRule(Rule(0, {"limit": {"requests": 10, "perSeconds": 1}}))
     passed: list[float] = []
     for step in range(400):
         now = 100 + step / 100
@@ -350,9 +310,7 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
     throwaway.renew()
     throwaway.rules({"expireTokens": True, "times": {"first": 1}})
     refused = throwaway.send("GET", "?limit=0")
-    assert refused.status == 401
-    assert refused.json["error"] == "invalid_token"
-    assert refused.headers["X-Sandbox-Rule"] == "0"
+    assert (refused.json["error"], refused.headers["X-Sandbox-Rule"]) == ("invalid_token", "0")
     assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [401] * 4
     throwaway.renew()
     assert [throwaway.send("GET", "?limit=0").status for _ in range(4)] == [200] * 4
@@ -367,51 +325,31 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
     ("rule", "where"),
     [
         ({}, ""),
-        ({"name": "nothing"}, ""),
         ({"status": 600}, "status"),
-        ({"status": "503"}, "status"),
         ({"status": 503, "times": {}}, "times"),
         ({"status": 503, "times": {"first": 0}}, "times -> first"),
-        ({"status": 503, "times": {"every": 2}}, "times -> every"),
         ({"status": 503, "match": {"operationId": "nothing"}}, "match -> operationId"),
-        ({"status": 503, "match": {"operationId": []}}, "match -> operationId"),
         ({"status": 503, "match": {"operationId": ["listResources", "x"]}}, "match -> operationId -> 1"),
-        ({"status": 503, "match": {"method": "FETCH"}}, "match -> method"),
-        ({"status": 503, "match": {"path": 5}}, "match -> path"),
-        ({"status": 503, "match": {"header": "x"}}, "match -> header"),
         ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
         ({"status": 503, "match": {"query": {}}}, "match -> query"),
         ({"status": 503, "match": {"body": None}}, "match -> body"),
-        ({"status": 503, "match": {"query": {"limit": None}}}, "match -> query -> limit"),
-        ({"status": 503, "match": {"query": {"limit": 5}}}, "match -> query -> limit"),
         ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
-        ({"status": 199}, "status"),
         ({"status": 200, "headers": {"Content-Length": "5"}}, "headers -> Content-Length"),
         ({"status": 200, "headers": {"X-A": "a\r\nb: c"}}, "headers -> X-A"),
         ({"status": 200, "code": "General"}, "code"),
         ({"status": 204, "body": {"text": "x"}}, "body"),
         ({"body": {"json": 1, "text": "x"}}, "body"),
-        ({"body": {}}, "body"),
         ({"connection": "close", "headers": {"X-A": "b"}}, "headers"),
         ({"conflict": True, "status": 409}, "conflict"),
         ({"conflict": True, "phase": "after"}, "phase"),
-        ({"status": 503, "phase": "during"}, "phase"),
         ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
-        ({"expireTokens": True, "phase": "after"}, "phase"),
         ({"expireTokens": True, "status": 503}, "expireTokens"),
         ({"limit": {"requests": 1, "perSeconds": 1}, "status": 503}, "limit"),
-        ({"limit": {"requests": 1}}, "limit -> perSeconds"),
-        ({"limit": {"requests": 0, "perSeconds": 1}}, "limit -> requests"),
-        ({"limit": {"requests": 1, "perSeconds": 0}}, "limit -> perSeconds"),
         ({"delayMs": 60_001}, "delayMs"),
-        ({"delayMs": -1}, "delayMs"),
         ({"connection": "explode"}, "connection"),
         ({"connection": "close", "status": 503}, "status"),
-        ({"connection": "close", "body": "html"}, "body"),
         ({"body": "xml"}, "body"),
         ({"delayMs": 5, "retryAfter": 1}, "retryAfter"),
-        ({"delayMs": 5, "code": "x"}, "code"),
-        ({"status": 503, "name": ""}, "name"),
         ({"status": 503, "name": "a\r\nb: c"}, "name"),
         ({"status": 503, "unknown": 1}, "unknown"),
         ("text", ""),
@@ -427,7 +365,7 @@ def test_a_rule_that_cannot_be_is_refused_with_its_place(throwaway: Project, rul
     assert [rule["name"] for rule in throwaway.order("GET", "/rules").json["rules"]] == ["kept"]
 
 
-@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
+@pytest.mark.parametrize("body", [None, [], {"rules": {}}, {"rule": []}, {"rules": [{"status": 503}] * 101}])
 def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None:
     assert throwaway.order("PUT", "/rules", body).status == 400
 
@@ -435,21 +373,11 @@ def test_a_list_that_cannot_be_is_refused(throwaway: Project, body: Any) -> None
 def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
     sent = {
         "name": "all of it",
-        "match": {
-            "operationId": ["listResources"],
-            "method": "GET",
-            "path": "/*",
-            "query": {"limit": ["1"]},
-            "header": {"Accept": True},
-            "body": {"key": "one"},
-        },
+        "match": {"operationId": ["listResources"], "query": {"limit": ["1"]}, "header": {"Accept": True}},
         "times": {"first": 3, "after": 1},
         "phase": "after",
         "status": 503,
-        "code": "OverCapacity",
         "message": "é",
-        "retryAfter": 1,
-        "delayMs": 1,
     }
     throwaway.rules(sent)
     assert throwaway.order("GET", "/rules").json == {"rules": [{**sent, "matched": 0, "acted": 0}]}
@@ -460,12 +388,9 @@ def test_rules_come_back_as_they_were_sent(throwaway: Project) -> None:
 
 def waiting_requests(project: Project, count: int) -> list[Any]:
     """So many requests, sent and not read."""
-    connections: list[HTTPConnection] = []
-    for _ in range(count):
-        connection = HTTPConnection("127.0.0.1", project.service.port, timeout=30)
-        headers = {"Authorization": f"Bearer {project.token}"}
-        connection.request("GET", f"{project.resources}?limit=0", headers=headers)
-        connections.append(connection)
+    connections = [HTTPConnection("127.0.0.1", project.service.port, timeout=30) for _ in range(count)]
+    for connection in connections:
+        connection.request("GET", f"{project.resources}?limit=0", headers={"Authorization": f"Bearer {project.token}"})
     return connections
 
 
@@ -500,28 +425,17 @@ def test_waits_are_half_of_the_connections_of_a_worker() -> None:
     assert f"worker_connections = {2 * WAITS_AT_MOST}\n" in settings
 
 
-def test_a_long_answer_that_waits_or_is_cut_is_kept_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sample_resource_sandbox.connections._HELD_BYTES", 1000)
-    waits = Waits()
-    with (
-        waits.begin("p", None, 600),
-        waits.begin("p", None),
-        pytest.raises(ApiError, match="Answers of 1000 bytes"),
-        waits.begin("q", None, 600),
-    ):
-        pytest.fail("more than may wait")
-    with waits.begin("q", None, 600):
-        pass
-    for kind, length in (("stall", 0), ("truncate", BODY_BYTES_KEPT)):
-        rule = Rule(0, {"connection": kind})
-        answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
-        assert answer.headers["Content-Length"] == "1000000"
-        sent = answer.get_app_iter({})
-        received = [next(sent)]
-        with pytest.raises(BrokenPipeError):
-            received.append(next(sent))
-        assert len(b"".join(received)) == length
-        assert answer.get_data() == b""
+@pytest.mark.parametrize(("connection", "length"), [("stall", 0), ("truncate", BODY_BYTES_KEPT)])
+def test_a_long_answer_that_is_cut_is_kept_in_part(connection: str, length: int) -> None:
+    rule = Rule(0, {"connection": connection})
+    answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
+    assert answer.headers["Content-Length"] == "1000000"
+    sent = answer.get_app_iter({})
+    received = [next(sent)]
+    with pytest.raises(BrokenPipeError):
+        received.append(next(sent))
+    assert len(b"".join(received)) == length
+    assert answer.get_data() == b""
 
 
 def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: Cluster) -> None:
@@ -540,27 +454,6 @@ def test_a_stop_ends_what_waits(start_gunicorn: StartGunicorn, cluster: Cluster)
     assert time.monotonic() - began < 40
     for each in waiting:
         each.close()
-
-
-def test_what_lies_in_the_process_ends_with_it(start_gunicorn: StartGunicorn, cluster: Cluster) -> None:
-    server: Gunicorn = start_gunicorn("wsgi:app", DATABASE_URL=own_database(cluster), SANDBOX="on")
-    project = Service(server.port).make()
-    made = project.create(key="kept")
-    project.rules({"times": {"first": 8}, "delayMs": 60_000})
-    waiting = waiting_requests(project, 8)
-    assert wait_for(lambda: project.counts() == [(8, 8)])
-    victim: psutil.Process = server.workers[0]
-    os.kill(victim.pid, signal.SIGKILL)
-    assert wait_for(lambda: [each.pid for each in server.workers] not in ([], [victim.pid]))
-    for each in waiting:
-        each.close()
-    assert project.send("GET", "/key=kept").json["id"] == made["id"]
-    assert project.counts() == []
-    assert [entry["number"] for entry in project.entries()] == [1]
-    assert project.order("DELETE").status == 204
-
-
-# What the page offers
 
 
 def test_the_example_of_each_member_is_taken(throwaway: Project) -> None:

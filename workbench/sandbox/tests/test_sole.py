@@ -48,18 +48,7 @@ def test_without_the_tables_of_the_sandbox_the_database_lacks_migrations(url: st
             answer = client.post(path, data=form, auth=("nobody", "secret"))
             assert answer.status_code in (401, 503), path
             assert answer.headers["X-Correlation-ID"]
-        assert app.extensions["extension"].missing_tables() == ["sandbox.0001.schema"]
         assert "lacks 1 of 2 migrations" in app.test_client().get("/health/ready").get_json()["message"]
-
-
-def test_the_first_project_of_a_database_has_a_token(url: str, settings: Settings) -> None:
-    migrate.upgrade(url, installed_package().migrations)
-    with open_app(with_sandbox(settings), database_url=url) as app:
-        client = app.test_client()
-        made = client.post("/sandbox/projects", json={})
-        assert made.status_code == 201
-        headers = {"Authorization": f"Bearer {made.get_json()['accessToken']}"}
-        assert client.get(f"/{made.get_json()['projectKey']}/resource", headers=headers).status_code == 200
 
 
 def test_an_answer_stands_if_the_sandbox_cannot_note_it(url: str, settings: Settings) -> None:

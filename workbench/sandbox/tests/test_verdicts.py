@@ -6,17 +6,14 @@ HTTP/1.0, or stand behind a proxy that closes connections. Nothing of that is a 
 
 from collections.abc import Sequence
 from copy import deepcopy
-from email.utils import formatdate
 from typing import Any
 
 import pytest
-from journals import BEGAN, findings_of, recovery_of, replayed, sent, stories_in
+from journals import findings_of, recovery_of, replayed, sent, stories_in
 from sample_resource_sandbox.analysis.findings import FINDINGS
-from sample_resource_sandbox.analysis.look import FIELDS_AT_MOST, Look
 from sample_resource_sandbox.analysis.report import report, verdict
 from sample_resource_sandbox.journal.entry import Entry
-from sample_resource_sandbox.journal.journal import KEPT, Journal, Shelf
-from sample_resource_sandbox.journal.redaction import Secrets
+from sample_resource_sandbox.journal.journal import KEPT
 
 ONE = "018cc251-f400-7000-8000-000000000001"
 TWO = "018cc251-f400-7000-8000-000000000002"
@@ -100,24 +97,8 @@ def test_each_finding_has_a_guilty_scene() -> None:
 def test_it_is_found(id_: str) -> None:
     scene, numbers = GUILTY[id_]
     assert findings_of(scene) == [(number, id_) for number in numbers]
-
-
-def test_a_form_that_the_service_does_not_parse_is_not_parsed() -> None:
-    form = sent(0, "POST /searchApiPattern", 400, head=[("Content-Type", "application/x-www-form-urlencoded")])
-    for fields, parsed in ((FIELDS_AT_MOST, FIELDS_AT_MOST), (FIELDS_AT_MOST + 1, 0)):
-        body = "&".join(["fuzzy=True"] * fields).encode()
-        form.request.body, form.request.size = body, len(body)
-        assert len(Look(form).parameters) == parsed
-
-
-def test_bodies_that_were_not_read_are_equal_if_they_have_one_length() -> None:
-    def refused(at: int, length: int) -> Entry:
-        entry = sent(at, "POST ", 413, head=[("Content-Length", str(length))])
-        entry.request.size = None
-        return entry
-
-    assert findings_of([refused(at, 3_000_000) for at in range(4)]) == [(4, "refusedRequestRepeated")]
-    assert findings_of([refused(at, 3_000_000 + at) for at in range(4)]) == []
+    is_retry = id_ in ("unsafeRepetition", "staleVersionRepeated", "refusedTokenRepeated") or id_.startswith("retr")
+    assert {outcome for _, _, outcome in recovery_of(scene) if is_retry} == ({"madeWorse"} if is_retry else set())
 
 
 INNOCENT: dict[str, Scene] = {
@@ -203,7 +184,6 @@ INNOCENT: dict[str, Scene] = {
     "update: two of its own at once": [read(0, 1), blind(1, 2, took=0.2), blind(1.1, 3)],
     "update: a DELETE": [read(0, 1), sent(1, f"DELETE /{ONE}", answer={"id": ONE, "version": 5})],
     # Versions
-    # Versions
     "version: the current one": [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, body=version(2))],
     "version: a 409 that was made up, with a version that the project does not have": [
         sent(0, UPDATE, 409, body=version(1), does=["status"], carried_out=False),
@@ -213,9 +193,6 @@ INNOCENT: dict[str, Scene] = {
     "version: refused twice, of different writes": [
         sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body={**version(1), "actions": []}),
         sent(2, f"DELETE /{ONE}?version=1", 409),
-    ],
-    "version: brought back by a snapshot, and read": [
-        sent(0, UPDATE, 409, body=version(1)), sent(1, f"GET /{ONE}"), sent(2, UPDATE, 200, body=version(1)),
     ],
     "version: three times another, after 412": [
         sent(at, "PUT ", 412, body=KEYED, head=[("If-Match", f'"{at}"')]) for at in range(3)
@@ -239,9 +216,6 @@ INNOCENT: dict[str, Scene] = {
     "connection: a client that closes it": closing([sent(at / 10) for at in range(9)]),
     "connection: a proxy that says who it is": [
         sent(at / 10, on=at, head=[("Via", "1.1 proxy")]) for at in range(1, 9)
-    ],
-    "connection: of a program that is started for each request": [
-        sent(at / 10, "grant" if at % 2 == 0 else "GET ", token=f"t{at // 2}", on=at // 2) for at in range(12)
     ],
     "connection: given up while it was idle": [sent(at * 5.0, on=at) for at in range(1, 9)],
     "connection: given up after errors": [sent(at / 10, status=404, on=at) for at in range(1, 9)],
@@ -275,9 +249,7 @@ def test_nothing_is_found_in_what_is_right(name: str) -> None:
     assert [each for each in recovery_of(scene) if each[2] == "madeWorse"] == []
 
 
-_NO_SEQUENCES = ("connectionForEachRequest", "doubleEncoding")
-SEQUENCES = ("connectionForEachRequest", "doubleEncoding")
-SEQUENCES = [id_ for id_, (scene, _) in GUILTY.items() if len(scene) > 1 and id_ not in _NO_SEQUENCES]
+SEQUENCES = [id_ for id_, (scene, _) in GUILTY.items() if len(scene) > 1 and not id_.startswith(("conn", "double"))]
 """What is found in several requests, over whatever connections."""
 
 
@@ -297,63 +269,89 @@ def test_a_sequence_beside_other_requests_of_the_client_is_no_finding(id_: str) 
     assert findings_of([*scene, beside]) == []
 
 
-def test_a_409_is_answered_by_the_same_version_with_a_read_in_between() -> None:
-    scene = [
-        sent(0, UPDATE, 409, body=version(1), on=1),
-        sent(0.1, f"GET /{ONE}", on=2),
-        sent(0.2, UPDATE, 409, body=version(1), on=3, token="t2"),
-    ]
-    assert findings_of(scene) == [(3, "staleVersionRepeated")]
-    assert recovery_of(deepcopy(scene)) == [("409", [1, 3], "madeWorse")]
+def unread(at: int, length: int = 3_000_000) -> Entry:
+    """A request whose body is too long to be read."""
+    entry = sent(at, "POST ", 413, head=[("Content-Length", str(length))])
+    entry.request.size = None
+    return entry
 
 
-def test_tokens_are_judged_whatever_program_asks_for_them() -> None:
-    """An OAuth library has another User-Agent than the client that sends its tokens, and connections of its own."""
-    scene = [
-        sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}", program="client/1" if at % 2 else "oauth/2",
-             on=1 if at % 2 else 10 + at)
-        for at in range(10)
-    ]  # fmt: skip
-    assert findings_of(scene) == [(number, "tokenForEachRequest") for number in (5, 7, 9)]
+def listed(*texts: str) -> dict[str, Any]:
+    return {"objectTypeProperty": {"arrayOfStringExample": texts}}
 
 
-def test_a_failure_is_remembered_when_the_journal_has_dropped_it_and_its_texts_are_not() -> None:
+FOUND: dict[str, tuple[Scene, str, list[int]]] = {
+    "bodies that were not read, of one length": (
+        [unread(at) for at in range(4)], "refusedRequestRepeated", [4],
+    ),
+    "bodies that were not read, of several lengths": (
+        [unread(at, 3_000_000 + at) for at in range(4)], "", [],
+    ),
+    "a 409 answered by the same version, with a read in between": (
+        [
+            sent(0, UPDATE, 409, body=version(1), on=1), sent(0.1, f"GET /{ONE}", on=2),
+            sent(0.2, UPDATE, 409, body=version(1), on=3, token="t2"),
+        ], "staleVersionRepeated", [3],
+    ),
+    "tokens asked for by an OAuth library with a name and connections of its own": (
+        [
+            sent(at / 10, "GET " if at % 2 else "grant", token=f"t{at // 2}",
+                 program="client/1" if at % 2 else "oauth/2", on=1 if at % 2 else 10 + at)
+            for at in range(10)
+        ], "tokenForEachRequest", [5, 7, 9],
+    ),
+    "a repetition after a lost answer with another token": (
+        [
+            sent(0, "POST ", None, body=CREATE, on=1), sent(0.1, "grant", on=2),
+            sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
+        ], "unsafeRepetition", [3],
+    ),
+    "a plus sign where the client has written one": (
+        [sent(0, "POST ", 201, body=listed("a+b")), sent(1, "GET ?arrayOfString=a+b")], "missingEncoding", [2],
+    ),
+    "a tag that was refused": (
+        [sent(at, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]) for at in range(3)],
+        "staleVersionRepeated", [2, 3],
+    ),
+    **{
+        f"an answer that cannot be read: {does}": (
+            [
+                sent(0, "POST ", 502 if does == "html" else 201, body=CREATE, does=[does]),
+                sent(1, "POST ", 201, body=CREATE),
+            ], "unsafeRepetition", [2],
+        )
+        for does in ("close", "truncatedJson", "empty", "html")
+    },
+    **{
+        f"null as {name}, as generated clients send for what is absent": (
+            [sent(0, "POST ", None, body={**CREATE, name: None}), sent(1, "POST ", 201, body={**CREATE, name: None})],
+            "unsafeRepetition", [2],
+        )
+        for name in ("id", "key", "version")
+    },
+    **{
+        f"an encoding of what was written, or in a grammar: {query}": (
+            [sent(0, "POST ", 201, body=listed("a b/c")), sent(1, f"GET {query}")], "doubleEncoding", [2],
+        )
+        for query in (
+            "?stringParameter=a%2520b%252Fc", "?stringParameter=a%2520b/c", "/searchApiPattern?text.en=a%2520b%252Fc",
+            "/sorted-query-parameters?where=key%2520%253D%2520%2522a%2522", "?objectParameter=%257B%257D",
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_found_besides(name: str) -> None:
+    scene, id_, numbers = FOUND[name]
+    assert findings_of(scene) == [(number, id_) for number in numbers]
+
+
+def test_a_failure_is_remembered_when_the_journal_has_dropped_it() -> None:
     refused = sent(0, UPDATE, 409, body=version(1))
     reads = [sent(0.1 + at / 100, f"GET /{ONE}", answer=PAGE) for at in range(KEPT)]
     again = sent(11, UPDATE, 409, body=version(1))
     assert findings_of([refused, *reads, again]) == [(KEPT + 2, "staleVersionRepeated")]
-    journal = Journal(Shelf(2**20), Secrets())
-    for each in (refused, *reads):
-        journal.begin(each)
-        journal.end(each)
-    assert (refused.target, refused.request.body, refused.status) == ("", b"", 409)
-    assert reads[-1].answer is not None
-    assert reads[-1].answer.body
-
-
-def test_a_repetition_after_a_lost_answer_is_seen_with_whichever_token() -> None:
-    scene = [
-        sent(0, "POST ", None, body=CREATE, on=1),
-        sent(0.1, "grant", on=2),
-        sent(0.2, "POST ", 201, body=CREATE, on=3, token="t2"),
-    ]
-    assert findings_of(scene) == [(3, "unsafeRepetition")]
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "?stringParameter=a%2520b%252Fc",
-        "?stringParameter=a%2520b/c",
-        "/searchApiPattern?text.en=a%2520b%252Fc",
-        "/sorted-query-parameters?where=key%2520%253D%2520%2522a%2522",
-        "/sorted-query-parameters?sort=key%2520desc",
-        "?objectParameter=%257B%257D",
-    ],
-)
-def test_a_text_that_was_written_and_a_grammar_show_a_double_encoding(query: str) -> None:
-    written = sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a b/c"]}})
-    assert findings_of([written, sent(1, f"GET {query}")]) == [(2, "doubleEncoding")]
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
@@ -383,176 +381,85 @@ def test_one_finding_hides_no_other_and_an_allowance_takes_away_what_it_names() 
         made = report({"projectKey": "p"}, tally, allow)
         assert [each["id"] for each in made["findings"]] == ids
         assert stories_in(made) == [("503", [1, 2], outcome)]
-        assert verdict("r", 1, tally, allow)[0] is (ids == [])
+        assert verdict("r", tally, allow)[0] is (ids == [])
         assert all((each in made["told"]) is (each in ids) for each in GUILTY)
-
-
-def test_a_tag_that_was_refused_is_sent_again() -> None:
-    scene = [sent(at, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]) for at in range(5)]
-    assert findings_of(scene) == [(number, "staleVersionRepeated") for number in range(2, 6)]
-    second = replayed(scene)[0].get(2)
-    assert second is not None
-    assert second.findings[0].described()["detail"] == 'Request 1 sent "1" and was 412.'
-
-
-@pytest.mark.parametrize("does", ["close", "truncatedJson", "empty", "html"])
-def test_an_answer_that_cannot_be_read_is_lost(does: str) -> None:
-    scene = [
-        sent(0, "POST ", 502 if does == "html" else 201, body=CREATE, does=[does]),
-        sent(1, "POST ", 201, body=CREATE),
-    ]
-    assert findings_of(scene) == [(2, "unsafeRepetition")]
-
-
-def test_a_plus_sign_where_the_client_has_written_one() -> None:
-    written = sent(0, "POST ", 201, body={"objectTypeProperty": {"arrayOfStringExample": ["a+b"]}})
-    assert findings_of([written, sent(1, "GET ?arrayOfString=a+b")]) == [(2, "missingEncoding")]
-
-
-@pytest.mark.parametrize("name", ["id", "key", "version"])
-def test_null_names_no_resource(name: str) -> None:
-    """As generated clients send for what is absent."""
-    scene = [sent(at, "POST ", status, body={**CREATE, name: None}, on=at + 1) for at, status in enumerate((None, 201))]
-    assert findings_of(scene) == [(2, "unsafeRepetition")]
 
 
 # Recovery
 
 
-RECOVERY: dict[str, tuple[Scene, list[tuple[str, list[int], str]]]] = {
-    "401: a new token": (
-        [sent(0, status=401), sent(1, "grant"), sent(2, token="t2")],
-        [("401", [1, 3], "recovered")],
-    ),
-    "401: no new token": ([sent(0, status=401)], [("401", [1], "gaveUp")]),
-    "401: the same token": (
-        [sent(0, status=401), sent(1, status=401)],
-        [("401", [1, 2], "madeWorse")],
-    ),
-    "401: three in parallel": (
-        [
-            *(sent(at / 1000, status=401, on=at, took=0.003) for at in range(1, 4)),
-            sent(1, "grant"),
+OUTCOMES: dict[str, dict[str, Scene]] = {
+    "401 [1, 3] recovered": {"a new token": [sent(0, status=401), sent(1, "grant"), sent(2, token="t2")]},
+    "401 [1] gaveUp": {"no new token": [sent(0, status=401)]},
+    "401 [1, 2, 3, 5] notJudged": {
+        "three in parallel": [
+            *(sent(at / 1000, status=401, on=at, took=0.003) for at in range(1, 4)), sent(1, "grant"),
             *(sent(2 + at / 1000, on=at, token="t2") for at in range(1, 4)),
         ],
-        [("401", [1, 2, 3, 5], "notJudged")],
-    ),
-    "409: another version": (
-        [sent(0, UPDATE, 409, body=version(7)), sent(1, UPDATE, body=version(1))],
-        [("409", [1, 2], "recovered")],
-    ),
-    "409: sent again without a version": (
-        [sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", body=KEYED)],
-        [("409", [1, 2], "gaveUp")],
-    ),
-    "409: the same version": (
-        [*(sent(at, UPDATE, 409, body=version(7)) for at in range(2)), sent(2, UPDATE, body=version(1))],
-        [("409", [1, 2, 3], "madeWorse")],
-    ),
-    "409: the key in a body": (
-        [
-            sent(0, "PUT ", 409, body={**KEYED, "version": 1}),
-            sent(1, "PUT ", 201, body={"key": "two", **CREATE}),
+    },
+    "401 [1, 2] madeWorse": {
+        "made up, and the same token": [sent(0, status=401, does=["status"], carried_out=False), sent(1)],
+    },
+    "409 [1, 2] recovered": {
+        "another version": [sent(0, UPDATE, 409, body=version(7)), sent(1, UPDATE, body=version(1))],
+    },
+    "409 [1, 3] recovered": {
+        "another key in between": [
+            sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", 201, body={"key": "two", **CREATE}),
             sent(2, "PUT ", 200, body={**KEYED, "version": 2}),
         ],
-        [("409", [1, 3], "recovered")],
-    ),
-    "429: waited": ([sent(0, status=429, retry_after=1), sent(1.1)], [("429", [1, 2], "recovered")]),
-    "429: at once": ([sent(0, status=429, retry_after=60), sent(1)], [("429", [1, 2], "madeWorse")]),
-    "503: some times": (
-        [sent(0, status=503), sent(1, status=503), sent(3)],
-        [("503", [1, 2, 3], "recovered")],
-    ),
-    "503: hammered": (
-        [sent(at / 20, status=503) for at in range(12)],
-        [("503", list(range(1, 13)), "madeWorse")],
-    ),
-    "503: then a 404 on order": (
-        [sent(0, status=503), sent(1, status=404, does=["status"], carried_out=False)],
-        [("503", [1, 2], "notJudged")],
-    ),
-    "401: made up, and the same token": (
-        [sent(0, status=401, does=["status"], carried_out=False), sent(1)],
-        [("401", [1, 2], "madeWorse")],
-    ),
-    "503: six in parallel": (
-        [*(sent(at / 1000, status=503, on=at, took=0.05) for at in range(6)), sent(2)],
-        [("503", [1, 2, 3, 4, 5, 6, 7], "notJudged")],
-    ),
-    "412: the current tag": (
-        [
+    },
+    "409 [1, 2] gaveUp": {
+        "no version": [sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", body=KEYED)],
+    },
+    "412 [1, 2] recovered": {
+        "the current tag": [
             sent(0, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]),
             sent(1, "PUT ", body=KEYED, head=[("If-Match", '"2"')]),
         ],
-        [("412", [1, 2], "recovered")],
-    ),
-    "412: no tag": (
-        [sent(0, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]), sent(1, "PUT ", body=KEYED)],
-        [("412", [1, 2], "gaveUp")],
-    ),
-    "lost: sent again with its key": (
-        [sent(0, "POST ", None, body=KEYED), sent(1, "POST ", 200, body=KEYED, on=2)],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost: looked for by its key": (
-        [sent(0, "POST ", None, body=KEYED), sent(1, "GET /key=one", on=2)],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost: looked for by a condition": (
-        [sent(0, "POST ", None, body=KEYED), sent(1, "GET /sorted-query-parameters?where=key%3D%22one%22", on=2)],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost: looked for by the id that the head had": (
-        [
+    },
+    "429 [1, 2] recovered": {"waited": [sent(0, status=429, retry_after=1), sent(1.1)]},
+    "503 [1, 2, 3] recovered": {"some times": [sent(0, status=503), sent(1, status=503), sent(3)]},
+    "503 [1, 2] notJudged": {
+        "a 404 on order": [sent(0, status=503), sent(1, status=404, does=["status"], carried_out=False)],
+    },
+    "lost [1, 2] recovered": {
+        "sent again with its key": [sent(0, "POST ", None, body=KEYED), sent(1, "POST ", 200, body=KEYED, on=2)],
+        "looked for by its key": [sent(0, "POST ", None, body=KEYED), sent(1, "GET /key=one", on=2)],
+        "looked for by a condition": [
+            sent(0, "POST ", None, body=KEYED), sent(1, "GET /sorted-query-parameters?where=key%3D%22one%22", on=2),
+        ],
+        "looked for by the id that the head had": [
             sent(0, "POST ", 201, body=KEYED, answer={"id": ONE}, does=["stall"], took=1.0, client_gone=True),
             sent(1.0, f"GET /{ONE}", on=2),
         ],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost: the client sends more before the service notices": (
-        [sent(0, UPDATE, 200, body=version(1), took=1.01, client_gone=True), sent(1.0, f"GET /{ONE}", on=2)],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost: made two": (
-        [sent(0, "POST ", None, body=CREATE), sent(1, "POST ", 201, body=CREATE, on=2)],
-        [("lost", [1, 2], "madeWorse")],
-    ),
-    "lost: deleted": (
-        [sent(0, f"DELETE /{ONE}?version=1", None), sent(1, f"DELETE /{ONE}?version=1", 404, on=2)],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "lost, then 409, then the new version": (
-        [
-            sent(0, UPDATE, None, body=version(1)),
-            sent(1, UPDATE, 409, body=version(1), on=2),
+        "more is sent before the service notices": [
+            sent(0, UPDATE, 200, body=version(1), took=1.01, client_gone=True), sent(1.0, f"GET /{ONE}", on=2),
+        ],
+        "deleted": [sent(0, f"DELETE /{ONE}?version=1", None), sent(1, f"DELETE /{ONE}?version=1", 404, on=2)],
+        "all resources are listed": [
+            sent(0, "POST ", None, body=CREATE), sent(1, "GET ", answer={"count": 1, "results": [{"id": ONE}]}, on=2),
+        ],
+    },
+    "409 [2, 3] recovered, lost [1, 2, 3] recovered": {
+        "then 409, then the new version": [
+            sent(0, UPDATE, None, body=version(1)), sent(1, UPDATE, 409, body=version(1), on=2),
             sent(2, UPDATE, 200, body=version(2), on=2),
         ],
-        [("lost", [1, 2, 3], "recovered"), ("409", [2, 3], "recovered")],
-    ),
-    "lost, then 409, and a read shows that it is done": (
-        [
-            sent(0, UPDATE, None, body=version(1)),
-            sent(1, UPDATE, 409, body=version(1), on=2),
+    },
+    "409 [2] recovered, lost [1, 2, 3] recovered": {
+        "then 409, and a read shows that it is done": [
+            sent(0, UPDATE, None, body=version(1)), sent(1, UPDATE, 409, body=version(1), on=2),
             sent(2, f"GET /{ONE}", on=2),
         ],
-        [("lost", [1, 2, 3], "recovered"), ("409", [2], "recovered")],
-    ),
-    "lost: all resources are listed": (
-        [
-            sent(0, "POST ", None, body=CREATE),
-            sent(1, "GET ", answer={"limit": 20, "offset": 0, "count": 1, "results": [{"id": ONE}]}, on=2),
-        ],
-        [("lost", [1, 2], "recovered")],
-    ),
-    "503: before the date of Retry-After": (
-        [sent(0, status=503, retry_after=formatdate(BEGAN + 60, usegmt=True)), sent(1)],
-        [("503", [1, 2], "madeWorse")],
-    ),
-    "under way": ([sent(0, status=503, answered_s=None, ended_s=None), sent(1)], []),
+    },
+    "": {"under way": [sent(0, status=503, answered_s=None, ended_s=None), sent(1)]},
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RECOVERY)
-def test_what_became_of_it(name: str) -> None:
-    scene, outcomes = RECOVERY[name]
-    assert sorted(recovery_of(scene)) == sorted(outcomes)
+@pytest.mark.parametrize(
+    ("outcome", "name"), [(outcome, name) for outcome, named in OUTCOMES.items() for name in named]
+)
+def test_what_became_of_it(outcome: str, name: str) -> None:
+    stories = recovery_of(OUTCOMES[outcome][name])
+    assert ", ".join(sorted(f"{trouble} {numbers} {became}" for trouble, numbers, became in stories)) == outcome

@@ -1,12 +1,11 @@
 """A tester of clients: requests to the sandbox of a running service, and to the projects that it makes there."""
 
-import base64
 import http.client
 import json
 import socket
 import time
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.config import Settings
@@ -27,20 +26,16 @@ class Answer:
 
 @dataclass(slots=True)
 class Service:
-    """A running service.
-
-    :param headers: that every request has.
-    """
+    """A running service."""
 
     port: int
-    headers: dict[str, str] = field(default_factory=dict[str, str])
 
     def send(
-        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, raw: bytes | None = None
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, raw: Any = None
     ) -> Answer:
         """Send a request on a connection of its own, which any worker may accept."""
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
-            all_headers = {**self.headers, **(headers or {})}
+            all_headers = {**(headers or {})}
             data = raw
             if body is not None:
                 data = json.dumps(body).encode()
@@ -76,12 +71,7 @@ class Project:
         return f"/{self.key}/resource"
 
     def send(
-        self,
-        method: str,
-        path: str = "",
-        body: Any = None,
-        headers: dict[str, str] | None = None,
-        raw: bytes | None = None,
+        self, method: str, path: str = "", body: Any = None, headers: dict[str, str] | None = None, raw: Any = None
     ) -> Answer:
         """A request of the client to its resources.
 
@@ -115,12 +105,13 @@ class Project:
 
     def grant(self) -> Answer:
         """Ask for a new token."""
-        credentials = f"{self.made['clientId']}:{self.made['clientSecret']}".encode()
-        headers = {
-            "Authorization": f"Basic {base64.b64encode(credentials).decode()}",
-            "Content-Type": "application/x-www-form-urlencoded",
-        }
-        return self.service.send("POST", "/oauth/token", headers=headers, raw=b"grant_type=client_credentials")
+        return self.form("/oauth/token", "grant_type=client_credentials")
+
+    def form(self, path: str, fields: str) -> Answer:
+        """A form of the client, with its id and secret."""
+        fields += f"&client_id={self.made['clientId']}&client_secret={self.made['clientSecret']}"
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self.service.send("POST", path, headers=headers, raw=fields.encode())
 
     def renew(self) -> None:
         self.made["accessToken"] = self.grant().json["access_token"]

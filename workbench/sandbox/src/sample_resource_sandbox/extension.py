@@ -15,11 +15,9 @@ from gunicorn.arbiter import Arbiter
 from app import errors
 from app.config import Settings
 from app.database.connection import Connection
-from app.database.migrate import missing_migrations
 from app.database.pool import Database
-from app.extension import DocumentPage, Extension, installed_package
+from app.extension import DocumentPage, Extension
 from app.telemetry.metrics import metrics
-from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.runs import Runs
 from sample_resource_sandbox.api import routes
 from sample_resource_sandbox.api.guard import Guard
@@ -27,7 +25,6 @@ from sample_resource_sandbox.api.parts import Parts
 from sample_resource_sandbox.connections import Waits
 from sample_resource_sandbox.faults.hooks import Hooks
 from sample_resource_sandbox.journal.journal import Shelf
-from sample_resource_sandbox.journal.redaction import Secrets
 from sample_resource_sandbox.projects.clock_and_ids import SandboxClocks
 from sample_resource_sandbox.projects.lifecycle import Projects
 from sample_resource_sandbox.projects.sole import SoleInstance
@@ -69,40 +66,31 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         self.warning = own.warning
         self._database = database
         self._token = own.token
-        self._secrets = tuple(each for each in (own.token, settings.metrics_token) if each)
         self._waits = Waits()
         self.shelf = Shelf(_JOURNAL_BYTES)
         self.runs = Runs(_RUN_KEPT_S)
-        self.projects = Projects(database, settings, self.runs, self._make_observer, self.shelf.end)
+        secrets = [each for each in (own.token, settings.metrics_token) if each]
+        self.projects = Projects(database, settings, self.runs, self.shelf, secrets)
         self.clocks = SandboxClocks(self.projects.registry)
-        self._hooks: Hooks | None = None
         self._stopped = threading.Event()
         self._sole = SoleInstance(settings.database_url or "", settings)
 
-    def _make_observer(
-        self, project_key: str, client_id: str, allow: tuple[str, ...], *, is_cut: bool = False
-    ) -> Observer:
-        journal = self.shelf.begin(Secrets(*self._secrets))
-        return Observer(project_key, client_id, journal, allow, is_cut=is_cut)
-
     def before(self, request: Request) -> Response | None:
         """Carry out the rules that act before the view. An answer ends the request."""
-        return None if self._hooks is None else self._hooks.before(request)
+        return self._hooks.before(request)
 
     def after(self, request: Request, answer: Response) -> Response:
         """Change the answer as the rules say, and record the request in the journal.
 
         If this fails, the answer is left as it is, because the hooks that follow have to run for every answer.
         """
-        if self._hooks is None:
-            return answer
         try:
             return self._hooks.after(request, answer)
         except errors.ApiError:  # the database is away, and so is the journal
-            return answer
+            pass
         except Exception:  # noqa: BLE001 -- the request has its answer, whatever fails here
             _log.exception("the sandbox could not note a request")
-            return answer
+        return answer
 
     def writing(self, project: str) -> AbstractContextManager[Connection] | None:
         """The connection for writes to a sandbox project, under the lock of the project; None for other projects.
@@ -118,11 +106,9 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         """Register the routes of the sandbox, and make its hooks."""
         self._waits.is_stopping = lambda: app.extensions["readiness"].is_stopping()
         operations = _operations_in(app.extensions["openapi"])
-        self.parts = Parts(
-            self.projects, Guard(self._token), operations, self._waits, needs_token=self._token is not None
-        )
+        self.parts = Parts(self.projects, Guard(self._token), operations, self._waits)
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
-        self._hooks = Hooks(app, self._database, self.projects, self._waits, lambda kind: counter.labels(kind).inc())
+        self._hooks = Hooks(self._database, self.projects, self._waits, lambda kind: counter.labels(kind).inc())
         routes.install(app, self.parts)
 
     def start(self) -> None:
@@ -136,18 +122,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
             if not self._sole.take():
                 _log.error(_TAKEN)
                 sys.exit(Arbiter.WORKER_BOOT_ERROR)
-        with suppress(errors.ApiError, psycopg.Error):
-            for name in self.missing_tables():
-                _log.error("the database lacks %s: run 'SANDBOX=on sample-resource db upgrade'", name)
         threading.Thread(target=self._remove_expired, name="sandbox-removal", daemon=True).start()
-
-    def missing_tables(self) -> list[str]:
-        """The ids of the sandbox's migrations that the database lacks.
-
-        :raises ApiError: 503 if the database is away.
-        """
-        with self._database.connection() as connection:
-            return missing_migrations(connection, installed_package().migrations)
 
     def stop(self) -> None:
         """End the removal of projects, and release the lock of the sandbox."""

@@ -80,7 +80,7 @@ def sandbox(pid: int, folder: Path) -> None:
         raise click.ClickException(f"{folder} cannot be made: {error.strerror}") from None
     # Under root PostgreSQL runs as another account, which has to reach its data.
     folder.chmod(0o711)
-    data = Path(tempfile.mkdtemp(prefix="sample-resource-sandbox-", dir=fast_place()))
+    data = Path(tempfile.mkdtemp(prefix="sample-resource-sandbox-", dir=_fast_place()))
     data.chmod(0o711)
     service: subprocess.Popen[bytes] | None = None
     try:
@@ -144,11 +144,8 @@ def _start(folder: Path, data: Path, ends: Sequence[int]) -> tuple[subprocess.Po
 
 
 def _environment(data: Path, port: int) -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _PASSED_ON or name.startswith(("LC_", "COV_", "COVERAGE_"))
-    }
+    names = [name for name in os.environ if name in _PASSED_ON or name.startswith(("LC_", "COV_", "COVERAGE_"))]
+    kept = {name: os.environ[name] for name in names}
     settings = {"SANDBOX": "on", "BIND": "127.0.0.1", "PORT": str(port), "WORKERS": "1", "DATA_DIR": str(data / "data")}
     return {**kept, **settings}
 
@@ -180,14 +177,12 @@ def _stop(service: subprocess.Popen[bytes]) -> None:
         service.wait()
 
 
-def fast_place(room_gib: int = 2) -> str | None:
+def _fast_place() -> str | None:
     """The folder of Linux in memory, if it has room; else None, which means the folder for temporary files.
 
-    A new database has a thousand files, and on a disk PostgreSQL waits until each of them is synced.
-
-    :param room_gib: the free space that is needed. A database of tests needs some hundred MiB, and containers often
-        have only 64 MiB in memory.
+    A new database has a thousand files, and on a disk PostgreSQL waits until each of them is synced. A database of
+    tests needs some hundred MiB, and containers often have only 64 MiB in memory.
     """
     if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
         return None
-    return _MEMORY if shutil.disk_usage(_MEMORY).free >= room_gib << 30 else None
+    return _MEMORY if shutil.disk_usage(_MEMORY).free >= 2 << 30 else None

@@ -1,6 +1,6 @@
 """The settings of the sandbox, and its conditions on the settings of the service."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -23,16 +23,11 @@ class SandboxSettings:
 
     @classmethod
     def of(cls, settings: Settings) -> "SandboxSettings":
-        """Read the settings of the sandbox from the environment of the service's settings."""
-        return cls.of_environment(settings.environment)
-
-    @classmethod
-    def of_environment(cls, environment: Mapping[str, str]) -> "SandboxSettings":
-        """Read the settings of the sandbox from an environment.
+        """Read the settings of the sandbox from the environment of the service's settings.
 
         :raises InvalidSetting: for the first invalid setting.
         """
-        return read_settings(cls, environment)
+        return read_settings(cls, settings.environment)
 
     @property
     def warning(self) -> str:

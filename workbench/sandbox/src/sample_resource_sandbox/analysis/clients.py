@@ -6,11 +6,12 @@ client's requests overlaps another (:meth:`Client.may_follow`).
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sample_resource_sandbox.analysis.look import LISTS, TOKEN_OPERATION, WRITES, Look
-from sample_resource_sandbox.analysis.stories import Notes, Stories
+from sample_resource_sandbox.analysis.stories import Episode, Find, Stories
 from sample_resource_sandbox.connections import has_hung_up
 from sample_resource_sandbox.journal.entry import Entry
 
@@ -39,12 +40,13 @@ _IDLE_S = 3.0
 class Client:
     """The state of one client after its requests so far.
 
-    :param notes: records the findings about the client.
+    :param find: records a finding about the client.
+    :param settle: counts the outcome of a trouble.
     """
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self.stories = Stories(notes)
+    def __init__(self, find: Find, settle: Callable[[Episode], None]) -> None:
+        self._find = find
+        self.stories = Stories(find, settle)
         self.written: deque[str] = deque(maxlen=_WRITTEN)
         """The last texts that the client has written to resources."""
         self._versions: dict[str, int] = {}
@@ -72,8 +74,8 @@ class Client:
         patient_since = entry.arrived_at - _PATIENCE_S
         if self._looked_at <= patient_since:
             self._looked_at = entry.arrived_at
-            old = [each for each in self._under_way.values() if each.arrived_at <= patient_since]
-            gone = [each for each in old if has_hung_up(each.client)]
+            late = (each for each in self._under_way.values() if each.arrived_at <= patient_since)
+            gone = [each for each in late if has_hung_up(each.client)]
         for each in gone:
             each.client_gone = True
             del self._under_way[each.number]
@@ -84,7 +86,7 @@ class Client:
         if entry.is_beside:
             self._overlapped_at = entry.arrived_at
         self._under_way[entry.number] = entry
-        # A thread with a connection of its own leaves those of the other threads open.
+        # Only a client that has closed its last connection opens one for each request.
         is_open = self._socket is not None and self._socket.fileno() >= 0 and not has_hung_up(self._socket)
         if entry.connection is not None and entry.connection[1] == 1 and is_open:
             self._new_connections = 0
@@ -134,7 +136,7 @@ class Client:
             self._new_connections += 1
         if self._new_connections >= NEW_CONNECTIONS:
             detail = f"It is new connection {self._new_connections} in a row, each for one request."
-            self._notes.find(look.number, "connectionForEachRequest", detail)
+            self._find(look.number, "connectionForEachRequest", detail)
 
     def _follow_refused(self, look: Look, last: Look | None) -> None:
         """Count how often in a row an unchanged request gets a refusal that a retry cannot avoid."""
@@ -148,7 +150,7 @@ class Client:
         self._in_row = self._in_row + 1 if is_again else 1
         if self._in_row > _REFUSED_AT_MOST and last is not None:
             detail = f"Request {last.number} was the same, and was {last.status}."
-            self._notes.find(look.number, "refusedRequestRepeated", detail)
+            self._find(look.number, "refusedRequestRepeated", detail)
 
     def _follow_versions(self, look: Look) -> None:
         """Find a write that overwrites a version which the client has not read.
@@ -168,7 +170,7 @@ class Client:
                 is_blind = look.method != "DELETE" and not look.expects_version and not look.entry.is_beside
                 if is_blind and version > read + 1 and look.last_modified_by in (None, look.entry.client_id):
                     detail = f"The client had read version {read}, and has overwritten version {version - 1}."
-                    self._notes.find(look.number, "lostUpdate", detail)
+                    self._find(look.number, "lostUpdate", detail)
         elif (look.method == "GET" or look.operation in LISTS) and look.status == 200 and not look.is_ordered:
             if look.is_cut or look.is_lost:
                 self._versions.clear()  # it may have read any version
@@ -204,8 +206,8 @@ class _Grant:
 class Tokens:
     """The last tokens that were issued to one API client, for all programs with its credentials."""
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
+    def __init__(self, find: Find) -> None:
+        self._find = find
         self._grants: deque[_Grant] = deque(maxlen=2)
 
     def follow(self, client: Client, look: Look) -> None:
@@ -217,7 +219,7 @@ class Tokens:
         token = look.authorization.rpartition(" ")[2]
         for grant in self._grants:
             if grant.token == token:
-                grant.programs.add(look.program)
+                grant.programs.add(look.headers.get("user-agent", ""))
                 grant.connections.add(look.connection)
                 grant.uses += 1
                 grant.used_at = look.began
@@ -242,7 +244,7 @@ class Tokens:
         if is_one_program and _is_needless(first, second) and _is_needless(second, grant):
             times = "once each" if first.uses == second.uses == 1 else f"{first.uses} and {second.uses} times"
             detail = f"The two tokens before were used {times}, and given up before half of their time was over."
-            self._notes.find(look.number, "tokenForEachRequest", detail)
+            self._find(look.number, "tokenForEachRequest", detail)
 
 
 def _is_needless(grant: _Grant, after: _Grant) -> bool:

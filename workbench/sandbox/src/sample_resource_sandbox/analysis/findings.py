@@ -34,8 +34,8 @@ class Finding:
     id: str
     title: str
     instead: str
-    clauses: tuple[str, ...]
-    look: Finds | None
+    clauses: tuple[str, ...] = ()
+    look: Finds | None = None
     """The check of one entry; None for a finding in a sequence of requests, by :mod:`.clients` or :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
@@ -64,23 +64,6 @@ class Finding:
             about = f"request {each['request']} of {each['projectKey']}"
             lines.append(f"  {about}, {each['method']} {each['target']}: {each['detail']}")
         return "\n".join([*lines, f"  {self.instead}"])
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A finding in one entry.
-
-    :param number: the number of the entry.
-    :param detail: the exact fault in the entry.
-    """
-
-    number: int
-    finding: Finding
-    detail: str
-
-    def described(self) -> dict[str, Any]:
-        """The finding as an entry of the journal shows it."""
-        return self.finding.described(self.detail)
 
 
 _DETAIL_AT_MOST = 300
@@ -170,34 +153,30 @@ def _missing_encoding(entry: Look) -> str | None:
 FINDINGS: tuple[Finding, ...] = (
     Finding("unsafeRepetition", "A repeated POST has made two resources",
         "Give new resources a `key`: then a retry finds the resource instead of making a second one.",
-        ("4.6-3",), None),
+        ("4.6-3",)),
     Finding("lostUpdate", "A write without a version overwrites what another writer has changed",
-        "Send the version that was read, as `version` or in `If-Match`, and decide again after a 409 or 412.",
-        (), None),
+        "Send the version that was read, as `version` or in `If-Match`, and decide again after a 409 or 412."),
     Finding("staleVersionRepeated", "The same version sent again after a 409 or 412",
         "Read the resource, or take `currentVersion` from the error, decide again, and send that version.",
-        ("9-5",), None),
+        ("9-5",)),
     Finding("refusedTokenRepeated", "A refused token sent again",
         "After a 401 get a new token, and retry the request once with it.",
-        ("A-3",), None),
+        ("A-3",)),
     Finding("refusedRequestRepeated", "A refused request sent again unchanged",
-        "Do not retry these: the same request gets the same answer.",
-        (), None),
+        "Do not retry these: the same request gets the same answer."),
     Finding("retryBeforeRetryAfter", "A retry before Retry-After",
         "Wait for the seconds that `Retry-After` states.",
-        ("E-26",), None),
+        ("E-26",)),
     Finding("retriedWithoutPause", "Repeated without a pause",
-        "Wait before each retry, longer each time, and give up after a few.",
-        (), None),
+        "Wait before each retry, longer each time, and give up after a few."),
     Finding("tokenForEachRequest", "A new token while the one before is valid for long",
         "Keep the token until shortly before `expires_in` is over, or until a 401.",
-        ("A-15",), None),
+        ("A-15",)),
     Finding("connectionForEachRequest", "A new connection for each request",
-        "Keep the connection open (RFC 9112, 9.3), and use one pool of connections for all requests.",
-        (), None),
+        "Keep the connection open (RFC 9112, 9.3), and use one pool of connections for all requests."),
     Finding("doubleEncoding", "A value percent-encoded twice",
         "Encode each part once (RFC 3986, 2.4): leave it to the HTTP library, or do it yourself.",
-        (), _double_encoding),
+        look=_double_encoding),
     Finding("missingEncoding", "A missing percent-encoding",
         "Percent-encode it as UTF-8 (RFC 3986, 2.1), and a plus sign in a query as `%2B`.",
         ("4-12",), _missing_encoding),
@@ -206,7 +185,7 @@ FINDINGS: tuple[Finding, ...] = (
         ("4-7",), _boolean_of_python),
     Finding("answerNotRead", "An answer that was not read",
         "Wait for answers for some seconds at least, and read what a write did before you repeat it.",
-        (), _answer_not_read),
+        look=_answer_not_read),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Finding] = {finding.id: finding for finding in FINDINGS}

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
-from urllib.parse import parse_qsl, unquote
-
-from werkzeug.http import parse_date
+from urllib.parse import parse_qsl
 
 from sample_resource_sandbox.journal.entry import Entry, Message
 from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
@@ -102,17 +100,12 @@ class Look:
     def drop_texts(self) -> None:
         """Drop the long texts, after computing the values with which later requests are compared. These cannot be
         computed later, because the journal cuts bodies and drops entries."""
-        _ = self.call, self.aim, self.version, self.ids_named, self.keys_named
+        _ = self.call, self.aim, self.version, self.names
         _ = self.authorization, self.header_hash, self.retry_after, self.if_match
         for text in _TEXTS:
             self.__dict__.pop(text, None)
 
     # The request
-
-    @property
-    def decoded_path(self) -> str:
-        """The decoded path, as the service understands it."""
-        return unquote(self.path)
 
     @property
     def project_time(self) -> float:
@@ -123,11 +116,6 @@ class Look:
     def headers(self) -> Mapping[str, str]:
         """The request's headers by their names in lower case. The last of repeated headers counts."""
         return self.entry.request.by_name()
-
-    @property
-    def program(self) -> str:
-        """The User-Agent of the request."""
-        return self.headers.get("user-agent", "")
 
     @cached_property
     def authorization(self) -> str:
@@ -222,20 +210,16 @@ class Look:
         return self.call
 
     @cached_property
-    def ids_named(self) -> tuple[str, ...]:
-        """The ids by which a client can read the result of a write: the sent id, and the id in the answer."""
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """The ids and the key by which a client can read the result of a write, as it was sent and answered."""
         if self.method in ("GET", "HEAD"):
             return ()
-        sent = self.members.get("id") if self.operation in BODIES_OF_RESOURCES else self.path.rpartition("/")[2]
+        body = self.members if self.operation in BODIES_OF_RESOURCES else {"id": self.path.rpartition("/")[2]}
         answer = None if self.operation in LISTS else self.answer_json  # a page may be long
         told = cast("dict[str, Any]", answer).get("id") if isinstance(answer, dict) else None
-        return tuple(each.lower() for each in (sent, told) if isinstance(each, str))
-
-    @cached_property
-    def keys_named(self) -> tuple[str, ...]:
-        """The key by which a client can read the result of a write, if the write has one."""
-        key = self.members.get("key") if self.operation in BODIES_OF_RESOURCES else None
-        return (key,) if isinstance(key, str) else ()
+        ids = [("id", each.lower()) for each in (body.get("id"), told) if isinstance(each, str)]
+        key = body.get("key")
+        return (*ids, ("key", key)) if isinstance(key, str) else tuple(ids)
 
     @cached_property
     def if_match(self) -> str:
@@ -290,14 +274,11 @@ class Look:
 
     @cached_property
     def retry_after(self) -> float | None:
-        """The seconds of ``Retry-After`` of a 429 or 503, even if it is a date; None without it."""
+        """The seconds of ``Retry-After`` of a 429 or 503; None without them."""
         if self.status not in (429, 503) or self.entry.answer is None:
             return None
         text = self.entry.answer.by_name().get("retry-after", "")
-        if re.fullmatch("[0-9]{1,9}", text, re.ASCII):
-            return int(text)
-        date = parse_date(text)
-        return None if date is None else date.timestamp() - self.entry.answered_at
+        return int(text) if re.fullmatch("[0-9]{1,9}", text, re.ASCII) else None
 
     @cached_property
     def answer_text(self) -> str:

@@ -1,11 +1,11 @@
 """Judges each request of a project when it has ended: its findings, and the story that it continues."""
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import partial
 
 from sample_resource_sandbox.analysis.clients import Client, Tokens
-from sample_resource_sandbox.analysis.findings import BY_ID, FINDINGS, Finds, Found, shown
+from sample_resource_sandbox.analysis.findings import BY_ID, FINDINGS, shown
 from sample_resource_sandbox.analysis.look import Look
 from sample_resource_sandbox.analysis.stories import Episode
 from sample_resource_sandbox.analysis.tally import Tally
@@ -18,12 +18,8 @@ _CLIENTS_AT_MOST = 25
 _log = logging.getLogger("sample_resource_sandbox")
 
 
-def _looks() -> Iterator[tuple[str, Finds]]:
-    return ((each.id, each.look) for each in FINDINGS if each.look is not None)
-
-
 class Observer:
-    """Judges the requests of one project, and records them in its journal. It implements :class:`.stories.Notes`.
+    """Judges the requests of one project, and records them in its journal.
 
     :ivar client_id: the project's own client.
     :ivar journal: the journal of the project.
@@ -32,20 +28,14 @@ class Observer:
     """
 
     def __init__(
-        self,
-        project_key: str,
-        client_id: str,
-        journal: Journal,
-        allow: Collection[str] = (),
-        *,
-        is_cut: bool = False,
+        self, project_key: str, client_id: str, journal: Journal, allow: Collection[str] = (), *, is_cut: bool = False
     ) -> None:
         self._project_key = project_key
         self.client_id = client_id
         self.journal = journal
         self.allow = allow
         self._clients: dict[tuple[str, str], Client] = {}
-        self._tokens: dict[str, Tokens] = {}
+        self._tokens = Tokens(self.find)
         self._tally = Tally(is_cut=is_cut)
 
     def begin(self, entry: Entry) -> None:
@@ -65,13 +55,7 @@ class Observer:
 
     def revoke(self, token: str) -> None:
         """Record that the project's client has revoked a token. This is no request to the project itself."""
-        if self.client_id in self._tokens:
-            self._tokens[self.client_id].revoke(token)
-
-    @property
-    def requests(self) -> int:
-        """The number of judged requests."""
-        return self._tally.requests
+        self._tokens.revoke(token)
 
     def tally(self) -> Tally:
         """The results of all requests so far, including open stories."""
@@ -91,17 +75,15 @@ class Observer:
             if len(self._clients) >= _CLIENTS_AT_MOST:
                 for episode in self._clients.pop(next(iter(self._clients))).stories.episodes():
                     self.settle(episode)
-            client = self._clients[key] = Client(self)
+            client = self._clients[key] = Client(self.find, self.settle)
         return client
 
     def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry, client.written)
-        client_id = entry.client_id or self.client_id
-        if client_id not in self._tokens:
-            self._tokens[client_id] = Tokens(self)
-        tokens = self._tokens[client_id]
-        for id_, act in (("", self._tally.count), *_looks(), ("", partial(tokens.follow, client)), ("", client.follow)):
+        checks = [(each.id, each.look) for each in FINDINGS if each.look is not None]
+        count, follow = partial(self._tally.count, self.client_id), partial(self._tokens.follow, client)
+        for id_, act in (("", count), *checks, ("", follow), ("", client.follow)):
             try:
                 detail = act(look)
                 if detail is not None:
@@ -115,11 +97,11 @@ class Observer:
         if id_ in self.allow:
             return None
         secrets, entry = self.journal.secrets, self.journal.get(number)
-        found = Found(number, BY_ID[id_], secrets.redacted(shown(detail)))
+        detail = secrets.redacted(shown(detail))
         method, target = ("", "") if entry is None else (entry.method, secrets.redacted(entry.target))
-        self.journal.found(number, found)
-        self._tally.find(self._project_key, found, method, target)
-        return found.detail
+        self.journal.found(number, BY_ID[id_].described(detail))
+        self._tally.find(id_, self._project_key, number, method, target, detail)
+        return detail
 
     def settle(self, episode: Episode) -> None:
         """Count the outcome of a fault."""

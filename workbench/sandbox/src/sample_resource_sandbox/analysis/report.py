@@ -41,9 +41,9 @@ def report(about: Mapping[str, Any], tally: Tally, allow: Collection[str] = ()) 
     return {**made, "told": _told(made)}
 
 
-def verdict(name: str, projects: int, tally: Tally, allow: Collection[str]) -> tuple[bool, str]:
+def verdict(name: str, tally: Tally, allow: Collection[str]) -> tuple[bool, str]:
     """Judge a run: whether it is complete and has no finding, and the report as text."""
-    made = report({"run": name, "projects": projects}, tally, allow)
+    made = report({"run": name, "projects": len(tally.clients)}, tally, allow)
     passed = made["requests"] > 0 and not made["incomplete"] and not made["findings"]
     return passed, f"{'PASSED' if passed else 'FAILED'}. {made['told']}"
 

@@ -23,16 +23,8 @@ class Run:
 
     name: str
     kept_until: datetime
-    used: set[str] = field(default_factory=set[str])
-    """The clients of projects that are gone or were reset, and had requests before. Each project has a client of its
-    own, also if its key was used before."""
     closed: Tally = field(default_factory=Tally)
     observers: list[Observer] = field(default_factory=list[Observer])
-
-    @property
-    def projects(self) -> int:
-        """The number of projects that have had requests. Testers may make projects in advance and not use them."""
-        return len(self.used.union(each.client_id for each in self.observers if each.requests))
 
     def tally(self) -> Tally:
         """The results of all projects of the run."""
@@ -81,8 +73,6 @@ class Runs:
         run = self._runs.get(name)
         if run is not None and observer in run.observers:
             run.closed.add(observer.tally())
-            if observer.requests:
-                run.used.add(observer.client_id)
             run.observers.remove(observer)
             run.kept_until = datetime.now(UTC) + self._ttl
 

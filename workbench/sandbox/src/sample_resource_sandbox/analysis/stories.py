@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
+from urllib.parse import unquote
 
 from sample_resource_sandbox.analysis.look import LISTS, TROUBLES, Look
 
@@ -55,16 +56,9 @@ class Episode:
     worse: Mapping[str, str]
 
 
-class Notes(Protocol):
-    """Records the findings and outcomes of a client."""
-
-    def find(self, number: int, id_: str, detail: str) -> str | None:
-        """Record a finding in a request. Return its detail as it is shown; None if such findings are allowed."""
-        ...
-
-    def settle(self, episode: Episode) -> None:
-        """Count the outcome of a trouble."""
-        ...
+Find = Callable[[int, str, str], str | None]
+"""Records a finding: the number of the request, the finding's id and the detail. Returns the detail as it is shown;
+None if such findings are allowed."""
 
 
 @dataclass(slots=True)
@@ -147,10 +141,14 @@ class Story:
 
 
 class Stories:
-    """The stories of one client."""
+    """The stories of one client.
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
+    :param settle: counts the outcome of a trouble.
+    """
+
+    def __init__(self, find: Find, settle: Callable[[Episode], None]) -> None:
+        self._find = find
+        self._settle = settle
         self._stories: dict[bytes, Story] = {}
 
     def follow(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> None:
@@ -183,7 +181,7 @@ class Stories:
         if former is None and len(self._stories) >= _STORIES_KEPT:
             former = self._stories.pop(next(iter(self._stories)))
         for episode in former.episodes() if former is not None else ():
-            self._notes.settle(episode)
+            self._settle(episode)
         story = self._stories[look.aim] = Story(look)
         story.add(look)
 
@@ -197,7 +195,7 @@ class Stories:
             ("retryBeforeRetryAfter", _early(before, look)),
             ("retriedWithoutPause", _hammered(story, look)),
         ):
-            told = None if detail is None else self._notes.find(look.number, id_, detail)
+            told = None if detail is None else self._find(look.number, id_, detail)
             if told is not None:
                 story.worse.setdefault(trouble, {}).setdefault(id_, told)
 
@@ -221,15 +219,14 @@ def _shows(written: Look, look: Look) -> bool:
         return False
     if look.status not in (200, 304, 404) or (look.method not in _READS and look.operation not in LISTS):
         return False
-    names = [("id", each) for each in written.ids_named] + [("key", each) for each in written.keys_named]
-    if not names:
+    if not written.names:
         return look.operation in LISTS
-    segment = look.decoded_path.rpartition("/")[2]
+    segment = unquote(look.path).rpartition("/")[2]
     return any(
         segment.lower() == (name if kind == "id" else f"key={name}".lower())
         or f'"{kind}":"{name}"' in look.answer_text
         or _is_asked_for(name, look)
-        for kind, name in names
+        for kind, name in written.names
     )
 
 

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from sample_resource_sandbox.analysis.findings import Found
 from sample_resource_sandbox.analysis.look import Look
 from sample_resource_sandbox.analysis.stories import Episode, Outcome
 
@@ -28,6 +27,9 @@ class Tally:
     """Counts of requests, findings and outcomes, with their first examples."""
 
     requests: int = 0
+    clients: set[str] = field(default_factory=set[str])
+    """The clients of the projects that have had requests. Each project has a client of its own, also if its key was
+    used before."""
     is_cut: bool = False
     """Whether there were further requests, which are not known any more."""
     operations: Counter[str] = field(default_factory=Counter[str])
@@ -37,27 +39,23 @@ class Tally:
     outcomes: Counter[Ended] = field(default_factory=Counter[Ended])
     episodes: dict[Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
 
-    def count(self, look: Look) -> None:
-        """Count a request, and its operation if the service itself has carried it out."""
+    def count(self, client_id: str, look: Look) -> None:
+        """Count a request, and its operation if the service itself has carried it out.
+
+        :param client_id: the project's own client.
+        """
         self.requests += 1
+        self.clients.add(client_id)
         status = look.own_status
         if look.operation is not None and status is not None and (status < 400 or status in _CARRIED_OUT):
             self.operations[look.operation] += 1
 
-    def find(self, project_key: str, found: Found, method: str, target: str) -> None:
+    def find(self, id_: str, project_key: str, number: int, method: str, target: str, detail: str) -> None:
         """Count a finding."""
-        id_ = found.finding.id
         self.findings[id_] += 1
         if len(self.found[id_]) < EXAMPLES_KEPT:
-            self.found[id_].append(
-                {
-                    "projectKey": project_key,
-                    "request": found.number,
-                    "method": method,
-                    "target": target[:_TARGET_AT_MOST],
-                    "detail": found.detail,
-                }
-            )
+            example = {"projectKey": project_key, "request": number, "method": method}
+            self.found[id_].append({**example, "target": target[:_TARGET_AT_MOST], "detail": detail})
 
     def judge(self, project_key: str, episode: Episode) -> None:
         """Count an episode."""
@@ -70,6 +68,7 @@ class Tally:
     def add(self, other: "Tally") -> None:
         """Add the counts of another tally."""
         self.requests += other.requests
+        self.clients |= other.clients
         self.is_cut |= other.is_cut
         self.operations += other.operations
         self.findings += other.findings

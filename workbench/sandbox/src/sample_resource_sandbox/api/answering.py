@@ -4,12 +4,14 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from flask import Response, current_app, request
+from flask import Request, Response, current_app, request
 
+from app.config import Settings, is_loopback
 from app.http.answers import json_answer
-from sample_resource_sandbox.api.addresses import base_url_of
 from sample_resource_sandbox.api.declaring import SandboxBlueprint
+from sample_resource_sandbox.api.guard import is_loopback_host
 from sample_resource_sandbox.api.parts import parts
 from sample_resource_sandbox.projects.model import SandboxProject
 
@@ -38,6 +40,19 @@ def json_of(value: Any, status: int = 200) -> Response:
 def base_url() -> str:
     """The base URL at which the tester reaches the service."""
     return base_url_of(request, current_app.extensions["settings"])
+
+
+def base_url_of(request: Request, settings: Settings) -> str:
+    """The base of URLs in an answer, without a slash at its end.
+
+    It is the Host of the request if that is the tester's own machine, for example with a port that a container maps;
+    else ``PUBLIC_URL``, or the address on which gunicorn listens. If ``PUBLIC_URL`` is another machine, it is always
+    used, because a proxy may send any Host.
+    """
+    is_public = settings.public_url is not None and not is_loopback(urlsplit(settings.public_url).hostname or "")
+    if is_public or not is_loopback_host(request):
+        return settings.base_url
+    return f"{request.scheme}://{request.host}{request.script_root}"
 
 
 def done() -> Response:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sample_resource_sandbox.api.answering import giving_way
 from sample_resource_sandbox.api.orders import Expectation
-from sample_resource_sandbox.connections import Wait, Waited
+from sample_resource_sandbox.connections import Wait
 from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.journal import Journal
 from sample_resource_sandbox.journal.redaction import Secrets
@@ -47,30 +47,25 @@ def expected(find: Callable[[], Journal], expectation: Expectation, wait: Wait) 
 
     :param find: returns the journal, which a reset replaces.
     """
-    journal = find()
     outcomes: dict[Entry, bool | None] = {}
     deadline = monotonic() + expectation.within_ms / 1000
     settled_at: float | None = None
-    waited = Waited.WHOLE
+    goes_on = True
     while True:
-        if journal is not (journal := find()):
-            outcomes = {}
+        journal = find()
         looked = _look(journal, expectation, outcomes)
-        now = monotonic()
-        if expectation.at_most is not None and len(looked.found) > expectation.at_most:
-            return False, looked
+        now, at_most = monotonic(), expectation.at_most
         if looked.fits(expectation):
-            settled_at = now + expectation.settle_ms / 1000 if settled_at is None else settled_at
-            if expectation.at_most is None or now >= settled_at:
+            settled_at = settled_at or now + expectation.settle_ms / 1000
+            if at_most is None or now >= settled_at:
                 return True, looked
-        elif now >= deadline or waited is not Waited.WHOLE:
-            return False, looked
         else:
             settled_at = None
-        if waited is not Waited.WHOLE:
+        are_too_many = at_most is not None and len(looked.found) > at_most
+        if are_too_many or not goes_on or (settled_at is None and now >= deadline):
             return False, looked
         with journal.watched(wait.woken):
-            waited = wait.pause((settled_at or deadline) - now)
+            goes_on = wait.pause((settled_at or deadline) - now)
         sleep(_PAUSE_S)
 
 
@@ -81,20 +76,21 @@ def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool
     """
     looked = Looked()
     for entry in giving_way(journal.after(expectation.after)):
-        if entry in outcomes:
-            outcome = outcomes[entry]
-        else:
-            is_over = not entry.is_under_way
-            sent = _sent(entry)
-            holds = expectation.status in (None, _status_of(entry)) and expectation.match.holds(sent, is_named=True)
-            outcome = None if sent.is_unread else holds
-            if is_over:
-                outcomes[entry] = outcome
+        outcome = outcomes[entry] if entry in outcomes else _outcome(entry, expectation)
+        if not entry.is_under_way:
+            outcomes[entry] = outcome
         if outcome is None:
             looked.unread.append(entry)
         elif outcome:
             looked.found.append(entry)
     return looked
+
+
+def _outcome(entry: Entry, expectation: Expectation) -> bool | None:
+    """Whether a request fits; None if its body was not compared."""
+    sent = _sent(entry)
+    holds = expectation.status in (None, _status_of(entry)) and expectation.match.holds(sent, is_named=True)
+    return None if sent.is_unread else holds
 
 
 def _status_of(entry: Entry) -> int | None:
@@ -129,14 +125,9 @@ def unmet(journal: Journal, expectation: Expectation, looked: Looked) -> dict[st
 
 
 def _described(entry: Entry, journal: Journal) -> dict[str, Any]:
-    target = journal.secrets.redacted(entry.target)
-    return {
-        "number": entry.number,
-        "method": entry.method,
-        "target": target,
-        "status": _status_of(entry),
-        "outcome": journal.secrets.redacted(entry.outcome),
-    }
+    redacted = journal.secrets.redacted
+    target, outcome, status = redacted(entry.target), redacted(entry.outcome), _status_of(entry)
+    return {"number": entry.number, "method": entry.method, "target": target, "status": status, "outcome": outcome}
 
 
 def _line(entry: dict[str, Any]) -> str:
@@ -154,17 +145,13 @@ def _message(expectation: Expectation, looked: Looked) -> str:
     often = f"at least {_counted(at_least)}" if at_most is None else f"{at_least} to {_counted(at_most)}"
     if at_least == at_most:
         often = _counted(at_least) if at_least else "never"
-    unread = ", ".join(str(entry.number) for entry in looked.unread[:_TOLD_AT_MOST])
-    return "".join(
-        [
-            what,
-            f" with {', '.join(parts)}" if parts else "",
-            f" was expected {often}",
-            f" after request {expectation.after}" if expectation.after else "",
-            f", and was sent {_counted(len(looked.found))}.",
-            f" Not looked at, because the body is too large or not read yet: {unread}." if unread else "",
-        ]
-    )
+    what += f" with {', '.join(parts)}" if parts else ""
+    after = f" after request {expectation.after}" if expectation.after else ""
+    told = f"{what} was expected {often}{after}, and was sent {_counted(len(looked.found))}."
+    if looked.unread:
+        unread = ", ".join(str(entry.number) for entry in looked.unread[:_TOLD_AT_MOST])
+        told += f" Not looked at, because the body is too large or not read yet: {unread}."
+    return told
 
 
 def _counted(number: int) -> str:
@@ -229,29 +216,25 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
 
 def _misfit(wanted: Any, value: Any, path: str, sent: Sent) -> str | None:
     """A text about the first difference between two JSON values; None if there is none."""
+    but = "was expected, and it is"
     if isinstance(wanted, dict) and isinstance(value, dict):
         members, found = cast("dict[str, Any]", wanted), cast("dict[str, Any]", value)
         for name, each in members.items():
             if name not in found:
-                return f"{path} -> {name}: {_shown(each)} was expected, and it is not there"
+                return f"{path} -> {name}: {_shown(each)} {but} not there"
             if (misfit := _misfit(each, found[name], f"{path} -> {name}", sent)) is not None:
                 return misfit
         return None
     if isinstance(wanted, list) and isinstance(value, list):
-        missing = next((each for each in cast("list[Any]", wanted) if not sent.is_in([each], value)), NOTHING)
-        item = (
-            "" if missing is NOTHING else f"{path}: an item {_shown(missing)} was expected, and it is {_shown(value)}"
-        )
-        return item or None
-    return None if sent.is_in(wanted, value) else f"{path}: {_shown(wanted)} was expected, and it is {_shown(value)}"
+        missing = (each for each in cast("list[Any]", wanted) if not sent.is_in([each], value))
+        return next((f"{path}: an item {_shown(each)} {but} {_shown(value)}" for each in missing), None)
+    return None if sent.is_in(wanted, value) else f"{path}: {_shown(wanted)} {but} {_shown(value)}"
 
 
 def _wanted(wanted: Wanted) -> str:
-    return (
-        ("any value" if wanted else "none")
-        if isinstance(wanted, bool)
-        else _values([wanted] if isinstance(wanted, str) else wanted)
-    )
+    if isinstance(wanted, bool):
+        return "any value" if wanted else "none"
+    return _values([wanted] if isinstance(wanted, str) else wanted)
 
 
 def _values(values: Iterable[str]) -> str:

@@ -7,12 +7,12 @@ add are refused.
 """
 
 import ipaddress
+from urllib.parse import urlsplit
 
 from flask import Request, request
 
 from app import errors
 from app.identity.gate import raise_unless_bearer
-from sample_resource_sandbox.api.addresses import is_loopback_host
 
 _REALM = "sandbox"
 
@@ -32,7 +32,7 @@ class Guard:
     """
 
     def __init__(self, token: str | None) -> None:
-        self._token = token
+        self.token = token
 
     def check(self, *, is_public: bool = False) -> None:
         """Check the current request, before its view.
@@ -41,7 +41,7 @@ class Guard:
 
         :raises ApiError: 403 for a foreign Host, Origin or site, 401 without the token.
         """
-        if self._token is None:
+        if self.token is None:
             if not is_loopback_host(request):
                 raise _refused("Without SANDBOX_TOKEN the sandbox answers to localhost, 127.0.0.1 and [::1] only.")
             if not _is_loopback_peer(request):
@@ -50,12 +50,21 @@ class Guard:
             if forwarding is not None:
                 raise _refused(f"Without SANDBOX_TOKEN the sandbox refuses proxies, which add the header {forwarding}.")
         origin = request.headers.get("Origin")
-        if origin is not None and not _is_own(origin, request):
+        if origin is not None and origin != f"{request.scheme}://{request.host}":
             raise _refused("The sandbox refuses pages of another origin.")
         if request.headers.get("Sec-Fetch-Site") == "cross-site":
             raise _refused("The sandbox refuses pages of another site.")
-        if self._token is not None and not is_public:
-            raise_unless_bearer(self._token, _REALM)
+        if self.token is not None and not is_public:
+            raise_unless_bearer(self.token, _REALM)
+
+
+def is_loopback_host(request: Request) -> bool:
+    """Whether the Host of a request is a loopback host. In HTTP/1.0 it may be missing."""
+    try:
+        host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname
+    except ValueError:
+        return False
+    return host in ("localhost", "127.0.0.1", "::1")
 
 
 def _is_loopback_peer(request: Request) -> bool:
@@ -65,11 +74,6 @@ def _is_loopback_peer(request: Request) -> bool:
         return not address or ipaddress.ip_address(address.partition("%")[0]).is_loopback
     except ValueError:
         return False
-
-
-def _is_own(origin: str, request: Request) -> bool:
-    """Whether an Origin is that of the service itself: equal scheme, host and port."""
-    return origin == f"{request.scheme}://{request.host}"
 
 
 def _refused(message: str) -> errors.ApiError:

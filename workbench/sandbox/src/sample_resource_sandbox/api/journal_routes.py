@@ -10,8 +10,9 @@ from app import errors
 from app.http.arguments import Endpoint
 from app.http.bodies import JSON
 from sample_resource_sandbox.analysis.report import report, verdict
-from sample_resource_sandbox.api import answers, orders
+from sample_resource_sandbox.api import orders
 from sample_resource_sandbox.api.answering import PROJECT, base_url, blueprint, done, giving_way, json_of, project_of
+from sample_resource_sandbox.api.declaring import ref
 from sample_resource_sandbox.api.expecting import expected, unmet
 from sample_resource_sandbox.api.parts import parts
 from sample_resource_sandbox.journal.entry import Entry
@@ -20,7 +21,6 @@ from sample_resource_sandbox.journal.journal import Journal
 
 _allow = orders.AllowSchema()
 
-_TEXT = {"type": "string"}
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -28,7 +28,7 @@ _PLAIN = "text/plain; charset=utf-8"
 class Requests(Endpoint):
     """The journal."""
 
-    @blueprint.operation("listRequests", "Journal", answers.EntryPageSchema)
+    @blueprint.operation("listRequests", "Journal", "EntryPage")
     @blueprint.arguments(orders.PageSchema(), location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """List requests
@@ -68,7 +68,7 @@ def _in_parts(texts: Iterator[str]) -> Response:
 class Archive(Endpoint):
     """The journal as an HTTP archive."""
 
-    @blueprint.operation("getArchive", "Journal", answers.ArchiveSchema)
+    @blueprint.operation("getArchive", "Journal", "Archive")
     @blueprint.arguments(orders.NarrowingSchema(), location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Get an HTTP archive
@@ -87,7 +87,7 @@ class Archive(Endpoint):
 class OneRequest(Endpoint):
     """An entry of the journal."""
 
-    @blueprint.operation("getRequest", "Journal", answers.EntrySchema)
+    @blueprint.operation("getRequest", "Journal", "Entry")
     def get(self, projectKey: str, number: int) -> Response:
         """Get a request
 
@@ -106,8 +106,8 @@ class OneRequest(Endpoint):
 class Expected(Endpoint):
     """What a test expects."""
 
-    @blueprint.operation("expectRequests", "Journal", answers.ExpectedSchema)
-    @blueprint.alt_response(409, schema=answers.UnmetSchema, description="It is not so.")
+    @blueprint.operation("expectRequests", "Journal", "Expected")
+    @blueprint.alt_response(409, schema=ref("Unmet"), description="It is not so.")
     @blueprint.takes(orders.ExpectationSchema(), {"method": "GET", "times": {"atLeast": 0}})
     def post(self, expectation: orders.Expectation, projectKey: str) -> Response:
         """Expect requests
@@ -126,7 +126,7 @@ class Expected(Endpoint):
 class Report(Endpoint):
     """What a client did."""
 
-    @blueprint.operation("getReport", "Journal", answers.ReportSchema)
+    @blueprint.operation("getReport", "Journal", "Report")
     @blueprint.arguments(_allow, location="query")
     def get(self, query: dict[str, Any], projectKey: str) -> Response:
         """Report on the client
@@ -156,8 +156,8 @@ class OneRun(Endpoint):
 class Verdict(Endpoint):
     """Whether a build passes."""
 
-    @blueprint.operation("judgeRun", "Runs", _TEXT, content_type=_PLAIN)
-    @blueprint.alt_response(409, schema=_TEXT, description="It does not pass.", content_type=_PLAIN)
+    @blueprint.operation("judgeRun", "Runs", "Verdict", content_type=_PLAIN)
+    @blueprint.alt_response(409, schema=ref("Verdict"), description="It does not pass.", content_type=_PLAIN)
     @blueprint.arguments(_allow, location="query")
     def get(self, query: dict[str, Any], run: str) -> Response:
         """Judge a run
@@ -166,6 +166,6 @@ class Verdict(Endpoint):
         `allow` names; else 409. The body is the report on all projects of the run, also of those that are gone, as
         text.
         """
-        found = parts().projects.runs.find(run)
-        passed, told = verdict(run, found.projects, found.tally(), query.get("allow", ()))
+        tally = parts().projects.runs.find(run).tally()
+        passed, told = verdict(run, tally, query.get("allow", ()))
         return Response(f"{told}\n", 200 if passed else 409, content_type=_PLAIN)

@@ -8,8 +8,9 @@ from marshmallow import ValidationError
 from app.identity.scopes import SCOPE_NAMES
 from app.values import timestamps
 from app.values.json_fields import (
+    INTEGER_EXPECTED,
+    STRING_EXPECTED,
     NestedObject,
-    StrictField,
     StrictSchema,
     Text,
     check_int64,
@@ -22,11 +23,11 @@ from app.values.parameters import Parameter, QuerySchema, read_integer, read_tex
 from app.values.patterns import PROJECT_KEY_PATTERN
 from app.values.suggestions import did_you_mean
 from sample_resource_sandbox.analysis.findings import BY_ID as FINDING_IDS
-from sample_resource_sandbox.api.declaring import anything, between, boolean, items, number, one_of, text, whole
+from sample_resource_sandbox.api.declaring import between, boolean, field, number, text, whole, words
 from sample_resource_sandbox.api.rules import MatchSchema
 from sample_resource_sandbox.journal.journal import KEPT
 from sample_resource_sandbox.projects.clock import ProjectClock
-from sample_resource_sandbox.projects.orders import NewProject
+from sample_resource_sandbox.projects.lifecycle import NewProject
 from sample_resource_sandbox.rules.matching import Match
 from sample_resource_sandbox.rules.rules import METHODS
 
@@ -34,15 +35,13 @@ TTL_S = (60, 604_800)
 RESOURCES_AT_MOST = 10_000
 LIMIT_AT_MOST = 500
 WITHIN_MS_AT_MOST = 60_000
-KEEPABLE = ("rules", "requests")
 
 RUN_PATTERN = "[A-Za-z0-9_.-]{1,64}"
 
-_KEY_REASON = "1 to 64 letters, digits, underscores and hyphens are expected."
 
-
-def _key(meaning: str) -> Text:
-    return Text(PROJECT_KEY_PATTERN, _KEY_REASON, metadata={"description": meaning})
+def _key(meaning: str, data_key: str) -> Text:
+    reason = "1 to 64 letters, digits, underscores and hyphens are expected."
+    return Text(PROJECT_KEY_PATTERN, reason, data_key=data_key, metadata={"description": meaning})
 
 
 def _check_time(value: Any) -> str:
@@ -72,9 +71,7 @@ class ClockOrderSchema(StrictSchema):
 class IdsOrderSchema(StrictSchema):
     """An order about the ids of new resources: a repeatable sequence with a seed, random ids with an empty object."""
 
-    seed = StrictField(
-        check_int64, "JSON Number without a fraction expected.", metadata={"type": "integer", "format": "int64"}
-    )
+    seed = field(check_int64, INTEGER_EXPECTED, "of the sequence", type="integer", format="int64")
 
 
 def _check_scope(value: Any) -> list[tuple[str, str | None]]:
@@ -91,48 +88,32 @@ def _check_scope(value: Any) -> list[tuple[str, str | None]]:
 class NewProjectSchema(StrictSchema):
     """A project to be made; every member is optional."""
 
-    projectKey = _key("one that nothing has used; made if not given")
-    scope = StrictField(
-        _check_scope, "JSON String expected.",
-        metadata={
-            "type": "string",
-            "description": f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}",
-        },
+    project_key = _key("one that nothing has used; made if not given", "projectKey")
+    scopes = field(
+        _check_scope, STRING_EXPECTED, f"names or scopes, separated by blanks; default: {' '.join(SCOPE_NAMES)}",
+        data_key="scope", type="string",
     )  # fmt: skip
-    ttlSeconds = whole("after these it is removed; default: 3600", *TTL_S)
+    ttl_s = whole("after these it is removed; default: 3600", *TTL_S, data_key="ttlSeconds")
     resources = whole("so many made-up ones, which it begins with", 0, RESOURCES_AT_MOST)
-    copyOf = _key("a sandbox project whose resources it begins with")
+    copy_of = _key("a sandbox project whose resources it begins with", "copyOf")
     run = Text(
         RUN_PATTERN, "1 to 64 letters, digits, underscores, dots and hyphens are expected.",
         metadata={"description": "the run of tests with which its requests are counted"},
     )  # fmt: skip
-    allow = items(
-        one_of(*FINDING_IDS), "the ids of findings that are expected, and not made",
-        items={"type": "string", "enum": list(FINDING_IDS)},
-    )  # fmt: skip
+    allow = words("the ids of findings that are expected, and not made", *FINDING_IDS)
     clock = NestedObject(ClockOrderSchema)
     ids = NestedObject(IdsOrderSchema)
 
     def make(self, data: dict[str, Any]) -> NewProject:
         """Make the order for a new project."""
-        if "copyOf" in data and data.get("resources"):
+        if "copy_of" in data and data.get("resources"):
             raise ValidationError({"resources": ["Either resources or copyOf is expected, not both."]})
-        scopes: list[tuple[str, str | None]] = data.get("scope", [(name, None) for name in SCOPE_NAMES])
+        scopes: list[tuple[str, str | None]] = data.pop("scopes", [(name, None) for name in SCOPE_NAMES])
         for name, project_key in scopes:
-            if project_key is not None and project_key != data.get("projectKey"):
+            if project_key not in (None, data.get("project_key")):
                 # A client for another project would reach what the sandbox has not made.
                 raise ValidationError({"scope": [f"{name}:{project_key} is for another project than this one."]})
-        return NewProject(
-            project_key=data.get("projectKey"),
-            scopes=tuple(dict.fromkeys(name for name, _ in scopes)),
-            ttl_s=data.get("ttlSeconds", 3600),
-            resources=data.get("resources", 0),
-            copy_of=data.get("copyOf"),
-            run=data.get("run"),
-            allow=tuple(dict.fromkeys(data.get("allow", ()))),
-            clock=data.get("clock", {}),
-            ids=data.get("ids", {}),
-        )
+        return NewProject(scopes=tuple(dict.fromkeys(name for name, _ in scopes)), **data)
 
 
 class TokenOrderSchema(StrictSchema):
@@ -142,7 +123,7 @@ class TokenOrderSchema(StrictSchema):
 class ResetOrderSchema(StrictSchema):
     """An order to reset a project, with what the reset keeps."""
 
-    keep = items(one_of(*KEEPABLE), "what stays", items={"type": "string", "enum": list(KEEPABLE)})
+    keep = words("what stays", "rules", "requests")
 
 
 # Expectations
@@ -189,7 +170,7 @@ class ExpectationSchema(MatchSchema):
     """A request that a test expects to have been sent, and how often."""
 
     status = whole("of the answer", 100, 599)
-    times = anything(
+    times = field(
         _check_expected_times, _TIMES_EXPECTED, "how often; default: at least once",
         oneOf=[
             {"type": "integer", "minimum": 0},
@@ -216,13 +197,15 @@ def _read_method(found: str) -> str:
     return found.upper()
 
 
+def _integer(minimum: int, maximum: int, meaning: str, example: int) -> Parameter:
+    bounds = {"minimum": minimum, "maximum": maximum}
+    return Parameter(partial(read_integer, **bounds), {"type": "integer", **bounds}, meaning=meaning, example=example)
+
+
 class NarrowingSchema(QuerySchema):
     """Parameters that choose entries of a journal."""
 
-    status = Parameter(
-        partial(read_integer, minimum=100, maximum=599), {"type": "integer"}, meaning="only with this status",
-        example=200,
-    )  # fmt: skip
+    status = _integer(100, 599, "only with this status", 200)
     operation = Parameter(
         read_text, {"type": "string"}, data_key="operationId", meaning="only of this operation",
         example="listResources",
@@ -250,15 +233,6 @@ class AllowSchema(QuerySchema):
 class PageSchema(NarrowingSchema):
     """Parameters that choose entries of a journal, and a page of them."""
 
-    limit = Parameter(
-        partial(read_integer, minimum=0, maximum=LIMIT_AT_MOST),
-        {"type": "integer", "minimum": 0, "maximum": LIMIT_AT_MOST}, meaning="entries; 20 if not given", example=20,
-    )  # fmt: skip
-    offset = Parameter(
-        partial(read_integer, minimum=0, maximum=KEPT), {"type": "integer", "minimum": 0, "maximum": KEPT},
-        meaning="entries to skip", example=0,
-    )  # fmt: skip
-    after = Parameter(
-        partial(read_integer, minimum=0, maximum=2**53), {"type": "integer", "minimum": 0},
-        meaning="only entries with higher numbers, oldest first", example=0,
-    )  # fmt: skip
+    limit = _integer(0, LIMIT_AT_MOST, "entries; 20 if not given", 20)
+    offset = _integer(0, KEPT, "entries to skip", 0)
+    after = _integer(0, 2**53, "only entries with higher numbers, oldest first", 0)

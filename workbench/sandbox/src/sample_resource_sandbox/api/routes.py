@@ -4,13 +4,11 @@ from typing import Any
 
 from flask import Flask, Response, request
 
-from app import errors
 from app.http.answers import json_answer
 from app.http.arguments import Endpoint
-from app.http.bodies import JSON
 from app.resource.params import ListQuery, SortedListSchema
 from app.routes.resource import sorted_list
-from sample_resource_sandbox.api import answers, journal_routes, orders, page
+from sample_resource_sandbox.api import journal_routes, orders, page
 from sample_resource_sandbox.api.answering import PROJECT, base_url, blueprint, done, json_of, project_of
 from sample_resource_sandbox.api.parts import Parts, parts
 from sample_resource_sandbox.api.rules import RulesSchema
@@ -22,8 +20,6 @@ _RULES_EXAMPLE = {"rules": [{"name": "503 twice", "times": {"first": 2}, "status
 @blueprint.before_request
 def _check_caller() -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     parts().guard.check(is_public=request.endpoint in _PUBLIC)
-    if request.method in ("POST", "PUT") and request.content_length and request.mimetype != JSON:
-        raise errors.unsupported_media_type(JSON)
 
 
 @blueprint.after_request
@@ -42,7 +38,7 @@ class Page(Endpoint):
 
     def get(self) -> Response:
         """Answer the page."""
-        return page.document(needs_token=parts().needs_token)
+        return page.document(needs_token=parts().guard.token is not None)
 
 
 @blueprint.at("/page/<segment:asset>")
@@ -71,7 +67,7 @@ class OpenApi(Endpoint):
 class AllProjects(Endpoint):
     """All sandbox projects."""
 
-    @blueprint.operation("listProjects", "Projects", answers.ProjectListSchema)
+    @blueprint.operation("listProjects", "Projects", "ProjectList")
     def get(self) -> Response:
         """List projects
 
@@ -79,7 +75,7 @@ class AllProjects(Endpoint):
         """
         return json_of({"results": parts().projects.described()})
 
-    @blueprint.operation("makeProject", "Projects", answers.MadeProjectSchema, 201)
+    @blueprint.operation("makeProject", "Projects", "MadeProject", 201)
     @blueprint.takes(orders.NewProjectSchema(), {"resources": 100})
     def post(self, order: Any) -> Response:
         """Make a project
@@ -96,7 +92,7 @@ class AllProjects(Endpoint):
 class OneProject(Endpoint):
     """One sandbox project."""
 
-    @blueprint.operation("getProject", "Projects", answers.ProjectSchema)
+    @blueprint.operation("getProject", "Projects", "Project")
     def get(self, projectKey: str) -> Response:
         """Describe a project
 
@@ -119,7 +115,7 @@ class OneProject(Endpoint):
 class Tokens(Endpoint):
     """Tokens of the project's client."""
 
-    @blueprint.operation("issueToken", "Projects", answers.IssuedTokenSchema, 201)
+    @blueprint.operation("issueToken", "Projects", "IssuedToken", 201)
     @blueprint.takes(orders.TokenOrderSchema(), {})
     def post(self, order: Any, projectKey: str) -> Response:  # noqa: ARG002 -- it says nothing
         """Issue a token
@@ -199,7 +195,7 @@ class Ids(Endpoint):
 class Rules(Endpoint):
     """The project's rules."""
 
-    @blueprint.operation("listRules", "Faults", answers.RuleListSchema)
+    @blueprint.operation("listRules", "Faults", "RuleList")
     def get(self, projectKey: str) -> Response:
         """Show the rules
 
@@ -244,4 +240,4 @@ class Resources(Endpoint):
 def install(app: Flask, made: Parts) -> None:
     """Register all routes, including those of :mod:`.journal_routes`, and make their OpenAPI document."""
     assert journal_routes.blueprint is blueprint  # noqa: S101 -- its import declares them
-    made.install(app, blueprint, answers.REFERRED)
+    made.install(app, blueprint)

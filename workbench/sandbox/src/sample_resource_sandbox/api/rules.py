@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from flask import current_app
@@ -13,7 +14,6 @@ from app.values.json_fields import (
     OBJECT_EXPECTED,
     Check,
     NestedObject,
-    StrictField,
     StrictSchema,
     check_items,
     check_json,
@@ -21,15 +21,7 @@ from app.values.json_fields import (
     refuse_shape,
     refuse_value,
 )
-from sample_resource_sandbox.api.declaring import (
-    anything,
-    boolean,
-    choice,
-    number,
-    one_of,
-    text,
-    whole,
-)
+from sample_resource_sandbox.api.declaring import boolean, choice, field, number, one_of, ref, short, text, whole
 from sample_resource_sandbox.rules.rules import (
     BODIES,
     CONNECTIONS,
@@ -54,14 +46,18 @@ _OF_THE_CONNECTION = frozenset(
 """The headers that the worker itself sets."""
 
 
-def _short_text(value: Any) -> str:
+def _printable(value: Any, at_least: int, at_most: int) -> str:
     found = check_text(value)
-    if not 1 <= len(found) <= 200 or not found.isascii() or not found.isprintable():
-        refuse_value(found, "A text of 1 to 200 printable characters of ASCII is expected.")
+    if not at_least <= len(found) <= at_most or not found.isascii() or not found.isprintable():
+        refuse_value(found, f"A text of {at_least} to {at_most} printable characters of ASCII is expected.")
     return found
 
 
-def _names_check(check_value: Check, name_pattern: str, expected: str) -> Check:
+_label = partial(_printable, at_least=1, at_most=200)
+_header_value = partial(_printable, at_least=0, at_most=2000)
+
+
+def _named(check_value: Check, name_pattern: str, expected: str) -> Check:
     """Return a check for objects whose members have names that match a pattern."""
     named = re.compile(name_pattern, re.ASCII)
 
@@ -86,27 +82,30 @@ def _names_check(check_value: Check, name_pattern: str, expected: str) -> Check:
     return check
 
 
-def _check_message(value: Any) -> str:
-    found = check_text(value)
-    if len(found) > 2000:
-        refuse_value(found, "A text of at most 2000 characters is expected.")
-    return found
+def _one_or_several(check: Check) -> Check:
+    """Return a check for one value, or an array of at least one."""
+
+    def checked(value: Any) -> Any:
+        if not isinstance(value, list):
+            return check(value)
+        return check_items(value or refuse_shape("At least one value is expected."), check)
+
+    return checked
+
+
+_texts = _one_or_several(short)
 
 
 def _check_wanted(value: Any) -> Any:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, list):
-        return check_items(value or refuse_shape("At least one value is expected."), _check_message)
-    if not isinstance(value, str):
+    if not isinstance(value, bool | str | list):
         refuse_shape("A text, an array of texts, true (it is there) or false (it is not) is expected.")
-    return _check_message(value)
+    return value if isinstance(value, bool) else _texts(value)
 
 
-def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
+def _wanted(meaning: str, name_pattern: str, expected: str) -> Any:
     texts = {"type": "array", "minItems": 1, "items": {"type": "string"}}
-    return anything(
-        _names_check(_check_wanted, name_pattern, expected),
+    return field(
+        _named(_check_wanted, name_pattern, expected),
         OBJECT_EXPECTED,
         f"{meaning}, each with a value or several that it has; {_ANY}; true: it is there, false: it is not",
         type="object",
@@ -117,16 +116,13 @@ def _wanted(meaning: str, name_pattern: str, expected: str) -> StrictField:
 
 
 def _check_operations(value: Any) -> Any:
-    known = one_of(*sorted(current_app.extensions["extension"].parts.operations))
-    if not isinstance(value, list):
-        return known(value)
-    return check_items(value or refuse_shape("At least one operationId is expected."), known)
+    return _one_or_several(one_of(*sorted(current_app.extensions["extension"].parts.operations)))(value)
 
 
 class MatchSchema(StrictSchema):
     """All of its members have to hold."""
 
-    operationId = anything(
+    operationId = field(
         _check_operations, "An operationId or several are expected.",
         "an operation or several; those for tokens have to be named: getToken",
         type=["string", "array"], items={"type": "string"},
@@ -137,7 +133,7 @@ class MatchSchema(StrictSchema):
         "parameters of the query string, decoded", r"[^\x00]{1,200}", "A name of 1 to 200 characters is expected."
     )
     header = _wanted("headers of the request", _HEADER_NAME, "The name of a header is expected.")
-    body = anything(
+    body = field(
         check_json,
         "JSON is expected.",
         f"a text: the whole of it; {_ANY}. Any other value: JSON that it contains, each member of an object and each"
@@ -170,14 +166,7 @@ class LimitSchema(StrictSchema):
     perSeconds = number("in this time", 0.001, 3600, required=True)
 
 
-def _check_header_value(value: Any) -> str:
-    found = check_text(value)
-    if len(found) > 2000 or not all(" " <= each <= "~" or each == "\t" for each in found):
-        refuse_value(found, "A text of at most 2000 printable characters of ASCII is expected.")
-    return found
-
-
-_set_headers = _names_check(_check_header_value, _HEADER_NAME, "The name of a header is expected.")
+_set_headers = _named(_header_value, _HEADER_NAME, "The name of a header is expected.")
 
 
 def _check_headers(value: Any) -> dict[str, str]:
@@ -191,9 +180,9 @@ def _check_headers(value: Any) -> dict[str, str]:
 class OwnBodySchema(StrictSchema):
     """A body of one's own: one of `json` and `text`."""
 
-    contentType = text("its media type", check=_check_header_value)
-    json = StrictField(check_json, "", metadata={"description": "sent as it is"})
-    text = text("sent as it is", at_most=BODY_BYTES_AT_MOST)
+    contentType = text("its media type", check=_header_value)
+    json = field(check_json, "", "sent as it is")
+    text = text("sent as it is", check=partial(short, at_most=BODY_BYTES_AT_MOST))
 
     def make(self, data: dict[str, Any]) -> dict[str, Any]:
         """Refuse two bodies, and no body."""
@@ -216,20 +205,17 @@ def _nested(schema: type[StrictSchema], **shown: Any) -> NestedObject:
 class RuleSchema(StrictSchema):
     """An order to the sandbox: which requests, when, and what is done to their answers."""
 
-    name = text("what answers and logs call it", check=_short_text, examples=["busy twice"])
+    name = text("what answers and logs call it", check=_label, examples=["busy twice"])
     match = _nested(MatchSchema, examples=[{"method": "POST", "path": "/resource"}])
     times = _nested(TimesSchema, examples=[{"first": 2}])
     phase = choice(
-        "after: the request is carried out, and then its answer is replaced or lost", *PHASES,
-        schema={"examples": ["after"]},
-    )  # fmt: skip
-    status = whole("of the answer, in the platform's envelope unless `body` says otherwise", 200, 599, examples=[503])
-    code = text(
-        "of the error, in place of the usual one of its status", check=_short_text, examples=["ServiceUnavailable"]
+        "after: the request is carried out, and then its answer is replaced or lost", *PHASES, examples=["after"]
     )
+    status = whole("of the answer, in the platform's envelope unless `body` says otherwise", 200, 599, examples=[503])
+    code = text("of the error, in place of the usual one of its status", check=_label, examples=["ServiceUnavailable"])
     message = text("of the error", examples=["Try again later."])
     retryAfter = whole("seconds: the header Retry-After", 0, 86_400, examples=[1])
-    headers = anything(
+    headers = field(
         _check_headers, OBJECT_EXPECTED, "headers of the answer, in place of those with these names",
         type="object", maxProperties=NAMES_AT_MOST, additionalProperties={"type": "string"},
         examples=[{"Warning": '199 - "ordered"'}],
@@ -241,12 +227,11 @@ class RuleSchema(StrictSchema):
         "what happens in place of the whole answer: nothing is said, the connection is reset, half of the body,"
         " silence after the head, or no HTTP",
         *CONNECTIONS,
-        schema={"examples": ["close"]},
+        examples=["close"],
     )
-    body = anything(
+    body = field(
         _check_body, "A body is expected.", "how the body is altered, or a body of one's own",
-        oneOf=[{"type": "string", "enum": list(BODIES)}, {"$ref": "#/components/schemas/OwnBody"}],
-        examples=["unknownFields"],
+        oneOf=[{"type": "string", "enum": list(BODIES)}, ref("OwnBody")], examples=["unknownFields"],
     )  # fmt: skip
     limit = _nested(LimitSchema, examples=[{"requests": 10, "perSeconds": 1}])
     expireTokens = boolean(
@@ -268,32 +253,27 @@ _EFFECTS = ("status", "headers", "delayMs", "connection", "body", "limit", "expi
 def _contradictions(rule: Mapping[str, Any]) -> dict[str | None, list[str]]:
     """The contradictions between the members of a rule, by the refused member; None for the rule as a whole."""
     found: dict[str | None, list[str]] = {}
-    alone = [name for name in ("limit", "expireTokens") if rule.get(name)]
-    for name in alone:
-        others = [other for other in ("status", "code", "retryAfter", "connection", "body") if other in rule]
-        if others or len(alone) > 1:
-            other = others[0] if others else next(each for each in alone if each != name)
+    has_own_body, is_silent = isinstance(rule.get("body"), dict), rule.get("connection") in WITHOUT_ANSWER
+    for name in ("limit", "expireTokens"):
+        others = (each for each in ("status", "code", "retryAfter", "connection", "body", "limit") if each != name)
+        other = next((each for each in others if rule.get(each) is not None), None)
+        if rule.get(name) and other is not None:
             found[name] = [f"It is an answer of its own, and {other} is another one."]
-        elif rule.get("phase") == "after":
-            found["phase"] = [f"{name} acts before a request is carried out."]
-    has_own_body = isinstance(rule.get("body"), dict)
-    if rule.get("conflict"):
-        answer = next((name for name in ("status", *alone) if rule.get(name)), None)
-        answer = answer or ("body" if has_own_body or rule.get("body") == "html" else None)
-        if rule.get("phase") == "after":
-            found["phase"] = ["conflict acts before a request is carried out."]
-        elif answer is not None or rule.get("connection") in WITHOUT_ANSWER:
-            found["conflict"] = [f"It needs the service's own answer, and {answer or 'connection'} is another one."]
+    early = next((each for each in ("limit", "expireTokens", "conflict") if rule.get(each)), None)
+    if early is not None and rule.get("phase") == "after":
+        found["phase"] = [f"{early} acts before a request is carried out."]
+    answers = [each for each in ("status", "limit", "expireTokens") if rule.get(each)]
+    answers += ["body"] if has_own_body or rule.get("body") == "html" else []
+    if rule.get("conflict") and (answers or is_silent):
+        found["conflict"] = [f"It needs the service's own answer, and {[*answers, 'connection'][0]} is another one."]
     for name in ("code", "message", "retryAfter"):
-        if name in rule and "status" not in rule and not (name == "message" and alone):
+        if name in rule and "status" not in rule and not (name == "message" and "limit" in rule):
             found[name] = ["It needs a status."]
-    for name in ("code", "message"):
-        if name in rule and (has_own_body or rule.get("status", 400) < 400):
+        elif name in rule and name != "retryAfter" and (has_own_body or rule.get("status", 400) < 400):
             found[name] = ["Only an error in the platform's envelope has it."]
-    if rule.get("connection") in WITHOUT_ANSWER:
-        for name in ("status", "body", "headers"):
-            if name in rule:
-                found[name] = [f"With connection {rule['connection']} there is no answer."]
+    for name in ("status", "body", "headers"):
+        if is_silent and name in rule:
+            found[name] = [f"With connection {rule['connection']} there is no answer."]
     if has_own_body and rule.get("status") in (204, 304):
         found["body"] = [f"An answer with status {rule['status']} has no body."]
     if not any(rule.get(name) for name in _EFFECTS):
@@ -305,18 +285,15 @@ _rule = RuleSchema()
 
 
 def _check_rules(value: Any) -> list[Rule]:
-    if not isinstance(value, list):
-        refuse_shape(ARRAY_EXPECTED)
-    given = cast("list[Any]", value)
-    if len(given) > RULES_AT_MOST:
-        refuse_value(len(given), f"At most {RULES_AT_MOST} rules are expected.")
-    return [Rule(number, rule) for number, rule in enumerate(check_items(given, _rule.load))]
+    if isinstance(value, list) and len(cast("list[Any]", value)) > RULES_AT_MOST:
+        refuse_value(len(cast("list[Any]", value)), f"At most {RULES_AT_MOST} rules are expected.")
+    return [Rule(number, rule) for number, rule in enumerate(check_items(value, _rule.load))]
 
 
 class RulesSchema(StrictSchema):
     """The rules of a project, in their order."""
 
-    rules = anything(
+    rules = field(
         _check_rules, ARRAY_EXPECTED, "in the order in which they act",
-        required=True, type="array", maxItems=RULES_AT_MOST, items={"$ref": "#/components/schemas/Rule"},
+        required=True, type="array", maxItems=RULES_AT_MOST, items=ref("Rule"),
     )  # fmt: skip

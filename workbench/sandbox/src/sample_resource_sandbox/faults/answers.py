@@ -2,8 +2,11 @@
 connection."""
 
 import json
+import struct
 from collections.abc import Callable, Generator, Iterable
-from http import HTTPStatus
+from errno import EPIPE
+from http.client import responses
+from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 
 from flask import Response
@@ -11,8 +14,6 @@ from werkzeug.wsgi import ClosingIterator
 
 from app import errors
 from app.http.answers import json_answer
-from app.identity.verification import REVOKED
-from sample_resource_sandbox.connections import end, reset, send_raw
 from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
 from sample_resource_sandbox.rules.rules import Rule
 
@@ -46,7 +47,9 @@ def error_answer(
     codes = {**_CODES, **_OAUTH_CODES} if is_oauth else _CODES
     code = code or codes.get(status, "General" if status >= 500 else "InvalidInput")
     extra = {"currentVersion": current_version or 1} if code == "ConcurrentModification" else {}
-    fault = errors.Fault(code, message or f"Ordered in the sandbox: {_phrase(status)}.", extra)
+    fault = errors.Fault(
+        code, message or f"Ordered in the sandbox: {responses.get(status, f'status {status}')}.", extra
+    )
     headers: dict[str, str] = {}
     if status == 401:
         challenge = f'Basic realm="{realm}"' if is_oauth else f'Bearer realm="{realm}", error="invalid_token"'
@@ -61,18 +64,6 @@ def answer_of(error: errors.ApiError) -> Response:
     answer = json_answer(error.body(), error.status)
     answer.headers.extend(error.headers)
     return answer
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return f"status {status}"
-
-
-def expired_token_answer(realm: str) -> Response:
-    """The 401 for a token that a rule has just revoked."""
-    return answer_of(errors.token_refused(realm, REVOKED))
 
 
 def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int | None) -> Response:
@@ -138,7 +129,7 @@ class OrderedAnswer(Response):
     """An answer whose connection fails while the answer is sent. It keeps its head and the part that is sent.
 
     :param answer: the answer that would be sent otherwise.
-    :param send: yields the parts of the body, and raises :func:`.connections.end` to end the connection.
+    :param send: yields the parts of the body, and raises an error to end the connection.
     """
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
@@ -155,16 +146,17 @@ class OrderedAnswer(Response):
 def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Wait) -> OrderedAnswer:
     """The answer whose connection fails as ``connection`` of a rule says.
 
-    :param client: the socket of the connection; None without one.
+    :param client: the socket of the connection.
     :param wait: waits for some seconds.
     """
 
     def send(body: bytes) -> Generator[bytes]:
         match rule.connection:
             case "reset":
-                reset(client)
+                client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))  # so that close sends RST
+                client.close()
             case "garbage":
-                send_raw(client, _GARBAGE)
+                client.sendall(_GARBAGE)
             case "truncate":
                 yield body
             case "stall":
@@ -172,6 +164,6 @@ def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Wai
                 wait(rule.silence_ms / 1000)
             case _:
                 pass
-        raise end()
+        raise BrokenPipeError(EPIPE, "ended on order")  # gunicorn takes it for a client that is gone
 
     return OrderedAnswer(answer, send)

@@ -9,13 +9,14 @@ from dataclasses import replace
 
 from flask import Request
 
-from app.clock_and_ids import ClockAndIds
 from app.database.pool import Database
 from app.resource.model import ById, ByKey, Caller, OwnYoungest, Target, canonical_id
 from app.resource.writing import store
 from sample_resource_sandbox.analysis.look import WRITES
 from sample_resource_sandbox.faults import requests
 from sample_resource_sandbox.journal.entry import Entry
+from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
+from sample_resource_sandbox.projects.model import SandboxProject
 
 OTHER_WRITER = "sandbox-other-writer"
 """The client id of the other writer in ``lastModifiedBy``."""
@@ -24,12 +25,7 @@ _ATTEMPTS = 20
 
 
 def write_before(
-    database: Database,
-    clock_and_ids: ClockAndIds,
-    project_key: str,
-    request: Request,
-    entry: Entry,
-    count: Callable[[], float | None],
+    database: Database, project: SandboxProject, request: Request, entry: Entry, count: Callable[[], float | None]
 ) -> float | None:
     """Raise the version of a write's target, without another change, if the rule is due.
 
@@ -41,10 +37,10 @@ def write_before(
     if target is None:
         return None
     counted = None
-    other_writer = Caller(project_key, OTHER_WRITER, clock_and_ids)
+    other_writer = Caller(project.key, OTHER_WRITER, ProjectClockAndIds.of(project))
     for _ in range(_ATTEMPTS):  # a real writer may be faster
-        with database.writing(project_key) as connection:
-            found = store.find(connection, project_key, target)
+        with database.writing(project.key) as connection:
+            found = store.find(connection, project.key, target)
             if found is None or (counted is None and (counted := count()) is None):
                 return None
             after = replace(found, version=found.version + 1, last_modified_by=other_writer.client_id)

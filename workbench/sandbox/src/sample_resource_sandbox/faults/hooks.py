@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from flask import Flask, Request, Response, g
+from flask import Request, Response, current_app, g
 
 from app import errors
 from app.database.pool import Database
@@ -20,16 +20,14 @@ from app.http.request_log import add_log_fields
 from app.identity.clients import hash_secret
 from app.identity.gate import find_view
 from app.identity.tokens import AccessToken
+from app.identity.verification import REVOKED
 from app.openapi.marks import operation_of
 from app.values.strict_json import INT64_MAX, INT64_MIN
-from sample_resource_sandbox.connections import RequestCounts, Waited, Waits
+from sample_resource_sandbox.connections import RequestCounts, Waits
 from sample_resource_sandbox.faults import answers, conflicts, noting, requests
 from sample_resource_sandbox.faults.noting import Exchange
-from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
-from sample_resource_sandbox.projects.described import removed
-from sample_resource_sandbox.projects.lifecycle import Projects
+from sample_resource_sandbox.projects.lifecycle import Projects, removed
 from sample_resource_sandbox.projects.model import SandboxProject
-from sample_resource_sandbox.rules.counting import CountedRule
 from sample_resource_sandbox.rules.matching import TOKEN_PATH, Sent
 from sample_resource_sandbox.rules.rules import Rule
 
@@ -45,14 +43,8 @@ class Hooks:
     """
 
     def __init__(
-        self,
-        app: Flask,
-        database: Database,
-        projects: Projects,
-        waits: Waits,
-        count_order: Callable[[str], object],
+        self, database: Database, projects: Projects, waits: Waits, count_order: Callable[[str], object]
     ) -> None:
-        self._app = app
         self._database = database
         self._registry = projects.registry
         self._projects = projects
@@ -70,7 +62,7 @@ class Hooks:
         project = self._project_before(request)
         if project is None:
             return None
-        exchange = g.sandbox = noting.begin(request, project, self._operation(request), self._counts)
+        exchange = g.sandbox = noting.begin(request, project, _operation(request), self._counts)
         return self._obey(exchange)
 
     def _project_before(self, request: Request) -> SandboxProject | None:
@@ -109,11 +101,12 @@ class Hooks:
             rule = counted.rule
             if rule.connection is not None and exchange.connection_rule is not None:
                 continue  # another rule already breaks the connection
-            if not rule.match.holds(sent):
+            if not rule.match.holds(sent) or (rule.conflict and is_refused):
                 continue
-            if rule.conflict and is_refused:
-                continue
-            retry_after_s = self._conflict(exchange, counted) if rule.conflict else counted.count()
+            if rule.conflict:
+                retry_after_s = conflicts.write_before(self._database, project, request, exchange.entry, counted.count)
+            else:
+                retry_after_s = counted.count()
             if retry_after_s is None:
                 continue
             exchange.acting += (rule,)
@@ -121,24 +114,18 @@ class Hooks:
                 if rule.answers_itself:
                     return None
                 continue
-            if rule.waits_first and not self._wait_as_ruled(exchange, rule):
-                return self._gone(exchange)
+            if not self._wait(exchange, rule):
+                exchange.is_carried_out = False  # nobody reads the answer
+                return answers.error_answer(503, message="The client has closed the connection.")
             if rule.answers_itself:
                 exchange.is_carried_out = False
                 return self._own_answer(exchange, rule, retry_after_s)
         return None
 
-    def _conflict(self, exchange: Exchange, counted: CountedRule) -> float | None:
-        project = exchange.project
-        clock_and_ids = ProjectClockAndIds.of(project)
-        return conflicts.write_before(
-            self._database, clock_and_ids, project.key, exchange.request, exchange.entry, counted.count
-        )
-
     def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
         if rule.expire_tokens:
             self._projects.expire_tokens(exchange.project)
-            return answers.expired_token_answer(exchange.project.key)
+            return answers.answer_of(errors.token_refused(exchange.project.key, REVOKED))
         if rule.limit is not None:
             message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
             seconds = max(1, -int(-retry_after_s // 1))
@@ -162,33 +149,24 @@ class Hooks:
             is_oauth=request.path == TOKEN_PATH,
         )
 
-    @staticmethod
-    def _gone(exchange: Exchange) -> Response:
-        """The answer to a client that has closed its connection before the request was carried out. Nobody reads it."""
-        exchange.is_carried_out = False
-        return answers.error_answer(503, message="The client has closed the connection.")
-
-    def _wait_as_ruled(self, exchange: Exchange, rule: Rule, held_bytes: int = 0) -> bool:
-        return not rule.delay_ms or self._wait(exchange, rule.delay_ms / 1000, held_bytes)
-
-    def _wait(self, exchange: Exchange, seconds: float, held_bytes: int) -> bool:
-        """Wait for some seconds, unless the project is removed in this time. Return False if the client is gone.
+    def _wait(self, exchange: Exchange, rule: Rule) -> bool:
+        """Wait as a rule says, unless the project is removed in this time. Return False if the client is gone.
 
         :raises ApiError: 503 if too many requests are already waiting, 401 if the project is removed.
         """
+        if not rule.delay_ms or not rule.waits_first:
+            return True
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
+        is_removed = partial(self._registry.is_removed, project.client_id)
         requests.note_body(exchange.request, entry.request)
         exchange.observer.journal.note_change()
-        waited = self._waits.wait(
-            seconds, project.key, entry.client, held_bytes=held_bytes,
-            is_over=lambda: self._registry.is_removed(project.client_id),
-        )  # fmt: skip
+        is_there = self._waits.wait(rule.delay_ms / 1000, project.key, entry.client, is_removed)
         exchange.waited_s += time.monotonic() - began
-        entry.client_gone |= waited is Waited.GONE
-        if self._registry.is_removed(project.client_id):
+        entry.client_gone |= not is_there
+        if is_removed():
             raise removed(project.key)
-        return waited is not Waited.GONE
+        return is_there
 
     # After the view
 
@@ -202,7 +180,7 @@ class Hooks:
             project = self._project_of(request)
             if project is None:
                 return answer
-            exchange = noting.begin(request, project, self._operation(request), self._counts)
+            exchange = noting.begin(request, project, _operation(request), self._counts)
         if is_refused and request.path != TOKEN_PATH:
             with suppress(errors.ApiError):  # no wait is possible, or the project is gone: keep the answer
                 answer = self._obey(exchange, is_refused=True) or answer
@@ -222,7 +200,7 @@ class Hooks:
                 if rule.waits_first and rule.delay_ms and not exchange.entry.client_gone:
                     exchange.show(answer)  # the answer is decided, so the journal shows it during the wait
                     try:
-                        self._wait_as_ruled(exchange, rule, len(answer.get_data()))
+                        self._wait(exchange, rule)
                     except errors.ApiError as error:
                         answer = answers.answer_of(error)
             if rule.body is not None:
@@ -231,16 +209,16 @@ class Hooks:
                 answer.headers[name] = value
         answer.headers[RULE_HEADER] = exchange.label
         add_log_fields(sandbox_rule=exchange.label)
-        if exchange.connection_rule is not None:
-            answer = self._with_failing_connection(exchange, answer, exchange.connection_rule)
-        return answer
+        if exchange.connection_rule is None:
+            return answer
+        return self._with_failing_connection(exchange, answer, exchange.connection_rule)
 
     def _with_failing_connection(self, exchange: Exchange, answer: Response, rule: Rule) -> Response:
         entry, client = exchange.entry, exchange.entry.client
 
         def wait(seconds: float) -> None:
             with suppress(errors.ApiError):  # too many wait: the connection ends at once
-                entry.client_gone |= self._waits.wait(seconds, exchange.project.key, client) is Waited.GONE
+                entry.client_gone |= not self._waits.wait(seconds, exchange.project.key, client)
 
         return answers.with_failing_connection(answer, rule, client, wait)
 
@@ -258,8 +236,9 @@ class Hooks:
             key = request.environ["PATH_INFO"].lstrip("/").partition("/")[0]
         return self._registry.find(key) if key else None
 
-    def _operation(self, request: Request) -> str | None:
-        """The operationId of a request; None for an unknown URL or method."""
-        rule = request.url_rule
-        described = None if rule is None else operation_of(find_view(self._app, rule.endpoint, request.method))
-        return None if described is None else described.id
+
+def _operation(request: Request) -> str | None:
+    """The operationId of a request; None for an unknown URL or method."""
+    rule = request.url_rule
+    described = None if rule is None else operation_of(find_view(current_app, rule.endpoint, request.method))
+    return None if described is None else described.id

@@ -140,7 +140,6 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
         target=requests.target_of(request),
         http_version=environ.get("SERVER_PROTOCOL", "HTTP/1.1"),
         request=requests.head_of(request),
-        token=token,
         connection=counts.next_on(environ),
         client=environ.get("gunicorn.socket"),
         correlation_id=record.correlation_id,

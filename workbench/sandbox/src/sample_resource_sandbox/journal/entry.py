@@ -5,9 +5,8 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
-from app.identity.tokens import AccessToken
 from app.values.timestamps import text_of
 from sample_resource_sandbox.journal.redaction import Secrets
 
@@ -18,14 +17,6 @@ _OVERHEAD_BYTES = 3072
 """The approximate size of an entry without its bodies and headers."""
 
 Headers = tuple[tuple[str, str], ...]
-
-
-class Describable(Protocol):
-    """A finding in an entry, which can be described."""
-
-    def described(self) -> dict[str, Any]:
-        """The finding as an entry of the journal shows it."""
-        ...
 
 
 @dataclass(slots=True)
@@ -63,7 +54,6 @@ class Entry:
     target: str
     http_version: str
     request: Message
-    token: AccessToken | None
     connection: tuple[int, int] | None
     """The number of the connection, and the number of the request on it."""
     client: Any = None
@@ -90,7 +80,7 @@ class Entry:
     """The bytes that the journal counts for the entry; 0 before the request has ended."""
     repeats: int | None = None
     """The number of the failed request that this one repeats."""
-    findings: tuple[Describable, ...] = ()
+    findings: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def is_under_way(self) -> bool:
@@ -116,19 +106,17 @@ class Entry:
     @property
     def outcome(self) -> str:
         """The outcome of the request in words: its status, and the effects of rules."""
-        rule = self.rule
-        withheld = None if rule is None else rule["replacedStatus"] or "not carried out"
-        if self.client_gone and self.status is None:
-            return "the client closed the connection before its answer" + ("" if rule is None else f", {rule['did']}")
-        status = (
-            "under way" if self.answered_s is None else "no answer" + ("" if withheld is None else f" ({withheld})")
-        )
+        done: str = "" if self.rule is None else self.rule["did"]
         if self.status is not None:
             status = str(self.status)
-        if rule is None:
-            return status
-        did: str = rule["did"]
-        return did if did.startswith(status) else f"{status}, {did}"
+        elif self.client_gone:
+            status = "the client closed the connection before its answer"
+        elif self.answered_s is None:
+            status = "under way"
+        else:
+            withheld = "" if self.rule is None else f" ({self.rule['replacedStatus'] or 'not carried out'})"
+            status = f"no answer{withheld}"
+        return done if done.startswith(status) else ", ".join(filter(None, (status, done)))
 
     def drop_texts(self) -> None:
         """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need
@@ -157,14 +145,13 @@ class Entry:
             },
             "outcome": secrets.redacted(self.outcome),
             "response": None if answer is None else {"status": self.status, **_described(answer, secrets)},
-            "token": _token(self.token),
             "rule": _clean(self.rule, secrets),
             "correlationId": secrets.redacted(self.correlation_id),
             "connection": None if connection is None else {"number": connection[0], "request": connection[1]},
             "clientGone": self.client_gone,
             "projectTime": None if self.project_time is None else _moment(self.project_time),
             "repeats": self.repeats,
-            "findings": [_clean(each.described(), secrets) for each in self.findings],
+            "findings": _clean(self.findings, secrets),
         }
 
 
@@ -196,18 +183,6 @@ def _body(message: Message, secrets: Secrets) -> dict[str, Any] | None:
         clean = secrets.redacted(kept.decode("latin-1")).encode("latin-1", "replace")
         return {**made, "base64": base64.b64encode(clean).decode()}
     return {**made, "text": secrets.redacted(text)}
-
-
-def _token(token: AccessToken | None) -> dict[str, Any] | None:
-    """The description of a request's token, without the token itself."""
-    if token is None:
-        return None
-    return {
-        "sub": token.client_id,
-        "scopes": sorted(token.scopes),
-        "id": token.digest.hex()[:16],
-        "expiresAt": _moment(token.expires_at),
-    }
 
 
 def _clean(value: Any, secrets: Secrets) -> Any:

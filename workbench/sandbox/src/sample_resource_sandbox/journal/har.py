@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -33,11 +33,8 @@ def _entry(entry: dict[str, Any], base_url: str) -> dict[str, Any]:
         "cache": {},
         "timings": {"send": 0, "wait": waited, "receive": duration - waited},
         "_number": entry["number"],
-        "_underWay": entry["underWay"],
         "_operationId": entry["operationId"],
-        "_clientId": entry["clientId"],
         "_rule": entry["rule"],
-        "_correlationId": entry["correlationId"],
         "_findings": entry["findings"],
     }
     if connection is not None:
@@ -80,7 +77,7 @@ def _response(response: dict[str, Any] | None, http_version: str) -> dict[str, A
     status: int = response["status"]
     return {
         "status": status,
-        "statusText": HTTPStatus(status).phrase if status in HTTPStatus.__members__.values() else "",
+        "statusText": responses.get(status, ""),
         "httpVersion": http_version,
         "cookies": [],
         "headers": _pairs(response["headers"]),

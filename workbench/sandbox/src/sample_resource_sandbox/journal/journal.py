@@ -11,7 +11,7 @@ from itertools import islice
 from threading import Event
 from typing import Any
 
-from sample_resource_sandbox.journal.entry import Describable, Entry
+from sample_resource_sandbox.journal.entry import Entry
 from sample_resource_sandbox.journal.redaction import Secrets
 
 KEPT = 1000
@@ -101,7 +101,7 @@ class Journal:
         for woken in self._waiting:
             woken.set()
 
-    def found(self, number: int, finding: Describable) -> None:
+    def found(self, number: int, finding: Mapping[str, Any]) -> None:
         """Add a finding to an entry, if the entry is kept."""
         entry = self.get(number)
         if entry is not None:

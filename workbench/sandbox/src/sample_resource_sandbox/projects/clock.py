@@ -41,7 +41,7 @@ class ProjectClock:
     def described(self) -> dict[str, Any]:
         """The clock in the form of an answer."""
         return {
-            "now": _text(self.time()),
+            "now": timestamps.text_of(datetime.fromtimestamp(self.time(), UTC)),
             "runs": self.stands_at is None,
             **({} if self.stands_at is not None else {"offsetSeconds": round(self.offset_s, 3)}),
         }
@@ -73,7 +73,3 @@ class ProjectClock:
         if order.get("runs", True):
             return ProjectClock(order["offsetSeconds"] if name == "offsetSeconds" else now - time.time())
         return ProjectClock(stands_at=int(now * 1000) / 1000)
-
-
-def _text(seconds: float) -> str:
-    return timestamps.text_of(datetime.fromtimestamp(seconds, UTC))

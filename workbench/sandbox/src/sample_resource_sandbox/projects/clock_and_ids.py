@@ -1,20 +1,48 @@
 """The clocks and sources of ids of sandbox projects, in place of the real ones (:mod:`app.clock_and_ids`)."""
 
 import time
-from datetime import datetime
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import LiteralString
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.database.connection import Connection
+from app.resource import bulk_store
 from sample_resource_sandbox.projects.clock import ProjectClock
-from sample_resource_sandbox.projects.ids import next_id
 from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.registry import Registry
 
 _KEPT_S = 8 * 86_400
 """The seconds for which a token is kept: longer than any sandbox project lives."""
+
+_FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
+"""The time in the first id, which is later than in the ids of generated resources. The next id has the next
+millisecond."""
+
+_NEXT: LiteralString = """
+INSERT INTO sandbox_ids AS s (project_key, made) VALUES (%(project_key)s, 1)
+ON CONFLICT (project_key) DO UPDATE SET made = s.made + 1 RETURNING made"""
+
+
+def _seeded_id(seed: int, number: int) -> UUID:
+    """The id with a number in the sequence of a seed (RFC 9562, section 5.7)."""
+    digest = int.from_bytes(sha256(f"{seed}/{number}".encode()).digest()[:10])
+    high = (_FIRST_MS + number) << 16 | 0x7000 | (digest >> 62) & 0xFFF
+    low = 0b10 << 62 | digest & (1 << 62) - 1
+    return UUID(int=high << 64 | low)
+
+
+def _next_id(connection: Connection, project_key: str, seed: int) -> UUID:
+    """Make the next id of a project's sequence that no resource of the project has. Ids may exist if a seed was set
+    again."""
+    while True:
+        row = connection.execute(_NEXT, {"project_key": project_key}).fetchone()
+        made = _seeded_id(seed, 0 if row is None else row[0])
+        if not bulk_store.existing_ids(connection, project_key, [made]):
+            return made
 
 
 class ProjectClockAndIds:
@@ -44,7 +72,7 @@ class ProjectClockAndIds:
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
         """Make the next id of the seed's sequence, or a random id without a seed."""
-        return uuid7() if self._seed is None else next_id(connection, project_key, self._seed)
+        return uuid7() if self._seed is None else _next_id(connection, project_key, self._seed)
 
     def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- signature of ClockAndIds
         """A time after the end of the project, because its clock may be set back at any time."""

@@ -4,9 +4,12 @@ A change is committed first. Then it applies to every request that begins after 
 """
 
 import json
+import secrets
+import string
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from threading import Semaphore
@@ -20,24 +23,22 @@ from app.config import Settings
 from app.database.connection import Connection
 from app.database.pool import Database
 from app.identity import clients, tokens
+from app.identity.scopes import SCOPE_NAMES
 from app.identity.tokens import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.values.timestamps import text_of
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.runs import Runs
-from sample_resource_sandbox.journal.journal import Journal
+from sample_resource_sandbox.journal.journal import Shelf
+from sample_resource_sandbox.journal.redaction import Secrets
 from sample_resource_sandbox.projects import copies, store
 from sample_resource_sandbox.projects.clock import ProjectClock
 from sample_resource_sandbox.projects.clock_and_ids import ProjectClockAndIds
-from sample_resource_sandbox.projects.described import describe, details_of, not_found, removed
-from sample_resource_sandbox.projects.ids import begin_sequence, seed_of
 from sample_resource_sandbox.projects.lock import ProjectLock
 from sample_resource_sandbox.projects.model import SandboxProject
-from sample_resource_sandbox.projects.orders import NewProject, new_key
 from sample_resource_sandbox.projects.registry import Registry
-from sample_resource_sandbox.rules.counting import counted
-from sample_resource_sandbox.rules.rules import Rule
+from sample_resource_sandbox.rules.rules import CountedRule, Rule
 
 CLIENT_NAME = "sandbox"
 
@@ -60,28 +61,39 @@ COPIED_BYTES_AT_MOST = 64 * 1024 * 1024
 """The most resources of a copied project, and the most bytes of their documents."""
 
 
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """A checked order for a project."""
+
+    project_key: str | None = None
+    scopes: tuple[str, ...] = SCOPE_NAMES
+    ttl_s: int = 3600
+    resources: int = 0
+    """The number of generated resources that the project begins with."""
+    run: str | None = None
+    """The run of tests to which it will belong."""
+    allow: Sequence[str] = ()
+    """The ids of findings that are expected, and not reported."""
+    copy_of: str | None = None
+    clock: dict[str, Any] = field(default_factory=dict[str, Any])
+    ids: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
 class Projects:
     """The sandbox projects of a database.
 
-    :param make_observer: makes the observer of a project's requests, given the project's key, its client and the
-        allowed findings.
-    :param end_journal: called with the journal of a project that is gone.
+    :param shelf: keeps the journals of the projects.
+    :param secrets: the secrets of the service, which no journal shows.
     """
 
     def __init__(
-        self,
-        database: Database,
-        settings: Settings,
-        runs: Runs,
-        make_observer: Callable[..., Observer],
-        end_journal: Callable[[Journal], None],
+        self, database: Database, settings: Settings, runs: Runs, shelf: Shelf, secrets: Sequence[str] = ()
     ) -> None:
         self._database = database
         self._settings = settings
         self._runs = runs
-        self._make_observer = make_observer
-        self._end_journal = end_journal
-        self._making = 0
+        self._shelf = shelf
+        self._secrets = secrets
         self._turns = Semaphore(_FILLED_AT_ONCE)
         self.registry = Registry(database.own_connection, self._load)
 
@@ -96,15 +108,17 @@ class Projects:
 
         :param is_cut: whether an earlier process has made the project, so that its requests are not known.
         """
-        observer = self._make_observer(row.project_key, row.client_id, tuple(json.loads(row.allow)), is_cut=is_cut)
+        journal = self._shelf.begin(Secrets(*self._secrets))
+        observer = Observer(row.project_key, row.client_id, journal, json.loads(row.allow), is_cut=is_cut)
         if row.run is not None and not row.is_removed:
             self._runs.join(row.run, observer)
         return SandboxProject(
             key=row.project_key, client_id=row.client_id, secret_hash=bytes(row.secret_hash or b""),
+            scopes=tuple(row.scopes or ()),
             created_at=row.created_at, expires_at=row.expires_at, is_removed=row.is_removed,
-            clock=ProjectClock.read(row.clock), seed=seed_of(json.loads(row.ids)), run=row.run,
-            lock=ProjectLock(self._settings.queue_timeout_ms / 1000),
-            observer=observer,
+            clock=ProjectClock.read(row.clock), seed=json.loads(row.ids).get("seed"), run=row.run,
+            initial_clock=json.loads(row.initial_clock), initial_ids=json.loads(row.initial_ids),
+            lock=ProjectLock(self._settings.queue_timeout_ms / 1000), observer=observer,
         )  # fmt: skip
 
     # Writing
@@ -159,23 +173,19 @@ class Projects:
         :raises ApiError: 400 ``DuplicateField`` if the key is or was used; 400 if the project to copy is missing or too
             large, or if there are already the most projects or runs.
         """
-        if len(self.registry.all()) + self._making >= PROJECTS_AT_MOST:
+        if len(self.registry.all()) >= PROJECTS_AT_MOST:
             raise errors.invalid_input(
                 f"The sandbox has at most {PROJECTS_AT_MOST} projects. Remove those that are not needed any more."
             )
         if order.run is not None:
             self.runs.check_room(order.run)
-        self._making += 1
-        try:
-            # A project without resources is made by few statements, so it needs no turn.
-            with self._turn() if order.resources or order.copy_of is not None else nullcontext():
-                return self._made(order, token_url)
-        finally:
-            self._making -= 1
+        # A project without resources is made by few statements, so it needs no turn.
+        with self._turn() if order.resources or order.copy_of is not None else nullcontext():
+            return self._made(order, token_url)
 
     def _made(self, order: NewProject, token_url: str) -> dict[str, Any]:
         copied = self._copied(order)
-        project_key = order.project_key or new_key()
+        project_key = order.project_key or "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
@@ -184,11 +194,12 @@ class Projects:
             if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
+            ids = json.dumps(order.ids)
             row = store.Row(
-                project_key, client.client_id, clients.hash_secret(client.client_secret), created_at, expires_at,
-                clock.stored(), json.dumps(order.ids), order.run, json.dumps(order.allow),
+                project_key, client.client_id, clients.hash_secret(client.client_secret), scopes, created_at,
+                expires_at, clock.stored(), ids, json.dumps(order.clock), ids, order.run, json.dumps(order.allow),
             )  # fmt: skip
-            if not store.insert(connection, row, order.clock, order.ids):
+            if not store.insert(connection, row):
                 raise errors.duplicate_field("projectKey", project_key)
             if copied:
                 try:
@@ -196,7 +207,7 @@ class Projects:
                 except UniqueViolation:  # a concurrent import writes into the project
                     raise errors.duplicate_field("projectKey", project_key) from None
                 copies.save(connection, project_key)
-            clock_and_ids = ProjectClockAndIds(clock, seed_of(order.ids))
+            clock_and_ids = ProjectClockAndIds(clock, order.ids.get("seed"))
             token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project = self._live(row)
         project.journal.secrets.add(client.client_secret)
@@ -216,12 +227,11 @@ class Projects:
         """Issue a token to the project's client, without its secret."""
         clock_and_ids = ProjectClockAndIds.of(project)
         with self._database.connection(project.key) as connection:
-            scopes = store.scopes(connection, project.client_id)
-            token = tokens.issue_token(connection, project.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
+            token = tokens.issue_token(connection, project.client_id, project.scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project.journal.secrets.add_token(token)
         return {
             "clientId": project.client_id,
-            "scope": " ".join(scopes),
+            "scope": " ".join(project.scopes),
             "accessToken": token,
             "tokenUrl": token_url,
             "expiresIn": TOKEN_LIFETIME_S,
@@ -246,7 +256,12 @@ class Projects:
                 [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
             )
         with self.writing(project) as connection:
-            _raise_if_too_large(connection, project_key)
+            resources, size = bulk_store.weight(connection, project_key)
+            if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
+                raise errors.invalid_input(
+                    f"The project '{project_key}' holds {resources} resources with {size} bytes. At most"
+                    f" {COPIED_AT_MOST} resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
+                )
             return list(bulk_store.export(connection, project_key))
 
     def remove(self, project_key: str) -> None:
@@ -271,26 +286,19 @@ class Projects:
                 store.delete(connection, project_key)
                 bulk_store.delete_all(connection, project_key)
                 copies.delete(connection, project_key)
-        self._end_journal(project.journal)
+        self._shelf.end(project.journal)
         self.registry.remove(project)
 
     def remove_expired(self) -> None:
-        """Remove the expired projects and runs.
-
-        :raises ApiError: 503 if some of them could not be removed.
-        """
+        """Remove the expired projects and runs."""
         for run in self._runs.expired():
             self.remove_run(run)
         now = datetime.now(UTC)
-        failed: errors.ApiError | None = None
         for project in self.registry.all():
             if project.is_removed or project.expires_at <= now:
-                try:
+                # The database is away, and the next check may find it again, or a request has removed the project.
+                with suppress(errors.ApiError):
                     self.remove(project.key)
-                except errors.ApiError as error:
-                    failed = error if error.status != 404 else failed  # 404: a concurrent request has removed it
-        if failed is not None:
-            raise failed
 
     def remove_run(self, name: str) -> None:
         """Remove a run with its counts. Its projects stay, and belong to no run any more.
@@ -320,13 +328,13 @@ class Projects:
             self._database.connection() as connection,
             connection.transaction(),
         ):
-            details = details_of(connection, project)
+            if project.is_removed:
+                raise not_found(project_key)
             copies.restore(connection, project_key)
-            clock = ProjectClock().changed(details.initial_clock)
+            clock = ProjectClock().changed(project.initial_clock)
             store.set_clock(connection, project_key, clock)
-            store.set_ids(connection, project_key, details.initial_ids)
-            begin_sequence(connection, project_key)
-        project.clock, project.seed = clock, seed_of(details.initial_ids)
+            store.set_ids(connection, project_key, project.initial_ids)
+        project.clock, project.seed = clock, project.initial_ids.get("seed")
         if not keep_rules:
             project.rules = ()
         if not keep_requests:
@@ -336,10 +344,9 @@ class Projects:
         """Empty the journal and the report of a project. Its run keeps the results of the requests."""
         if project.run is not None:
             self._runs.leave(project.run, project.observer)
-        secrets = project.journal.secrets
-        self._end_journal(project.journal)
-        project.observer = self._make_observer(project.key, project.client_id, project.observer.allow)
-        project.journal.secrets = secrets
+        self._shelf.end(project.journal)
+        journal = self._shelf.begin(project.journal.secrets)
+        project.observer = Observer(project.key, project.client_id, journal, project.observer.allow)
         if project.run is not None:
             self._runs.join(project.run, project.observer)
 
@@ -366,15 +373,14 @@ class Projects:
         with project.changing:
             with self._database.connection(project_key) as connection, connection.transaction():
                 store.set_ids(connection, project_key, order)
-                begin_sequence(connection, project_key)
-            project.seed = seed_of(order)
+            project.seed = order.get("seed")
 
     def set_rules(self, project_key: str, rules: Sequence[Rule]) -> None:
         """Replace the rules of a project. The new rules begin with counts of 0.
 
         :raises ApiError: 404.
         """
-        self.get(project_key).rules = counted(rules)
+        self.get(project_key).rules = tuple(map(CountedRule, rules))
 
     def expire_tokens(self, project: SandboxProject) -> None:
         """Revoke all tokens that have been issued to the project's client so far."""
@@ -386,8 +392,7 @@ class Projects:
     def described(self) -> list[dict[str, Any]]:
         """All projects in the form of an answer, the oldest first."""
         with self._database.connection() as connection:
-            found = [describe(connection, each) for each in self.registry.all() if not each.is_removed]
-        return [each for each in found if each is not None]
+            return [_described(connection, each) for each in self.registry.all() if not each.is_removed]
 
     def described_one(self, project_key: str) -> dict[str, Any]:
         """One project in the form of an answer.
@@ -396,16 +401,28 @@ class Projects:
         """
         project = self.get(project_key)
         with self._database.connection(project_key) as connection:
-            found = describe(connection, project)
-        if found is None:
-            raise not_found(project_key)
-        return found
+            return _described(connection, project)
 
 
-def _raise_if_too_large(connection: Connection, project_key: str) -> None:
-    resources, size = bulk_store.weight(connection, project_key)
-    if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
-        raise errors.invalid_input(
-            f"The project '{project_key}' holds {resources} resources with {size} bytes. At most {COPIED_AT_MOST}"
-            f" resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
-        )
+def _described(connection: Connection, project: SandboxProject) -> dict[str, Any]:
+    return {
+        "projectKey": project.key,
+        "createdAt": text_of(project.created_at),
+        "expiresAt": text_of(project.expires_at),
+        "run": project.run,
+        "allow": list(project.observer.allow),
+        "resources": bulk_store.weight(connection, project.key)[0],
+        "requests": project.journal.total,
+        "clock": project.clock.described(),
+        "ids": {} if project.seed is None else {"seed": project.seed},
+    }
+
+
+def not_found(project_key: str) -> errors.ApiError:
+    """The error 404 for a key that no sandbox project has, even if the service has a project with this key."""
+    return errors.ApiError([errors.Fault("ResourceNotFound", f"The sandbox has no project '{project_key}'.")])
+
+
+def removed(project_key: str) -> errors.ApiError:
+    """The error 401 for a token of a project that is gone."""
+    return errors.token_refused(project_key, "its project is gone")

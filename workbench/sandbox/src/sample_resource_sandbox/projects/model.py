@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
+from typing import Any
 
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.journal.journal import Journal
 from sample_resource_sandbox.projects.clock import ProjectClock
 from sample_resource_sandbox.projects.lock import ProjectLock
-from sample_resource_sandbox.rules.counting import CountedRule
+from sample_resource_sandbox.rules.rules import CountedRule
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -19,6 +20,7 @@ class SandboxProject:
     client_id: str
     secret_hash: bytes
     """The hash of the client's secret."""
+    scopes: tuple[str, ...]
     created_at: datetime
     expires_at: datetime
     is_removed: bool = False
@@ -26,6 +28,10 @@ class SandboxProject:
     clock: ProjectClock
     seed: int | None
     """The seed of the ids; None for random ids."""
+    initial_clock: dict[str, Any]
+    """The order by which a reset sets the clock."""
+    initial_ids: dict[str, Any]
+    """The order by which a reset sets the source of ids."""
     run: str | None = None
     """The run of tests to which it belongs."""
     rules: tuple[CountedRule, ...] = ()

@@ -1,6 +1,7 @@
 """The SQL on the tables of sandbox projects and runs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, LiteralString
@@ -9,8 +10,8 @@ from app.database.connection import Connection
 from sample_resource_sandbox.projects.clock import ProjectClock
 
 _ALL: LiteralString = """
-SELECT p.project_key, p.client_id, c.secret_hash, p.created_at, p.expires_at, p.clock, p.ids, p.run, p.allow,
-    p.is_removed
+SELECT p.project_key, p.client_id, c.secret_hash, c.scopes, p.created_at, p.expires_at, p.clock, p.ids,
+    p.initial_clock, p.initial_ids, p.run, p.allow, p.is_removed
 FROM sandbox_project p LEFT JOIN api_client c ON c.id = p.client_id"""
 
 _INSERT: LiteralString = """
@@ -26,10 +27,6 @@ _USED_BY_WORDS: LiteralString = "SELECT EXISTS (SELECT FROM word WHERE project_k
 _USED_BY_CLIENTS: LiteralString = """
 SELECT EXISTS (
     SELECT FROM api_client c, unnest(c.scopes) s (scope) WHERE split_part(s.scope, ':', 2) = %(project_key)s)"""
-
-_DETAILS: LiteralString = """
-SELECT ids, initial_clock, initial_ids FROM sandbox_project
-WHERE project_key = %(project_key)s AND client_id = %(client_id)s AND NOT is_removed"""
 
 _SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE project_key = %(project_key)s"
 
@@ -50,32 +47,24 @@ _DELETE_RUN: LiteralString = "DELETE FROM sandbox_run WHERE run = %(run)s"
 
 _LEAVE_RUN: LiteralString = "UPDATE sandbox_project SET run = NULL WHERE run = %(run)s"
 
-_SCOPES: LiteralString = "SELECT scopes FROM api_client WHERE id = %(client_id)s"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The stored members of a project that every request may need."""
+    """The stored members of a project."""
 
     project_key: str
     client_id: str
     secret_hash: bytes | None
+    scopes: Sequence[str] | None
     created_at: datetime
     expires_at: datetime
     clock: str
     ids: str
+    initial_clock: str
+    initial_ids: str
     run: str | None
     allow: str
     is_removed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Details:
-    """The stored members of a project that requests do not need."""
-
-    ids: dict[str, Any]
-    initial_clock: dict[str, Any]
-    initial_ids: dict[str, Any]
 
 
 def all_rows(connection: Connection) -> list[Row]:
@@ -83,16 +72,11 @@ def all_rows(connection: Connection) -> list[Row]:
     return [Row(*row) for row in connection.execute(_ALL).fetchall()]
 
 
-def insert(connection: Connection, row: Row, clock_order: dict[str, Any], ids_order: dict[str, Any]) -> bool:
-    """Insert a project. Return False if the sandbox already has a project with this key.
-
-    :param clock_order: the order by which a reset sets the clock.
-    :param ids_order: the order by which a reset sets the source of ids.
-    """
-    initial = {"initial_clock": json.dumps(clock_order), "initial_ids": json.dumps(ids_order)}
+def insert(connection: Connection, row: Row) -> bool:
+    """Insert a project. Return False if the sandbox already has a project with this key."""
     if row.run is not None:
         connection.execute(_INSERT_RUN, {"run": row.run})
-    return connection.execute(_INSERT, {**asdict(row), **initial}).fetchone() is not None
+    return connection.execute(_INSERT, asdict(row)).fetchone() is not None
 
 
 def all_runs(connection: Connection) -> list[str]:
@@ -115,23 +99,15 @@ def is_used(connection: Connection, project_key: str) -> bool:
     return False
 
 
-def details(connection: Connection, project_key: str, client_id: str) -> Details | None:
-    """The stored details of a project; None if it is gone.
-
-    :param client_id: the project's client, which distinguishes it from a later project with the same key.
-    """
-    row = connection.execute(_DETAILS, {"project_key": project_key, "client_id": client_id}).fetchone()
-    return None if row is None else Details(*(json.loads(text) for text in row))
-
-
 def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> None:
     """Store the clock of a project."""
     connection.execute(_SET_CLOCK, {"project_key": project_key, "clock": clock.stored()})
 
 
 def set_ids(connection: Connection, project_key: str, order: dict[str, Any]) -> None:
-    """Store the source of a project's ids."""
+    """Store the source of a project's ids, and let a sequence begin anew."""
     connection.execute(_SET_IDS, {"project_key": project_key, "ids": json.dumps(order)})
+    connection.execute(_DELETE_IDS, {"project_key": project_key})
 
 
 def mark_removed(connection: Connection, project_key: str) -> None:
@@ -143,9 +119,3 @@ def delete(connection: Connection, project_key: str) -> None:
     """Delete the row of a project, and the count of its ids."""
     connection.execute(_DELETE, {"project_key": project_key})
     connection.execute(_DELETE_IDS, {"project_key": project_key})
-
-
-def scopes(connection: Connection, client_id: str) -> tuple[str, ...]:
-    """The scopes of a project's client; empty if the project is gone."""
-    row = connection.execute(_SCOPES, {"client_id": client_id}).fetchone()
-    return () if row is None else tuple(row[0])

@@ -1,3 +1,0 @@
-SELECT scopes
-FROM api_client
-WHERE id = %(client_id)s
