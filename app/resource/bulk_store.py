@@ -1,13 +1,11 @@
 """The SQL on many resources at once: bulk loading, copying and deleting. Callers have checked the values."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
-from operator import itemgetter
-from typing import LiteralString, TypeVar
+from typing import LiteralString
 from uuid import UUID
 
 from app.database.connection import Connection, has_citus
-from app.query.sql_text import utc_time
 from app.resource.model import ResourceRow
 from app.resource.searching import dictionary
 
@@ -32,19 +30,6 @@ _BYTES: LiteralString = """octet_length(r.object_type) + coalesce(octet_length(r
         + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)"""
 """SQL of the bytes of a resource's documents. PostgreSQL knows the bytes of a stored text without reading the text."""
 
-_SIZES: LiteralString = f"""
-    SELECT r.id, {_BYTES}
-    FROM resource r WHERE r.project_key = %(project_key)s ORDER BY r.id"""
-
-_EXPORT: LiteralString = f"""
-    SELECT r.id, r.version, r.key, {utc_time("r.created_at")}, {utc_time("r.last_modified_at")},
-        r.created_by, r.last_modified_by,
-        r.object_type, r.some_property, r.staged_object_type, r.staged_some_property
-    FROM resource r WHERE r.project_key = %(project_key)s AND r.id = ANY (%(ids)s) ORDER BY r.id"""
-
-BATCH_BYTES = 4 * 1024 * 1024
-"""The most bytes of resources that are read together. A single resource may have more."""
-
 _WEIGHT: LiteralString = f"""
     SELECT count(*), coalesce(sum({_BYTES}), 0)
     FROM resource r WHERE r.project_key = %(project_key)s"""
@@ -53,6 +38,8 @@ _DELETE_SOME: LiteralString = """
     DELETE FROM resource r
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
         SELECT s.id FROM resource s WHERE s.project_key = %(project_key)s LIMIT %(at_once)s))"""
+
+_DELETED_AT_ONCE = 5_000
 
 _DELETE_ALL: tuple[LiteralString, ...] = (
     "DELETE FROM resource r WHERE r.project_key = %(project_key)s",
@@ -67,37 +54,11 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
     :raises UniqueViolation: if an id or a key is in use; then none is loaded.
     """
     with connection.transaction():
-        _copy(connection, project_key, resources)
+        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for resource in resources:
+                copy.write_row((project_key, *astuple(resource)))
         if has_citus(connection):
             dictionary.add_words_of_all(connection, project_key)
-
-
-AT_ONCE = 100
-"""The most resources that one statement of a request writes. With more, a statement could exceed its time limit, and
-the other requests of the process would wait longer, because they wait while the values of the resources are encoded."""
-
-_BYTES_AT_ONCE = 512 * 1024
-"""The most bytes of the documents that one statement of a request writes: a document may have thousands of short texts,
-and PostgreSQL enters each of them into an index."""
-
-_DELETED_AT_ONCE = 5_000
-
-
-def copy_in_parts(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
-    """Load the resources of a request by several COPY statements, in the transaction of the caller.
-
-    :raises UniqueViolation: if an id or a key is in use.
-    """
-    for part in batches(resources, lambda each: len(each.object_type), AT_ONCE, _BYTES_AT_ONCE):
-        _copy(connection, project_key, part)
-        if has_citus(connection):
-            dictionary.add_words_of(connection, project_key, [resource.id for resource in part])
-
-
-def _copy(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
-    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-        for resource in resources:
-            copy.write_row((project_key, *astuple(resource)))
 
 
 def tidy(connection: Connection) -> None:
@@ -113,43 +74,6 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
     """Return the ids, out of ``ids``, that resources of the project have."""
     rows = connection.execute(_EXISTING_IDS, {"project_key": project_key, "ids": list(ids)}).fetchall()
     return {row[0] for row in rows}
-
-
-def export(connection: Connection, project_key: str) -> Generator[ResourceRow]:
-    """Stream all resources of a project, in the order of their ids, from one snapshot of the database.
-
-    A cursor reads the ids and sizes; the documents are read batch by batch. So memory does not grow with the project.
-    """
-    with connection.transaction(), connection.cursor(name="export") as cursor:
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        cursor.itersize = 1000
-        sizes: Iterator[tuple[UUID, int]] = iter(cursor.execute(_SIZES, {"project_key": project_key}))
-        for batch in batches(sizes, itemgetter(1), 1000):
-            ids = [resource_id for resource_id, _ in batch]
-            for row in connection.execute(_EXPORT, {"project_key": project_key, "ids": ids}):
-                yield ResourceRow(*row)
-
-
-Item = TypeVar("Item")
-
-
-def batches(
-    items: Iterable[Item], size: Callable[[Item], int], at_most: int, bytes_at_most: int = BATCH_BYTES
-) -> Generator[list[Item]]:
-    """Divide items into batches of at most ``at_most`` items and ``bytes_at_most`` bytes.
-
-    An item with more bytes is a separate batch.
-    """
-    batch: list[Item] = []
-    total = 0
-    for item in items:
-        if batch and (len(batch) == at_most or total + size(item) > bytes_at_most):
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
-        total += size(item)
-    if batch:
-        yield batch
 
 
 def weight(connection: Connection, project_key: str) -> tuple[int, int]:

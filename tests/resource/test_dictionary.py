@@ -112,8 +112,7 @@ def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_ur
                     stored(f"k-{number}-{step}-{one}", *chance.sample([f"w{step}x{n}" for n in range(50)], 30))
                     for one in range(chance.choice((1, 20)))
                 ]
-                with connection.transaction():
-                    bulk_store.copy_in_parts(connection, project, made)
+                bulk_store.copy_in(connection, project, made)
 
     barrier = Barrier(6)
     with ThreadPoolExecutor(6) as threads:

@@ -267,11 +267,9 @@ def test_sql_finds_and_counts_what_python_does(
         facets=read_facets([f"{facet} as f{place}" for place, facet in enumerate(asked)]),
         paging=Paging(limit=500),
     )
-    try:
+    with connection.transaction(force_rollback=True):
         store(connection, library)
         page = ask(connection, query)
-    finally:
-        connection.rollback()
     views = seen(library, projection)
     queried = [view for view in views if all(holds(found, view) for found in queries)]
     expected = [view["id"] for view in queried if all(holds(found, view) for found in narrowings)]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from app.query.fields import Projection
-from app.resource.bulk_store import copy_in_parts
+from app.resource.bulk_store import copy_in
 from app.resource.model import ResourceRow
 from app.values.strict_json import encode
 
@@ -92,10 +92,9 @@ def comparable(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def connection(database_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection whose transactions are rolled back."""
-    with psycopg.connect(database_url, prepare_threshold=None) as connection:
+    """A connection of its own, whose statements are planned anew each time."""
+    with psycopg.connect(database_url, autocommit=True, prepare_threshold=None) as connection:
         yield connection
-        connection.rollback()
 
 
 def store(connection: psycopg.Connection[Any], library: Library) -> None:
@@ -115,7 +114,7 @@ def store(connection: psycopg.Connection[Any], library: Library) -> None:
         )
         for number, (resource, staged) in enumerate(library)
     ]
-    copy_in_parts(connection, "oracle", resources)
+    copy_in(connection, "oracle", resources)
 
 
 def seen(library: Library, projection: Projection) -> list[dict[str, Any]]:

@@ -17,5 +17,5 @@ FROM (
             staged_object_type,
             staged_some_property
     ) s
-    WHERE r.project_key = %(project_key)s
+    WHERE r.project_key = %(source)s
 ) f

@@ -5,7 +5,10 @@ from typing import LiteralString
 
 from app import errors
 from app.database.connection import Connection
-from app.resource.bulk_store import AT_ONCE, STORED
+from app.resource.bulk_store import STORED
+
+_AT_ONCE = 100
+"""The most resources that one statement writes. With more, a statement could exceed its time limit."""
 
 _ROUNDS_AT_MOST = 20
 """The most rounds of a restore. A further round is needed if a concurrent write has taken a key of the copy. Each round
@@ -13,11 +16,12 @@ frees the taken keys."""
 
 _ROWS: LiteralString = f"""
         SELECT r.id, to_jsonb(s) AS stored
-        FROM resource r, LATERAL (SELECT {STORED}) s WHERE r.project_key = %(project_key)s"""
+        FROM resource r, LATERAL (SELECT {STORED}) s"""
+"""The resources of all projects; each use adds the project's condition."""
 
 _SAVE: LiteralString = f"""
     INSERT INTO sandbox_copy (project_key, id, stored)
-    SELECT %(project_key)s, f.id, f.stored FROM ({_ROWS}) f"""
+    SELECT %(project_key)s, f.id, f.stored FROM ({_ROWS} WHERE r.project_key = %(source)s) f"""
 
 # Only different rows are written, because most tests change few resources, and writing a row takes fifty times as long
 # as comparing it. EXCEPT is used, because for a join the planner would choose a nested loop: it expects few rows of a
@@ -25,7 +29,7 @@ _SAVE: LiteralString = f"""
 _DELETE_DIFFERENT: LiteralString = f"""
     DELETE FROM resource r
     WHERE r.project_key = %(project_key)s AND r.id = ANY (ARRAY(
-        SELECT d.id FROM ({_ROWS}
+        SELECT d.id FROM ({_ROWS} WHERE r.project_key = %(project_key)s
             EXCEPT
             SELECT c.id, c.stored FROM sandbox_copy c
             WHERE c.project_key = %(project_key)s) d))"""
@@ -45,9 +49,13 @@ _RESTORE: LiteralString = f"""
 _DELETE: LiteralString = "DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s"
 
 
-def save(connection: Connection, project_key: str) -> None:
-    """Save a copy of a new project's resources. To be called in a transaction."""
-    connection.execute(_SAVE, {"project_key": project_key})
+def save(connection: Connection, project_key: str, source: str) -> None:
+    """Save the resources of a project as the copy of a new project, which may be the same. To be called in a
+    transaction.
+
+    :param source: the key of the project whose resources they are.
+    """
+    connection.execute(_SAVE, {"project_key": project_key, "source": source})
 
 
 def restore(connection: Connection, project_key: str) -> None:
@@ -63,8 +71,8 @@ def restore(connection: Connection, project_key: str) -> None:
     for _ in range(_ROUNDS_AT_MOST):
         connection.execute(_DELETE_DIFFERENT, parameters)
         missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
-        for begin in range(0, len(missing), AT_ONCE):
-            part = missing[begin : begin + AT_ONCE]
+        for begin in range(0, len(missing), _AT_ONCE):
+            part = missing[begin : begin + _AT_ONCE]
             if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
                 break  # a concurrent write has taken the key of a missing resource
         else:

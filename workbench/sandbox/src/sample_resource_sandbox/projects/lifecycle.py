@@ -7,7 +7,7 @@ import json
 import secrets
 import string
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from app.identity.scopes import SCOPE_NAMES
 from app.identity.tokens import TOKEN_LIFETIME_S
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
+from app.resource.searching import dictionary
 from app.values.timestamps import text_of
 from sample_resource_sandbox.analysis.observer import Observer
 from sample_resource_sandbox.analysis.runs import Runs
@@ -184,13 +185,17 @@ class Projects:
             return self._made(order, token_url)
 
     def _made(self, order: NewProject, token_url: str) -> dict[str, Any]:
-        copied = self._copied(order)
+        made = _made_up(order.resources)
         project_key = order.project_key or "sb-" + "".join(secrets.choice(string.ascii_lowercase) for _ in range(12))
         created_at = datetime.fromtimestamp(int(time.time() * 1000) / 1000, UTC)
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
         scopes = tuple(f"{name}:{project_key}" for name in order.scopes)
-        with self._database.connection() as connection, connection.transaction():
+        with (
+            self._copied(order.copy_of),
+            self._database.connection() as connection,
+            connection.transaction(),
+        ):
             if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
@@ -201,12 +206,18 @@ class Projects:
             )  # fmt: skip
             if not store.insert(connection, row):
                 raise errors.duplicate_field("projectKey", project_key)
-            if copied:
+            if order.copy_of is not None:
+                copies.save(connection, project_key, order.copy_of)
+                copies.restore(connection, project_key)
+                if self._database.has_citus(connection):
+                    dictionary.add_words_of_all(connection, project_key)
+            elif made:
                 try:
-                    bulk_store.copy_in_parts(connection, project_key, copied)
-                except UniqueViolation:  # a concurrent import writes into the project
+                    for part in made:
+                        bulk_store.copy_in(connection, project_key, part)
+                except UniqueViolation:  # the service has such a project, and somebody writes into it
                     raise errors.duplicate_field("projectKey", project_key) from None
-                copies.save(connection, project_key)
+                copies.save(connection, project_key, project_key)
             clock_and_ids = ProjectClockAndIds(clock, order.ids.get("seed"))
             token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project = self._live(row)
@@ -237,32 +248,30 @@ class Projects:
             "expiresIn": TOKEN_LIFETIME_S,
         }
 
-    def _copied(self, order: NewProject) -> Iterable[ResourceRow]:
-        """The initial resources of a new project. They are read or generated before the project gets a connection."""
-        if order.copy_of is not None:
-            return self._exported(order.copy_of)
-        made: list[ResourceRow] = []
-        generated = seed.resources(_MADE_UP_AS, order.resources, _MADE_UP_SEED)
-        while some := list(islice(generated, _AT_ONCE)):
-            made += some
-            time.sleep(_PAUSE_S)
-        return made
+    @contextmanager
+    def _copied(self, project_key: str | None) -> Generator[None]:
+        """Keep a project that is to be copied from being removed or reset during the block.
 
-    def _exported(self, project_key: str) -> list[ResourceRow]:
-        """Read all resources of a project to be copied. The project's lock prevents its removal meanwhile."""
+        :param project_key: None if a new project is no copy.
+        :raises ApiError: 400 if the sandbox has no such project, or if it is too large.
+        """
+        if project_key is None:
+            yield
+            return
         project = self.registry.find(project_key)
         if project is None or project.is_removed:
             raise errors.ApiError(
                 [errors.value_fault("copyOf", project_key, "The sandbox has no project with this key.")]
             )
-        with self.writing(project) as connection:
-            resources, size = bulk_store.weight(connection, project_key)
+        with project.lock.shared():
+            with self._database.connection(project_key) as connection:
+                resources, size = bulk_store.weight(connection, project_key)
             if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
                 raise errors.invalid_input(
                     f"The project '{project_key}' holds {resources} resources with {size} bytes. At most"
                     f" {COPIED_AT_MOST} resources with {COPIED_BYTES_AT_MOST} bytes can be copied."
                 )
-            return list(bulk_store.export(connection, project_key))
+            yield
 
     def remove(self, project_key: str) -> None:
         """Remove a project with all of its data. It can be repeated, and continues an earlier attempt that has failed.
@@ -402,6 +411,16 @@ class Projects:
         project = self.get(project_key)
         with self._database.connection(project_key) as connection:
             return _described(connection, project)
+
+
+def _made_up(count: int) -> list[list[ResourceRow]]:
+    """Generate the resources with which a project begins, in parts. Other requests of the process run in between."""
+    parts: list[list[ResourceRow]] = []
+    generated = seed.resources(_MADE_UP_AS, count, _MADE_UP_SEED)
+    while part := list(islice(generated, _AT_ONCE)):
+        parts.append(part)
+        time.sleep(_PAUSE_S)
+    return parts
 
 
 def _described(connection: Connection, project: SandboxProject) -> dict[str, Any]:
