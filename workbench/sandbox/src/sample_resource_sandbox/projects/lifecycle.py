@@ -15,8 +15,6 @@ from itertools import islice
 from threading import Semaphore
 from typing import Any
 
-from psycopg.errors import UniqueViolation
-
 from app import errors
 from app.bulk import seed
 from app.config import Settings
@@ -191,11 +189,8 @@ class Projects:
         expires_at = created_at + timedelta(seconds=order.ttl_s)
         clock = ProjectClock().changed(order.clock)
         scopes = tuple(f"{name}:{project_key}" for name in order.scopes)
-        with (
-            self._copied(order.copy_of),
-            self._database.connection() as connection,
-            connection.transaction(),
-        ):
+        copied = nullcontext() if order.copy_of is None else self._copied(order.copy_of)
+        with copied, self._database.connection() as connection, connection.transaction():
             if order.project_key is not None and store.is_used(connection, project_key):
                 raise errors.duplicate_field("projectKey", project_key)
             client = clients.create_client(connection, CLIENT_NAME, scopes)
@@ -212,11 +207,8 @@ class Projects:
                 if self._database.has_citus(connection):
                     dictionary.add_words_of_all(connection, project_key)
             elif made:
-                try:
-                    for part in made:
-                        bulk_store.copy_in(connection, project_key, part)
-                except UniqueViolation:  # the service has such a project, and somebody writes into it
-                    raise errors.duplicate_field("projectKey", project_key) from None
+                for part in made:
+                    bulk_store.copy_in(connection, project_key, part)
                 copies.save(connection, project_key, project_key)
             clock_and_ids = ProjectClockAndIds(clock, order.ids.get("seed"))
             token = tokens.issue_token(connection, client.client_id, scopes, TOKEN_LIFETIME_S, clock_and_ids)
@@ -249,15 +241,11 @@ class Projects:
         }
 
     @contextmanager
-    def _copied(self, project_key: str | None) -> Generator[None]:
+    def _copied(self, project_key: str) -> Generator[None]:
         """Keep a project that is to be copied from being removed or reset during the block.
 
-        :param project_key: None if a new project is no copy.
         :raises ApiError: 400 if the sandbox has no such project, or if it is too large.
         """
-        if project_key is None:
-            yield
-            return
         project = self.registry.find(project_key)
         if project is None or project.is_removed:
             raise errors.ApiError(
