@@ -56,7 +56,8 @@ def test_each_value_stands_once_and_in_order(database_url: str, library: list[An
         rows = [made(current, staged) for current, staged in library]
         bulk_store.copy_in(connection, "items", rows)
         found = documents(connection, "items", [row.id for row in rows])
-        assert found == [(distinct(current), distinct(staged)) for current, staged in library]
+        expected = [(distinct(current), distinct(staged)) for current, staged in library]
+        assert found == expected, "distinct_items of a migration makes the items of each type distinct and ordered"
 
 
 def documents_of(api: Api, filter_text: str) -> int:
