@@ -36,9 +36,8 @@ SOON_S = 5.0
 @pytest.fixture
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
-    app = create_app(replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300))
-    yield app
-    app.extensions["database"].close()
+    with open_app(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300) as app:
+        yield app
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from psycopg import sql
 
-from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database import distribute, migrate
 from app.database.connection import Connection
 from tests.support.api import EXAMPLE, Api, codes
+from tests.support.applications import open_app
 from tests.support.cluster import Cluster
 from tests.support.oauth import issue
 
@@ -261,11 +261,8 @@ def test_a_duplicate_key_of_a_shard_is_recognized(cluster: Cluster, empty_url: s
         """)
     with psycopg.connect(empty_url, autocommit=True) as connection:
         token = issue(connection, f"manage_test:{project}", client_id="t", lifetime_s=60)
-    app = create_app(Settings(database_url=empty_url))
-    try:
+    with open_app(Settings(database_url=empty_url)) as app:
         api = Api(app, project, token)
         created = api.create(key="one")
         answer = api.post(json={"id": created["id"], "key": "two", "objectTypeProperty": EXAMPLE})
-    finally:
-        app.extensions["database"].close()
     assert (answer.status_code, codes(answer)) == (400, ["DuplicateField"]), answer.text

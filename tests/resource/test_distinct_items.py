@@ -14,7 +14,6 @@ from app.query.object_fields import DOUBLE, INT32, INT64, NUMBER, OBJECT_FIELDS,
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from app.values.strict_json import encode
-from tests.support.api import Api
 from tests.support.generated import examples
 from tests.support.object_types import object_types
 from tests.support.oracle import INTEGERS, NUMBERS, many, texts
@@ -58,7 +57,3 @@ def test_each_value_stands_once_and_in_order(database_url: str, library: list[An
         found = documents(connection, "items", [row.id for row in rows])
         expected = [(distinct(current), distinct(staged)) for current, staged in library]
         assert found == expected, "distinct_items of a migration makes the items of each type distinct and ordered"
-
-
-def documents_of(api: Api, filter_text: str) -> int:
-    return api.get("/searchApiPattern", query_string={"filter": filter_text}).get_json()["count"]
