@@ -3,7 +3,6 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -13,18 +12,11 @@ from app.cli import main
 from app.database import migrate
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import ResourceRow
 from tests.support.api import Api
 from tests.support.cluster import Cluster
-
-AT = "2030-01-01T00:00:00.000Z"
-
+from tests.support.rows import made
 
 by_triggers = pytest.mark.one_machine("Citus distributes no table with triggers, so the number is counted there")
-
-
-def made(number: int) -> list[ResourceRow]:
-    return [ResourceRow(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
 
 
 def kept(connection: Connection, project: str) -> int | None:
@@ -38,7 +30,7 @@ def total(api: Api) -> int:
 
 def insert(connection: Connection, project: str, number: int) -> None:
     with connection.transaction():
-        bulk_store.copy_in_parts(connection, project, made(number))
+        bulk_store.copy_in_parts(connection, project, [made() for _ in range(number)])
 
 
 @by_triggers
@@ -51,7 +43,7 @@ def test_every_way_of_writing_is_counted(api: Api, connection: Connection) -> No
     assert api.put(json=taken).status_code == 200
     assert api.put(json={**taken, "key": "k-2"}).status_code == 201
     assert total(api) == kept(connection, api.project) == 3
-    bulk_store.copy_in(connection, api.project, made(5))
+    bulk_store.copy_in(connection, api.project, [made() for _ in range(5)])
     insert(connection, api.project, 4)
     assert total(api) == kept(connection, api.project) == 12
     assert api.delete(f"/{resource['id']}?version={resource['version']}").status_code == 200
@@ -64,7 +56,7 @@ def test_every_way_of_writing_is_counted(api: Api, connection: Connection) -> No
 def test_what_is_rolled_back_is_not_counted(api: Api, connection: Connection) -> None:
     api.create()
     with pytest.raises(psycopg.errors.UniqueViolation):
-        bulk_store.copy_in(connection, api.project, made(3) * 2)
+        bulk_store.copy_in(connection, api.project, [made()] * 2)
     with connection.transaction(force_rollback=True):
         insert(connection, api.project, 3)
         assert kept(connection, api.project) == 4
