@@ -1,7 +1,7 @@
 """What the application counts, in one process, and who may read it on the public port."""
 
 from collections.abc import Iterator
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask import Flask
@@ -92,15 +92,12 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
 
 
 def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
-    def count() -> None:
+    def count(_: int) -> None:
         for _ in range(2000):
             metrics.count_request("GET", "/another-test", 200, 0.001, 0.0005)
 
-    threads = [Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(count, range(4)))
     assert counted("http_requests_total", route="/another-test") == 8000
     assert counted("http_request_sql_seconds_count", route="/another-test") == 8000
 
