@@ -169,14 +169,6 @@ def test_a_database_with_another_encoding_is_refused(cluster: Cluster, project: 
         migrate.upgrade(cluster.conninfo_of(project))
 
 
-def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:
-    with psycopg.connect(database_url) as connection:
-        rows = connection.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'resource'").fetchall()
-    assert len(rows) >= 6
-    for name, definition in rows:
-        assert re.search(r"USING \w+ \(project_key\b", definition), name
-
-
 def test_the_migrations_of_an_extension_follow_those_of_the_service(url: str, tmp_path: Path) -> None:
     (tmp_path / "another.0001.schema.sql").write_text("CREATE TABLE of_another (a int);")
     ids = [name.removesuffix(".sql") for name in FILES]

@@ -113,7 +113,7 @@ def test_the_answer_to_a_body_that_is_not_read_arrives(port: int, length: int, c
 
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_request_whose_body_is_cut_off_is_not_carried_out(
-    port: int, database_url: str, token_for: TokenFor, project: str, hangs_up: bool
+    port: int, token_for: TokenFor, project: str, hangs_up: bool
 ) -> None:
     bearer = {"Authorization": f"Bearer {token_for(f'manage_test:{project}')}", "Content-Type": "application/json"}
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
