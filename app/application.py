@@ -48,7 +48,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask("app", static_folder=None)
     app.session_interface = _NoSessions()
     app.config.update(
-        QUEUE_TIMEOUT_S=settings.queue_timeout_ms / 1000,
         API_TITLE="Sample Resource Service",
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",

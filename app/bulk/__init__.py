@@ -1,1 +1,1 @@
-"""Bulk operations on resources: generating, exporting, importing, and checking derived data."""
+"""Bulk operations: generating resources, and what operators do with all projects at once."""

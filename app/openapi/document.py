@@ -24,6 +24,7 @@ from app.identity.scopes import accepted_scopes
 from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES, ERROR_EXAMPLES
 from app.openapi.marks import Answer, Operation, operation_of
 from app.openapi.parts import PARTS, Document
+from app.query.fields import RESOURCE
 from app.resource.actions import REGISTRY
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
 from app.resource.searching.search_params import SearchFormSchema
@@ -66,6 +67,8 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     """
     codes = by_hand["ErrorObject"]["properties"]["code"]
     codes["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
+    term: Document = by_hand["TermFacet"]["properties"]["terms"]["items"]["properties"]["term"]
+    term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()}, reverse=True)
     fields: Document = made["ObjectType"]["properties"]
     properties: Document = by_hand["Resource"]["properties"]
     server = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}

@@ -101,7 +101,7 @@ OBJECT_TEXT = Column("r.object_type", "coalesce(r.staged_object_type, r.object_t
 """SQL of the ObjectType as the text that answers contain."""
 
 DOCUMENT = Column("r.object", "coalesce(r.staged_object, r.object)")
-"""SQL of the ObjectType as jsonb. Its arrays of numbers and texts contain each value once, in order."""
+"""SQL of the ObjectType as jsonb. Its arrays of scalars contain each value once, in order."""
 
 SOME_PROPERTY = Column(
     "r.some_property",

@@ -29,6 +29,7 @@ class Kind:
     :param read: returns the value that a text without quotes stands for; None if it stands for none.
     :param data_type: the ``dataType`` in the result of a facet.
     :param json: SQL of the JSON of a value in a facet.
+    :param json_type: the type of this JSON.
     :param amount: SQL of the value as a number, for the statistics of a facet's ranges; empty if the kind has no
         ranges.
     """
@@ -39,6 +40,7 @@ class Kind:
     read: Callable[[str], Value | None] = str
     data_type: LiteralString = "text"
     json: LiteralString = "to_json({})::text"
+    json_type: str = "string"
     amount: LiteralString = ""
 
     def value_of(self, literal: str | Number) -> Value | None:
@@ -87,6 +89,7 @@ NUMBER = Kind(
     read=_number,
     data_type="number",
     json=NUMBER_JSON,
+    json_type="number",
     amount="{}",
 )
 TIME = Kind(

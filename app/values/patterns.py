@@ -1,4 +1,4 @@
-"""The patterns of ids, keys and numbers in paths, parameters, scopes, tokens and exports."""
+"""The patterns of ids, keys and numbers in paths, parameters, scopes and tokens."""
 
 import re
 

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import yaml
 
 from tests.compose.engine import ANY, ROOT, Answer, Stack, docker
 from tests.ops.test_ops import OF_OTHERS
@@ -22,8 +21,6 @@ EXPRESSIONS = {
     for panel in DASHBOARD["panels"]
     for target in panel.get("targets", [])
 }
-RULES = [rule for group in yaml.safe_load((OPS / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
-
 NEEDS_ARCHIVE, NEEDS_CGROUPS_2 = "sample_resource_base_copy", "sample_resource_database_memory"
 """Metrics of which there are no samples without the archive, or where the container engine uses cgroups v1."""
 

@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -36,9 +36,8 @@ SOON_S = 5.0
 @pytest.fixture
 def impatient(settings: Settings) -> Iterator[Flask]:
     """The application with short time limits and a single database connection."""
-    app = create_app(replace(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300))
-    yield app
-    app.extensions["database"].close()
+    with open_app(settings, connections=1, queue_timeout_ms=100, statement_timeout_ms=300) as app:
+        yield app
 
 
 @pytest.fixture
@@ -74,14 +73,13 @@ def test_a_statement_that_takes_too_long_is_cancelled(impatient: Flask) -> None:
 
 
 def test_when_all_connections_are_broken_only_one_request_fails(settings: Settings, database_url: str) -> None:
-    database = Database(database_url, replace(settings, connections=6))
+    with closing(Database(database_url, replace(settings, connections=6))) as database:
 
-    def backends() -> set[int]:
-        with ExitStack() as held:
-            connections = [held.enter_context(database.connection(f"project {number}")) for number in range(6)]
-            return {connection.info.backend_pid for connection in connections}
+        def backends() -> set[int]:
+            with ExitStack() as held:
+                connections = [held.enter_context(database.connection(f"project {number}")) for number in range(6)]
+                return {connection.info.backend_pid for connection in connections}
 
-    try:
         with psycopg.connect(database_url, autocommit=True) as other:
             for pid in backends():
                 other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
@@ -93,8 +91,6 @@ def test_when_all_connections_are_broken_only_one_request_fails(settings: Settin
         for _ in range(12):
             with database.connection() as connection:
                 connection.execute("SELECT 1")
-    finally:
-        database.close()
 
 
 def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
@@ -104,7 +100,6 @@ def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
     monkeypatch.setattr(pool_module, "_READ_ONLY_FOR_S", 0.5)
     url = cluster.create_database(project)
     name = sql.Identifier(project)
-    database = Database(url, replace(settings, connections=3))
 
     def write() -> str | None:
         try:
@@ -114,18 +109,16 @@ def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
             return error.reason
         return None
 
-    try:
-        with psycopg.connect(url, autocommit=True) as other:
-            other.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
-            assert {write() for _ in range(20)} == {"read_only"}
-            other.execute("SET default_transaction_read_only = off")
-            other.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
-            time.sleep(0.6)
-            assert write() in ("read_only", None), "the first after it may be refused"
-            wait_until(lambda: write() is None, SOON_S)
-            assert {write() for _ in range(20)} == {None}
-    finally:
-        database.close()
+    limited = replace(settings, connections=3)
+    with closing(Database(url, limited)) as database, psycopg.connect(url, autocommit=True) as other:
+        other.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+        assert {write() for _ in range(20)} == {"read_only"}
+        other.execute("SET default_transaction_read_only = off")
+        other.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+        time.sleep(0.6)
+        assert write() in ("read_only", None), "the first after it may be refused"
+        wait_until(lambda: write() is None, SOON_S)
+        assert {write() for _ in range(20)} == {None}
 
 
 def test_an_application_that_is_made_opens_nothing(settings: Settings) -> None:

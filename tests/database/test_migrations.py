@@ -23,6 +23,12 @@ FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql"))
 FOLDERS = (migrate.FOLDER, *installed_package().migrations)
 
 
+@pytest.fixture
+def url(cluster: Cluster, project: str) -> str:
+    """A database without tables."""
+    return cluster.create_database(project)
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_files_are_numbered_without_gaps_and_none_waits_without_limit(folder: Path) -> None:
     names = sorted(path.name for path in folder.glob("*.sql"))
@@ -35,8 +41,7 @@ def test_files_are_numbered_without_gaps_and_none_waits_without_limit(folder: Pa
         assert "statement_timeout" in text, f"{name} may run without limit"
 
 
-def test_of_several_processes_that_start_at_once_one_migrates(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
+def test_of_several_processes_that_start_at_once_one_migrates(url: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         applied = list(pool.map(lambda _: migrate.upgrade(url), range(8)))
     assert sorted(len(names) for names in applied) == [0] * 7 + [len(FILES)]
@@ -54,6 +59,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     migrate.migration_files.cache_clear()
 
 
+def add(folder: Path, name: str, text: str) -> None:
+    """Add a migration after the process has looked for them."""
+    (folder / name).write_text(text)
+    migrate.migration_files.cache_clear()
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_each_statement_of_a_file_ends_with_a_semicolon_at_the_end_of_a_line(name: str) -> None:
     lines = (migrate.FOLDER / name).read_text().splitlines()
@@ -64,12 +75,9 @@ def test_each_statement_of_a_file_ends_with_a_semicolon_at_the_end_of_a_line(nam
         assert lines[number - 1] == statement.splitlines()[0]
 
 
-def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(
-    cluster: Cluster, project: str, folder: Path
-) -> None:
+def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(url: str, folder: Path) -> None:
     (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);\n-- Why.\nSELECT 1\n  / 0;")
     (folder / "9999.later.sql").write_text("CREATE TABLE later (a int);")
-    url = cluster.create_database(project)
     with pytest.raises(MigrationFailed) as raised:
         migrate.upgrade(url)
     assert str(raised.value) == (
@@ -87,13 +95,11 @@ WAITING = "SET LOCAL lock_timeout = '50ms';\nALTER TABLE resource ADD COLUMN add
 
 
 def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
-    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dump, for example, is one long transaction that has read the table."""
-    url = cluster.create_database(project)
     migrate.upgrade(url)
-    (folder / "9999.waits.sql").write_text(WAITING)
-    migrate.migration_files.cache_clear()
+    add(folder, "9999.waits.sql", WAITING)
     pauses = 0
     with psycopg.connect(url) as dump, psycopg.connect(url, autocommit=True) as request:
         dump.execute("SELECT FROM resource")
@@ -110,13 +116,9 @@ def test_a_migration_that_gets_no_lock_lets_requests_pass_and_tries_again(
     assert pauses == 3
 
 
-def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
-    cluster: Cluster, project: str, folder: Path
-) -> None:
-    url = cluster.create_database(project)
+def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(url: str, folder: Path) -> None:
     migrate.upgrade(url)
-    (folder / "9999.by_hand.sql").write_text("CREATE INDEX IF NOT EXISTS by_hand ON resource (project_key);\n")
-    migrate.migration_files.cache_clear()
+    add(folder, "9999.by_hand.sql", "CREATE INDEX IF NOT EXISTS by_hand ON resource (project_key);\n")
     concurrently = "CREATE INDEX CONCURRENTLY by_hand ON resource (project_key)"
     with psycopg.connect(url, autocommit=True) as operator:
         with psycopg.connect(url) as writer:
@@ -131,14 +133,10 @@ def test_an_index_that_was_built_by_hand_and_not_to_its_end_is_refused(
     assert migrate.upgrade(url) == ["9999.by_hand"]
 
 
-def test_a_deadlock_with_a_writer_is_tried_again(
-    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = cluster.create_database(project)
+def test_a_deadlock_with_a_writer_is_tried_again(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     migrate.upgrade(url)
     raising = "DO $$ BEGIN RAISE EXCEPTION 'as PostgreSQL does' USING ERRCODE = 'deadlock_detected'; END $$;\n"
-    (folder / "9999.deadlock.sql").write_text(raising)
-    migrate.migration_files.cache_clear()
+    add(folder, "9999.deadlock.sql", raising)
 
     def pause(_seconds: float) -> None:
         (folder / "9999.deadlock.sql").write_text("SELECT 1;\n")
@@ -148,12 +146,10 @@ def test_a_deadlock_with_a_writer_is_tried_again(
 
 
 def test_a_migration_gives_up_when_it_never_gets_the_lock(
-    cluster: Cluster, project: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = cluster.create_database(project)
     migrate.upgrade(url)
-    (folder / "9999.waits.sql").write_text(WAITING)
-    migrate.migration_files.cache_clear()
+    add(folder, "9999.waits.sql", WAITING)
     monkeypatch.setattr(migrate, "LOCK_ATTEMPTS", 2)
     monkeypatch.setattr(migrate, "time", SimpleNamespace(sleep=lambda _: None))
     with psycopg.connect(url) as export:
@@ -173,19 +169,8 @@ def test_a_database_with_another_encoding_is_refused(cluster: Cluster, project: 
         migrate.upgrade(cluster.conninfo_of(project))
 
 
-def test_every_key_and_index_of_the_resource_begins_with_the_project(database_url: str) -> None:
-    with psycopg.connect(database_url) as connection:
-        rows = connection.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'resource'").fetchall()
-    assert len(rows) >= 6
-    for name, definition in rows:
-        assert re.search(r"USING \w+ \(project_key\b", definition), name
-
-
-def test_the_migrations_of_an_extension_follow_those_of_the_service(
-    cluster: Cluster, project: str, tmp_path: Path
-) -> None:
+def test_the_migrations_of_an_extension_follow_those_of_the_service(url: str, tmp_path: Path) -> None:
     (tmp_path / "another.0001.schema.sql").write_text("CREATE TABLE of_another (a int);")
-    url = cluster.create_database(project)
     ids = [name.removesuffix(".sql") for name in FILES]
     assert migrate.upgrade(url) == ids
     assert [name for name, applied in migrate.status(url, (tmp_path,)).items() if not applied] == [
@@ -195,8 +180,7 @@ def test_the_migrations_of_an_extension_follow_those_of_the_service(
     assert migrate.upgrade(url) == []  # it is off again
 
 
-def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: Cluster, project: str) -> None:
-    url = cluster.create_database(project)
+def test_the_status_of_a_database_without_tables_leaves_it_without(url: str) -> None:
     listed = migrate.status(url)
     assert [f"{name}.sql" for name in listed] == FILES
     assert not any(listed.values())
@@ -204,10 +188,8 @@ def test_the_status_of_a_database_without_tables_leaves_it_without(cluster: Clus
         assert connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
 
 
-def test_requests_to_a_database_without_tables_are_503(
-    cluster: Cluster, settings: Settings, api: Api, project: str
-) -> None:
-    with open_app(settings, database_url=cluster.create_database(project)) as app:
+def test_requests_to_a_database_without_tables_are_503(url: str, settings: Settings, api: Api) -> None:
+    with open_app(settings, database_url=url) as app:
         answer = Api(app, api.project, api.token).get()
         assert answer.status_code == 503
         assert answer.get_json()["message"] == "The database lacks migrations of this version."

@@ -1,5 +1,6 @@
 """The connection for what the service itself has to know, and how long connections of the pool live."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -22,8 +23,7 @@ from tests.support.waiting import wait_until
 
 
 def test_a_session_that_ended_while_nobody_used_it_costs_no_request(settings: Settings, connection: Connection) -> None:
-    database = Database(str(settings.database_url), settings)
-    try:
+    with closing(Database(str(settings.database_url), settings)) as database:
         with database.own_connection() as own:
             first = own.info.backend_pid
         with database.own_connection() as own:
@@ -34,19 +34,16 @@ def test_a_session_that_ended_while_nobody_used_it_costs_no_request(settings: Se
         with database.own_connection() as own:
             assert own.info.backend_pid != first
             assert own.execute("SELECT 1").fetchone() == (1,)
-    finally:
-        database.close()
 
 
 def test_it_is_opened_anew_like_those_of_the_pool(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that others have replaced may live on. At the old one no revocation would be heard of."""
-    database = Database(str(settings.database_url), settings)
+    with closing(Database(str(settings.database_url), settings)) as database:
 
-    def backend() -> int:
-        with database.own_connection() as own:
-            return own.info.backend_pid
+        def backend() -> int:
+            with database.own_connection() as own:
+                return own.info.backend_pid
 
-    try:
         first = backend()
         database.replace_read_only_connections(database._opened())
         second = backend()
@@ -55,8 +52,6 @@ def test_it_is_opened_anew_like_those_of_the_pool(settings: Settings, monkeypatc
         later = monotonic() + 3601
         monkeypatch.setattr(pool, "monotonic", lambda: later)
         assert backend() != second
-    finally:
-        database.close()
 
 
 def test_a_single_connection_does_not_wait_for_ever_for_a_server_that_is_silent(settings: Settings) -> None:
@@ -94,11 +89,8 @@ def test_a_process_opens_it_first_and_does_with_one_less_for_requests(
 def test_connections_to_several_hosts_are_replaced_soon(settings: Settings, hosts: int, lifetime_s: float) -> None:
     """So a host that was away gets its share of them back."""
     url = "host=" + ",".join(["127.0.0.1"] * hosts) + " port=1 dbname=x"
-    database = Database(url, replace(settings, database_url=url))
-    try:
+    with closing(Database(url, replace(settings, database_url=url))) as database:
         assert database._opened().max_lifetime == lifetime_s
-    finally:
-        database.close()
 
 
 def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings) -> None:

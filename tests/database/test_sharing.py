@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from threading import Event
 from typing import Any
@@ -30,11 +30,8 @@ NOWHERE = "host=/nowhere dbname=x"
 
 @contextmanager
 def opened(url: str, settings: Settings, **options: Any) -> Generator[Database]:
-    database = Database(url, settings, **options)
-    try:
+    with closing(Database(url, settings, **options)) as database:
         yield database
-    finally:
-        database.close()
 
 
 def reason_of(future: Future[Any]) -> str:

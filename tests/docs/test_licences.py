@@ -20,7 +20,6 @@ def listed_under(heading: str) -> dict[str, str]:
 INSTALLED = listed_under("Installed with the service")
 
 LOCKED = set(re.findall("^([a-z0-9-]+)==", (ROOT / "ops/image/all-in-one.txt").read_text(), re.MULTILINE))
-PINNED = {canonicalize_name(line.partition("==")[0]) for line in (ROOT / "constraints.txt").read_text().split()}
 
 
 def named(package: Distribution) -> NormalizedName:

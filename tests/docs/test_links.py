@@ -7,12 +7,7 @@ import pytest
 
 from tests.support.pages import ROOT
 
-PAGES = sorted(
-    str(path.relative_to(ROOT))
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/decisions").glob("*.md"))
-)
-
-"""Finds paths from the root of the repository, in text and code."""
+PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 
 
 def anchor(heading: str) -> str:

@@ -20,29 +20,13 @@ from app.telemetry.metrics import (
 )
 from tests.support.api import Api
 from tests.support.applications import open_app
-from tests.support.pages import ROOT
+from tests.support.pages import Page
 from tests.support.waiting import wait_until
 
-DOCS = (ROOT / "docs/observability.md").read_text()
+PAGE = Page("docs/observability.md")
 
 
-def table(head: str) -> list[list[str]]:
-    """The rows of the table with this header row."""
-    lines = DOCS.partition(f"\n{head}\n")[2].splitlines()
-    rows: list[list[str]] = []
-    for line in lines[1:]:
-        if not line.startswith("|"):
-            break
-        rows.append([cell.strip() for cell in line.strip("|").split("|")])
-    assert rows, head
-    return rows
-
-
-def names(cell: str) -> set[str]:
-    return set(re.findall("`([^`]+)`", cell))
-
-
-METRICS = {row[0].strip("`"): row for row in table("| metric | type | labels | meaning |")}
+METRICS = {row[0]: row for row in PAGE.rows("Metrics")}
 
 
 def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, api: Api) -> None:
@@ -56,7 +40,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
             continue
         labels = {label for sample in family.samples for label in sample.labels} - {"le"}
         exposed[family.name + ("_total" if family.type == "counter" else "")] = (family.type, labels)
-    assert {name: (kind, names(labels)) for name, (_, kind, labels, _) in METRICS.items()} == exposed
+    assert {name: (kind, set(re.findall(r"\w+", labels))) for name, (_, kind, labels, _) in METRICS.items()} == exposed
 
 
 @pytest.mark.parametrize(
@@ -70,7 +54,7 @@ def test_docs_observability_lists_all_metrics_with_type_and_labels(app: Flask, a
     ],
 )
 def test_docs_observability_lists_the_values_of_labels(metric: str, values: set[str]) -> None:
-    assert values <= names(METRICS[f"sample_resource_{metric}"][3])
+    assert values <= set(re.findall("`([^`]+)`", METRICS[f"sample_resource_{metric}"][3]))
 
 
 ONLY_SOMETIMES = ("refusal", "region", "cloudProvider", "wait_ms", "lane")
@@ -98,9 +82,8 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
     with open_app(settings, database_url="host=/nowhere dbname=x") as app:
         assert app.test_client().get(f"/{api.project}/resource", headers=headers).status_code == 503
     lines = [list(json.loads(JsonLines().format(record))) for record in caplog.records if record.name == "app.request"]
-    documented = [row[0].strip("`") for row in table("| field | meaning |")]
+    documented = [name for name, _ in PAGE.rows("Log")]
     assert {name for line in lines for name in line} == set(documented)
     for line in lines:
         assert line == [name for name in documented if name in line]
-    (example,) = re.findall(r"^```json\n(.*?)\n```", DOCS, re.MULTILINE | re.DOTALL)
-    assert list(json.loads(example)) == [name for name in documented if name not in ONLY_SOMETIMES]
+    assert list(json.loads(PAGE.block("json"))) == [name for name in documented if name not in ONLY_SOMETIMES]

@@ -91,12 +91,6 @@ def test_the_tour_prints_the_expected_answers(port: int, database_url: str) -> N
     assert [re.findall(r'"statusCode":(\d+)', line) for line in refused] == [["409"], ["400"]]
 
 
-def block(mark: str) -> str:
-    """A block of README, by the comment before it."""
-    (found,) = re.findall(rf"^<!-- {mark} -->\n```\w+\n(.*?)^```$", README.text, re.MULTILINE | re.DOTALL)
-    return str(found)
-
-
 def test_the_first_requests_are_answered_as_readme_shows(port: int, database_url: str) -> None:
     script = README.text.partition("with curl 7.82 or newer:\n\n```sh\n")[2].partition("```")[0]
     script = (

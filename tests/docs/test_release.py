@@ -77,14 +77,6 @@ def release(repository: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 
-def refusal(repository: Path) -> str:
-    """The message of the release checks, which have to fail without making a tag."""
-    done = release(repository)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert git(repository, "tag") == ""
-    return done.stderr
-
-
 def test_release_checks_pass_for_a_repository_in_order(repository: Path) -> None:
     done = release(repository)
     assert (done.returncode, done.stderr) == (0, "")

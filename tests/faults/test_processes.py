@@ -4,6 +4,7 @@ import http.client
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import psutil
@@ -124,11 +125,8 @@ def test_recovery_from_a_pool_full_of_endless_queries(service: Service, report: 
             connection.execute("LOCK TABLE resource IN ACCESS EXCLUSIVE MODE")
             impatient = Load(service, updaters=0, creators=0)
             # More requests than the pools have connections: some wait for the lock, the others for a connection.
-            threads = [threading.Thread(target=impatient.request, args=("GET", "")) for _ in range(64)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            with ThreadPoolExecutor(64) as threads:
+                list(threads.map(lambda _: impatient.request("GET", ""), range(64)))
             assert all(answer.is_unavailable for _, answer in impatient.answers)
             for each in (impatient, load):
                 # Longest wait for a connection, then for the lock; a second for the way.

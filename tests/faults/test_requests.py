@@ -4,8 +4,8 @@ import http.client
 import json
 import re
 import socket
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -156,7 +156,7 @@ def test_bodies_of_100_megabytes_are_refused(
         piece = b"100000\r\n" + piece + b"\r\n"
     seen: list[bytes] = []
 
-    def send() -> None:
+    def send(_: int) -> None:
         with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
             connection.sendall(post(f"Content-Type: application/json\r\n{bearer}{coding}", b""))
             with suppress(OSError):
@@ -165,12 +165,10 @@ def test_bodies_of_100_megabytes_are_refused(
             with suppress(OSError):
                 seen.append(connection.recv(65536))
 
-    threads = [threading.Thread(target=send) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    beside = ordinary_client(service.port, "/demo/resource?limit=1", token, 2.0)
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        sent = threads.map(send, range(8))
+        beside = ordinary_client(service.port, "/demo/resource?limit=1", token, 2.0)
+    list(sent)
     grown = max(worker.memory_info().rss - was for worker, was in zip(service.workers, before, strict=True))
     report(f"p99 beside {beside.p99 * 1000:.0f} ms, memory +{grown / 2**20:.0f} MiB")
     assert all(answer[:10] in (b"", b"HTTP/1.1 4") for answer in seen)
@@ -198,7 +196,7 @@ def test_memory_does_not_grow(service: Service, token: str, report: Report) -> N
 def _send_mixed(service: Service, project: str, tokens: list[str], count: int) -> None:
     left = iter(range(count))
 
-    def client() -> None:
+    def client(_: int) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=15)
         for number in left:
             method, path, body = _MIXED[number % len(_MIXED)](project)
@@ -209,11 +207,8 @@ def _send_mixed(service: Service, project: str, tokens: list[str], count: int) -
             assert answer.status < 500 or answer.status == 503
         connection.close()
 
-    threads = [threading.Thread(target=client) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(client, range(8)))
 
 
 _MIXED: list[Callable[[str], tuple[str, str, Any]]] = [

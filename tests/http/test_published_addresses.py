@@ -1,6 +1,5 @@
 """Every address that the service prints or publishes works as it stands, however it is set up."""
 
-import json
 import re
 from itertools import product
 from typing import Any
@@ -49,11 +48,6 @@ def filled_in(server: dict[str, Any]) -> str:
     for name, variable in server.get("variables", {}).items():
         url = url.replace(f"{{{name}}}", variable["default"])
     return url
-
-
-def addresses_in(value: object) -> list[str]:
-    """All addresses in a JSON value."""
-    return ADDRESS.findall(json.dumps(value))
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=lambda changes: "-".join(str(value) for value in changes.values()))

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask, Response
 from flask.views import MethodView
 
-from app import create_app
 from app.config import Settings
 from app.identity.scopes import SCOPE_NAMES, accepted_scopes, public
 from tests.support.api import Api
+from tests.support.applications import open_app
 from tests.support.endpoints import endpoints, endpoints_of_a_project, is_public
 from tests.support.fixtures import TokenFor
 
@@ -57,7 +57,6 @@ class _Reached(Exception):
 @pytest.fixture
 def extended(settings: Settings) -> Iterator[Flask]:
     """An application with views whose marks are missing or in the wrong place."""
-    application = create_app(settings)
 
     def unmarked(**_: str) -> Response:
         raise _Reached
@@ -77,13 +76,13 @@ def extended(settings: Settings) -> Iterator[Flask]:
         def get(self) -> Response:
             raise _Reached
 
-    application.add_url_rule("/unmarked", view_func=unmarked, methods=["GET", "POST"])
-    application.add_url_rule("/<project_key:project_key>/unmarked", view_func=unmarked, endpoint="in_project")
-    application.add_url_rule("/half", view_func=HalfMarked.as_view("half"))
-    application.add_url_rule("/whole", view_func=public(MarkedAsAWhole.as_view("whole")))
-    application.add_url_rule("/only-rule", endpoint="nobody")
-    yield application
-    application.extensions["database"].close()
+    with open_app(settings) as application:
+        application.add_url_rule("/unmarked", view_func=unmarked, methods=["GET", "POST"])
+        application.add_url_rule("/<project_key:project_key>/unmarked", view_func=unmarked, endpoint="in_project")
+        application.add_url_rule("/half", view_func=HalfMarked.as_view("half"))
+        application.add_url_rule("/whole", view_func=public(MarkedAsAWhole.as_view("whole")))
+        application.add_url_rule("/only-rule", endpoint="nobody")
+        yield application
 
 
 def test_a_view_without_a_mark_cannot_be_reached(extended: Flask, project: str, token_for: TokenFor) -> None:

@@ -18,8 +18,6 @@ from tests.support.gunicorn_server import Gunicorn
 from tests.support.oauth import OAuthClient, basic
 from tests.support.secrecy import Secrecy
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def test_leaks_are_detected(token_for: TokenFor, connection: Connection, app: Flask) -> None:
     token, secret = token_for("view_test:p"), OAuthClient(app, connection, "view_test:p").made.client_secret

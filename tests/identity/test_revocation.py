@@ -1,20 +1,18 @@
 """Revocation of tokens and clients: POST /oauth/revoke (RFC 7009) and the command line."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from app import create_app
 from app.cli import main
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import clients
 from tests.support.api import Api, codes, send_concurrently
-from tests.support.applications import own_database
+from tests.support.applications import open_app, own_database
 from tests.support.cluster import Cluster
 from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
@@ -32,21 +30,15 @@ def client(app: Flask, connection: Connection, project: str) -> OAuthClient:
 @pytest.fixture
 def other_worker(settings: Settings) -> Iterator[Flask]:
     """A second application on the same database, as in another worker process."""
-    application = create_app(settings)
-    yield application
-    application.extensions["database"].close()
+    with open_app(settings) as application:
+        yield application
 
 
-@pytest.fixture
-def command(database_url: str) -> Callable[..., str]:
-    """Runs ``sample-resource`` with arguments and returns what it prints."""
-
-    def run(*arguments: str) -> str:
-        result = CliRunner().invoke(main, arguments, env={"DATABASE_URL": database_url})
-        assert result.exit_code == 0, result.output
-        return result.output
-
-    return run
+def run(url: str, *arguments: str, exit_code: int = 0) -> str:
+    """Run ``sample-resource`` with arguments, and return what it prints."""
+    result = CliRunner().invoke(main, arguments, env={"DATABASE_URL": url})
+    assert result.exit_code == exit_code, result.output
+    return result.output
 
 
 def seconds_until_refused(api: Api) -> float:
@@ -73,48 +65,37 @@ def test_a_revoked_token_is_refused_here_at_once_and_by_other_workers_in_time(
 
 
 def test_a_revoked_client_gets_no_token_and_its_tokens_are_refused(
-    client: OAuthClient, project: str, other_worker: Flask, command: Callable[..., str]
+    client: OAuthClient, project: str, other_worker: Flask, database_url: str
 ) -> None:
     token = client.token()
     workers = [Api(client.app, project, token), Api(other_worker, project, token)]
     assert [api.get().status_code for api in workers] == [200, 200]
-    printed = json.loads(command("client", "revoke", client.id))
+    printed = json.loads(run(database_url, "client", "revoke", client.id))
     assert printed["client_id"] == client.id
     for api in workers:
         seconds_until_refused(api)
     refused(client.grant(), 401, "invalid_client")
     refused(client.post("/oauth/introspect", {"token": token}), 401, "invalid_client")
-    again = json.loads(command("client", "revoke", client.id))
+    again = json.loads(run(database_url, "client", "revoke", client.id))
     assert again["revoked_at"] == printed["revoked_at"]
 
 
 def test_an_unknown_client_cannot_be_revoked(database_url: str) -> None:
-    result = CliRunner().invoke(main, ["client", "revoke", "nobody"], env={"DATABASE_URL": database_url})
-    assert result.exit_code == 1
-    assert result.output == "Error: There is no client 'nobody'.\n"
+    told = run(database_url, "client", "revoke", "nobody", exit_code=1)
+    assert told == "Error: There is no client 'nobody'.\n"
 
 
 def test_tokens_of_the_command_line_end_with_their_client(cluster: Cluster, settings: Settings, project: str) -> None:
     url = own_database(cluster)
-
-    def run(*arguments: str, exit_code: int = 0) -> str:
-        result = CliRunner().invoke(main, arguments, env={"DATABASE_URL": url})
-        assert result.exit_code == exit_code, result.output
-        return result.output
-
-    app = create_app(replace(settings, database_url=url))
-    try:
-        given = [run("token", "--scope", f"view_test:{project}").strip() for _ in range(2)]
+    with open_app(settings, database_url=url) as app:
+        given = [run(url, "token", "--scope", f"view_test:{project}").strip() for _ in range(2)]
         assert [Api(app, project, token).get().status_code for token in given] == [200, 200]
-        assert [json.loads(line)["client_id"] for line in run("client", "list").splitlines()] == ["command-line"]
-        run("client", "revoke", "command-line")
+        assert [json.loads(line)["client_id"] for line in run(url, "client", "list").splitlines()] == ["command-line"]
+        run(url, "client", "revoke", "command-line")
         for token in given:
             seconds_until_refused(Api(app, project, token))
-        assert run("token", "--scope", f"view_test:{project}", exit_code=1).startswith(
-            "Error: The client 'command-line' is revoked."
-        )
-    finally:
-        app.extensions["database"].close()
+        told = run(url, "token", "--scope", f"view_test:{project}", exit_code=1)
+        assert told.startswith("Error: The client 'command-line' is revoked.")
 
 
 def test_a_token_that_is_requested_while_its_client_is_revoked_is_refused(
@@ -135,14 +116,11 @@ def test_a_token_that_is_requested_while_its_client_is_revoked_is_refused(
 
 
 def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings, token_for: TokenFor) -> None:
-    alone = create_app(replace(settings, database_url="host=127.0.0.1 port=1"))
-    try:
+    with open_app(settings, database_url="host=127.0.0.1 port=1") as alone:
         answer = Api(alone, "p", token_for("manage_test:p")).get()
-        assert answer.status_code == 503
-        assert codes(answer) == ["OverCapacity"]
-        assert "Retry-After" in answer.headers
-    finally:
-        alone.extensions["database"].close()
+    assert answer.status_code == 503
+    assert codes(answer) == ["OverCapacity"]
+    assert "Retry-After" in answer.headers
 
 
 def test_tokens_and_their_revocation_outlive_the_processes(

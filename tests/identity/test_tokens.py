@@ -35,9 +35,7 @@ def test_a_row_is_kept_until_a_day_after_the_expiry() -> None:
     assert REAL_CLOCK_AND_IDS.kept_until(1000) == 1000 + DAY_S
 
 
-def test_a_token_that_expired_a_day_ago_is_removed_and_no_other(
-    own_connection: Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_that_expired_a_day_ago_is_removed_and_no_other(own_connection: Connection) -> None:
     gone, kept, valid = (
         tokens.issue_token(own_connection, "a", (), lifetime_s) for lifetime_s in (-DAY_S - 60, -DAY_S + 3600, 60)
     )
@@ -59,7 +57,7 @@ def test_the_oldest_are_removed_first_and_not_too_many_at_once(own_connection: C
 
 
 def test_issuing_tokens_removes_outdated_ones(
-    app: Flask, connection: Connection, project: str, token_for: TokenFor, monkeypatch: pytest.MonkeyPatch
+    app: Flask, connection: Connection, project: str, token_for: TokenFor
 ) -> None:
     """Many more than it issues, so that they do not pile up."""
     gone = [token_for(f"view_test:{project}", lifetime_s=-DAY_S - 60) for _ in range(3)]

@@ -84,9 +84,7 @@ def test_no_alternative_of_a_view_with_scopes_is_without_them(document: dict[str
         assert all(len(scopes) == 1 for each in operation["security"] for scopes in each.values())
 
 
-def test_every_parameter_has_a_schema_a_description_and_a_valid_example(
-    document: dict[str, Any],
-) -> None:
+def test_every_parameter_has_a_schema_a_description_and_a_valid_example(document: dict[str, Any]) -> None:
     for operation in operations(document):
         for parameter in operation["parameters"]:
             where = (operation["operationId"], parameter["name"])

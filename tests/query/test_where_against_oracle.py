@@ -237,13 +237,11 @@ def expected(library: Library, projection: Projection, predicate: Parsed) -> lis
 def test_sql_finds_what_python_finds(
     connection: psycopg.Connection[Any], library: Library, predicate: Parsed, projection: Projection
 ) -> None:
-    try:
+    with connection.transaction(force_rollback=True):
         store(connection, library)
         assert found(connection, printed(predicate), projection, {}) == expected(library, projection, predicate)
         negated = f"not({printed(predicate)})"
         assert found(connection, negated, projection, {}) == expected(library, projection, Not(predicate))
-    finally:
-        connection.rollback()
 
 
 @settings(many, max_examples=examples(100))
@@ -253,13 +251,11 @@ def test_a_variable_means_what_its_literal_means(
 ) -> None:
     variables: dict[str, list[str]] = {}
     replaced = with_variables(predicate, variables)
-    try:
+    with connection.transaction(force_rollback=True):
         store(connection, library)
         assert found(connection, printed(replaced), Projection.CURRENT, variables) == expected(
             library, Projection.CURRENT, predicate
         )
-    finally:
-        connection.rollback()
 
 
 def with_variables(term: Parsed, variables: dict[str, list[str]]) -> Parsed:

@@ -3,7 +3,6 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -13,18 +12,11 @@ from app.cli import main
 from app.database import migrate
 from app.database.connection import Connection
 from app.resource import bulk_store
-from app.resource.model import ResourceRow
 from tests.support.api import Api
 from tests.support.cluster import Cluster
-
-AT = "2030-01-01T00:00:00.000Z"
-
+from tests.support.rows import made
 
 by_triggers = pytest.mark.one_machine("Citus distributes no table with triggers, so the number is counted there")
-
-
-def made(number: int) -> list[ResourceRow]:
-    return [ResourceRow(uuid4(), 1, None, AT, AT, "c", "c", "{}", None, None, None) for _ in range(number)]
 
 
 def kept(connection: Connection, project: str) -> int | None:
@@ -34,6 +26,10 @@ def kept(connection: Connection, project: str) -> int | None:
 
 def total(api: Api) -> int:
     return api.get(query_string={"limit": 0}).get_json()["total"]
+
+
+def insert(connection: Connection, project: str, number: int) -> None:
+    bulk_store.copy_in(connection, project, [made() for _ in range(number)])
 
 
 @by_triggers
@@ -46,7 +42,7 @@ def test_every_way_of_writing_is_counted(api: Api, connection: Connection) -> No
     assert api.put(json=taken).status_code == 200
     assert api.put(json={**taken, "key": "k-2"}).status_code == 201
     assert total(api) == kept(connection, api.project) == 3
-    bulk_store.copy_in(connection, api.project, made(5))
+    insert(connection, api.project, 5)
     assert total(api) == kept(connection, api.project) == 8
     assert api.delete(f"/{resource['id']}?version={resource['version']}").status_code == 200
     assert total(api) == kept(connection, api.project) == 7
@@ -58,9 +54,9 @@ def test_every_way_of_writing_is_counted(api: Api, connection: Connection) -> No
 def test_what_is_rolled_back_is_not_counted(api: Api, connection: Connection) -> None:
     api.create()
     with pytest.raises(psycopg.errors.UniqueViolation):
-        bulk_store.copy_in(connection, api.project, made(3) * 2)
+        bulk_store.copy_in(connection, api.project, [made()] * 2)
     with connection.transaction(force_rollback=True):
-        bulk_store.copy_in(connection, api.project, made(3))
+        insert(connection, api.project, 3)
         assert kept(connection, api.project) == 4
         assert total(api) == 1, "another snapshot"
     assert total(api) == kept(connection, api.project) == 1
@@ -69,7 +65,7 @@ def test_what_is_rolled_back_is_not_counted(api: Api, connection: Connection) ->
 @by_triggers
 def test_a_statement_on_several_projects_counts_each(connection: Connection, project: str) -> None:
     for number in (1, 2, 3):
-        bulk_store.copy_in(connection, f"{project}-{number}", made(number))
+        insert(connection, f"{project}-{number}", number)
     connection.execute(
         "INSERT INTO resource (project_key, id, version, created_at, last_modified_at, created_by, last_modified_by,"
         " object_type) SELECT %s || right(project_key, 2), gen_random_uuid(), 1, now(), now(), 'c', 'c', '{}'"
@@ -93,7 +89,7 @@ def test_each_snapshot_has_the_number_of_its_resources_while_many_write(
             begin.wait(timeout=30)
             for _ in range(25):
                 with own.transaction(force_rollback=chance.random() < 0.2):
-                    bulk_store.copy_in(own, project, made(chance.randrange(1, 4)))
+                    insert(own, project, chance.randrange(1, 4))
                     own.execute(
                         "DELETE FROM resource WHERE project_key = %s AND id IN"
                         " (SELECT id FROM resource WHERE project_key = %s LIMIT 1 FOR UPDATE SKIP LOCKED)",
@@ -118,7 +114,7 @@ def test_each_snapshot_has_the_number_of_its_resources_while_many_write(
 
 
 def test_a_project_whose_number_is_not_kept_is_counted(api: Api, connection: Connection) -> None:
-    bulk_store.copy_in(connection, api.project, made(3))
+    insert(connection, api.project, 3)
     connection.execute("DELETE FROM resource_count WHERE project_key = %s", (api.project,))
     assert total(api) == 3
 
@@ -131,7 +127,7 @@ def test_projects_are_listed_with_their_numbers(cluster: Cluster, project: str) 
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         for name, number in (("b", 2), ("a", 3), ("emptied", 1)):
-            bulk_store.copy_in(connection, name, made(number))
+            insert(connection, name, number)
         connection.execute("DELETE FROM resource WHERE project_key = 'emptied'")
     listed = CliRunner().invoke(main, ["db", "projects"], env={"DATABASE_URL": url})
     assert (listed.exit_code, listed.output) == (0, "a\t3\nb\t2\n")
@@ -141,7 +137,7 @@ def test_data_of_a_dump_are_counted_although_it_empties_the_search_path(cluster:
     url = cluster.create_database(project)
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
-        bulk_store.copy_in(connection, "a", made(1))
+        insert(connection, "a", 1)
         connection.execute("SET search_path = ''")
         connection.execute(
             "INSERT INTO public.resource (project_key, id, version, created_at, last_modified_at, created_by,"

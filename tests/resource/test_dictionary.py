@@ -5,7 +5,6 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -15,6 +14,7 @@ from app.database.connection import Connection
 from app.resource import bulk_store
 from app.resource.model import ResourceRow
 from tests.support.api import Api, send_concurrently
+from tests.support.rows import made
 
 
 def dictionary(connection: Connection, project: str) -> set[str]:
@@ -23,10 +23,9 @@ def dictionary(connection: Connection, project: str) -> set[str]:
 
 
 def stored(key: str, *texts: str, staged: str | None = None) -> ResourceRow:
-    at = "2030-01-01T00:00:00.000Z"
     array = json.dumps({"arrayOfStringExample": texts}, separators=(",", ":"))
     staged_array = None if staged is None else f'{{"arrayOfStringExample":["{staged}"]}}'
-    return ResourceRow(uuid4(), 1, key, at, at, "c", "c", array, "of property", staged_array, None)
+    return made(array, key=key, some_property="of property", staged=staged_array)
 
 
 def test_every_way_of_writing_adds_its_words(api: Api, connection: Connection) -> None:
@@ -108,11 +107,11 @@ def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_ur
         barrier.wait(timeout=30)
         with psycopg.connect(database_url, autocommit=True) as connection:
             for step in range(8):
-                made = [
+                rows = [
                     stored(f"k-{number}-{step}-{one}", *chance.sample([f"w{step}x{n}" for n in range(50)], 30))
                     for one in range(chance.choice((1, 20)))
                 ]
-                bulk_store.copy_in(connection, project, made)
+                bulk_store.copy_in(connection, project, rows)
 
     barrier = Barrier(6)
     with ThreadPoolExecutor(6) as threads:

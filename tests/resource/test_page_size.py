@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from app.database.connection import Connection
+from app.resource import bulk_store
 from app.resource.model import FACET_BYTES_AT_MOST
 from app.resource.object_type import OBJECT_TYPE_BYTES_AT_MOST
 from tests.support.api import Api
+from tests.support.rows import made
 from tests.support.statements import recorded
 
 LISTS = ("", "/sorted-query-parameters", "/searchApiPattern")
@@ -107,14 +109,8 @@ def test_a_page_is_one_statement(api: Api, connection: Connection) -> None:
 def test_the_terms_of_facets_are_bounded_together(api: Api, connection: Connection) -> None:
     assert FACET_BYTES_AT_MOST == 4 * KIB * KIB
     text = "x" * 60_000
-    connection.execute(
-        """
-        INSERT INTO resource (project_key, id, version, created_at, last_modified_at, created_by, last_modified_by,
-            object_type)
-        SELECT %s, gen_random_uuid(), 1, now(), now(), 'c', 'c', '{"arrayOfStringExample":["' || n || %s || '"]}'
-        FROM generate_series(101, 160) n""",
-        (api.project, text),
-    )
+    rows = [made(f'{{"arrayOfStringExample":["{number}{text}"]}}') for number in range(101, 161)]
+    bulk_store.copy_in(connection, api.project, rows)
 
     def faceted(*facets: str) -> Any:
         return api.get("/searchApiPattern", query_string={"limit": 0, "facet": list(facets)})

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-import psycopg
-
+from app.database.connection import Connection
+from app.resource import bulk_store
 from tests.support.api import Api
+from tests.support.rows import made
 from tests.support.statements import recorded
 
 PATH = "/sorted-query-parameters"
@@ -28,17 +29,9 @@ def some_property(api: Api, text: str | None, **fields: Any) -> dict[str, Any]:
     return created if text is None else api.update(created, {"action": "changeSomeProperty", "someProperty": text})
 
 
-def test_the_total_is_exact_up_to_ten_thousand(api: Api, database_url: str) -> None:
+def test_the_total_is_exact_up_to_ten_thousand(api: Api, connection: Connection) -> None:
     api.create()
-    with psycopg.connect(database_url) as connection:
-        connection.execute(
-            """
-            INSERT INTO resource (project_key, id, version, created_at, last_modified_at,
-                created_by, last_modified_by, object_type)
-            SELECT %s, gen_random_uuid(), 1, now(), now(), 'c', 'c', '{}' FROM generate_series(1, 9999)
-            """,
-            [api.project],
-        )
+    bulk_store.copy_in(connection, api.project, [made() for _ in range(9_999)])
     answer = page(api, limit=1)
     assert answer["total"] == 10_000
     assert "totalCapped" not in answer

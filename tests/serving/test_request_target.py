@@ -21,57 +21,40 @@ def port(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield port
 
 
-@pytest.mark.parametrize(
-    ("request_bytes", "status", "code"),
-    [
-        (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
-        (b"get / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /\xc3\xa4 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
-        (b"GET http://x/health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: user@x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live HTTP/1.1\r\nHost: [:::]\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /health/live#x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
-        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
-        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
-        (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
-        (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
-    ],
-    ids=[
-        "line",
-        "version",
-        "lower-case-method",
-        "blank-in-target",
-        "byte-beyond-ascii-in-target",
-        "no-host",
-        "no-host-but-in-target",
-        "two-hosts",
-        "two-hosts-1.0",
-        "path-in-host",
-        "list-of-hosts",
-        "user-in-host",
-        "brackets-in-host",
-        "name",
-        "coding",
-        "second-coding",
-        "fragment",
-        "lengths",
-        "long-line",
-        "header",
-        "long-header",
-        "many-headers",
-    ],
-)
+def answer_on(connection: socket.socket) -> http.client.HTTPResponse:
+    answer = http.client.HTTPResponse(connection)
+    answer.begin()
+    return answer
+
+
+REFUSED = {
+    "line": (b"GARBAGE\r\n\r\n", 400, "InvalidInput"),
+    "version": (b"GET / HTTP/9.9\r\n\r\n", 400, "InvalidInput"),
+    "lower-case-method": (b"get / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "blank-in-target": (b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "byte-beyond-ascii-in-target": (b"GET /\xc3\xa4 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "no-host": (b"GET /health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+    "no-host-but-in-target": (b"GET http://x/health/live HTTP/1.1\r\n\r\n", 400, "InvalidInput"),
+    "two-hosts": (b"GET /health/live HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "two-hosts-1.0": (b"GET /health/live HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "path-in-host": (b"GET /health/live HTTP/1.1\r\nHost: x/y\r\n\r\n", 400, "InvalidInput"),
+    "list-of-hosts": (b"GET /health/live HTTP/1.1\r\nHost: x, y\r\n\r\n", 400, "InvalidInput"),
+    "user-in-host": (b"GET /health/live HTTP/1.1\r\nHost: user@x\r\n\r\n", 400, "InvalidInput"),
+    "brackets-in-host": (b"GET /health/live HTTP/1.1\r\nHost: [:::]\r\n\r\n", 400, "InvalidInput"),
+    "name": (b"GET / HTTP/1.1\r\nb\xc3\xa4d name: x\r\n\r\n", 400, "InvalidInput"),
+    "coding": (b"GET / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 400, "InvalidInput"),
+    "second-coding": (b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400, "InvalidInput"),
+    "fragment": (b"GET /health/live#x HTTP/1.1\r\nHost: x\r\n\r\n", 400, "InvalidInput"),
+    "lengths": (b"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "InvalidInput"),
+    "long-line": (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414, "InvalidInput"),
+    "header": (b"GET / HTTP/1.1\r\nLong: " + b"a" * 9000 + b"\r\n\r\n", 431, "RequestRejected"),
+    "long-header": (b"GET / HTTP/1.1\r\nLong: " + b"a" * 1_000_000 + b"\r\n\r\n", 431, "RequestRejected"),
+    "many-headers": (b"GET / HTTP/1.1\r\n" + b"Many: x\r\n" * 200 + b"\r\n", 431, "RequestRejected"),
+}
+"""Requests that gunicorn cannot parse, each with the status and the code of the answer."""
+
+
+@pytest.mark.parametrize(("request_bytes", "status", "code"), REFUSED.values(), ids=REFUSED)
 def test_requests_that_cannot_be_parsed_are_refused_in_json(
     port: int, request_bytes: bytes, status: int, code: str
 ) -> None:
@@ -79,8 +62,7 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
         # The connection may end while the client is still sending; the error has to arrive all the same.
         with contextlib.suppress(OSError):
             connection.sendall(request_bytes)
-        answer = http.client.HTTPResponse(connection)
-        answer.begin()
+        answer = answer_on(connection)
         body = json.loads(answer.read())
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
@@ -101,9 +83,7 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
 def test_a_person_understands_what_is_wrong(port: int, request_line: bytes, words: str) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=15) as connection:
         connection.sendall(request_line + b"\r\nHost: x\r\n\r\n")
-        answer = http.client.HTTPResponse(connection)
-        answer.begin()
-        assert json.loads(answer.read())["message"].endswith(words)
+        assert json.loads(answer_on(connection).read())["message"].endswith(words)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +113,7 @@ def test_the_answer_to_a_body_that_is_not_read_arrives(port: int, length: int, c
 
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_request_whose_body_is_cut_off_is_not_carried_out(
-    port: int, database_url: str, token_for: TokenFor, project: str, hangs_up: bool
+    port: int, token_for: TokenFor, project: str, hangs_up: bool
 ) -> None:
     bearer = {"Authorization": f"Bearer {token_for(f'manage_test:{project}')}", "Content-Type": "application/json"}
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=15)) as connection:
@@ -144,8 +124,7 @@ def test_a_request_whose_body_is_cut_off_is_not_carried_out(
             cut.sendall(f"DELETE {path} HTTP/1.1\r\n{head}\r\n".encode())
             cut.shutdown(socket.SHUT_WR)
             if not hangs_up:
-                answer = http.client.HTTPResponse(cut)
-                answer.begin()
+                answer = answer_on(cut)
                 assert answer.status == 400
                 assert "it did not arrive whole" in json.loads(answer.read())["message"]
         connection.request("GET", path, headers=bearer)

@@ -7,6 +7,7 @@ import contextlib
 import socket
 import threading
 import time
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -147,8 +148,7 @@ def test_a_connection_to_a_silent_database_is_closed(
     database_url: str, monkeypatch: pytest.MonkeyPatch, as_greenlet: bool
 ) -> None:
     monkeypatch.setattr("app.database.pooled_connection.monkey.is_module_patched", lambda _: as_greenlet)
-    database = Database(database_url, Settings(statement_timeout_ms=2000))
-    try:
+    with closing(Database(database_url, Settings(statement_timeout_ms=2000))) as database:
         with database.connection() as connection:
             assert isinstance(connection, LimitedConnection)
             assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -159,5 +159,3 @@ def test_a_connection_to_a_silent_database_is_closed(
             assert connection.closed
         with database.connection() as connection:
             assert connection.execute("SELECT 2").fetchone() == (2,)
-    finally:
-        database.close()

@@ -157,7 +157,9 @@ def contract_check(request: pytest.FixtureRequest) -> Iterator[None]:
     contract: Contract = request.getfixturevalue("app").extensions["contract"]
     contract.violations.clear()
     yield
-    assert contract.violations == []
+    assert not contract.violations, (
+        f"An answer differs from its schema, of app/openapi/parts.json or of the view: {contract.violations[0]}"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.query.object_fields import OBJECT_FIELDS, ArrayField, ItemType
 
 Values = Mapping[ItemType, st.SearchStrategy[Any]]
-"""The strategies for the items of each type."""
+"""The strategies for the items of each type. Items of other types are those of the field's example."""
 
 
 def object_types(values: Values, at_most: int | None = None) -> st.SearchStrategy[dict[str, Any]]:
@@ -24,5 +24,5 @@ def _items(row: ArrayField, values: Values, at_most: int | None) -> st.SearchStr
         members = {member.name: values[member.type] for member in row.members}
         item: st.SearchStrategy[Any] = st.fixed_dictionaries({}, optional=members)
     else:
-        item = values[row.type]
+        item = values[row.type] if row.type in values else st.sampled_from(row.example)
     return st.lists(item, unique=row.unique, min_size=row.length or 0, max_size=row.length or at_most)

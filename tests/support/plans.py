@@ -62,7 +62,7 @@ ABOUT_ALL = {
 WHAT_NEXT = """
 A statement in the fast lane may read few rows, or 1 % of the project, with any statistics. `tests/support/plans.py`
 shows its plan: EXPLAIN (ANALYZE, BUFFERS) of the statement with the parameters of the walk. Either give its
-condition an index that serves it in every mode (docs/performance.md names those that there are), or, if what a client
+condition an index that serves it in every mode (migrations/ has those that there are), or, if what a client
 asks has to read the whole project, say so in the row of its field or operator (`indexed`): its lane follows."""
 """The end of the failure message for a statement that reads too much: what to do about it."""
 

@@ -16,7 +16,6 @@ import psycopg
 import pytest
 from flask import Flask, request
 
-from app import create_app
 from app.config import Settings
 from app.database import migrate
 from app.database.admission import Lane
@@ -29,6 +28,7 @@ from app.resource.searching.dictionary import add_words_of, add_words_of_all, re
 from app.resource.writing.store import find
 from tests.support import variants
 from tests.support.api import EXAMPLE, Api
+from tests.support.applications import open_app
 from tests.support.cluster import Cluster
 from tests.support.oauth import OAuthClient, issue
 from tests.support.statements import APP, Statement, recorded
@@ -71,12 +71,13 @@ def walk(cluster: Cluster) -> Walked:
     url = cluster.create_database(name)
     try:
         migrate.upgrade(url)
-        app = create_app(Settings(database_url=url, connections=1, statement_timeout_ms=60_000))
-        try:
-            with recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
-                return _Walk(app, connection, statements).walk()
-        finally:
-            app.extensions["database"].close()
+        settings = Settings(database_url=url, connections=1, statement_timeout_ms=60_000)
+        with (
+            open_app(settings) as app,
+            recorded() as statements,
+            psycopg.connect(url, autocommit=True) as connection,
+        ):
+            return _Walk(app, connection, statements).walk()
     finally:
         cluster.drop_database(name)
 

@@ -12,13 +12,6 @@ from app.config import Settings
 from app.telemetry.logs import TextLines, configure_logging
 
 
-def app_record(exc_info: bool = False) -> logging.LogRecord:
-    """A log record of two lines with a field."""
-    record = logging.LogRecord("app", logging.INFO, "file", 1, "two\nlines", (), sys.exc_info() if exc_info else None)
-    record.__dict__["fields"] = {"status": 200}
-    return record
-
-
 def request_record(status: int, **further: Any) -> logging.LogRecord:
     """The log record of a request."""
     record = logging.LogRecord("app.request", logging.INFO, "file", 1, "request", (), None)

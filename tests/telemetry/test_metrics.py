@@ -1,18 +1,16 @@
 """What the application counts, in one process, and who may read it on the public port."""
 
-import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask import Flask
 
-from app import create_app
 from app.config import InvalidSetting, Settings
 from app.errors import CATALOGUE
 from app.telemetry.metrics import metrics
 from tests.support.api import Api, codes
+from tests.support.applications import open_app
 from tests.support.samples import samples, value
 
 TOKEN = "a-metrics-token.of~some+length/=="
@@ -73,9 +71,8 @@ def test_every_code_and_result_is_exposed_before_it_first_occurs(app: Flask) -> 
 
 
 def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Counted) -> None:
-    app = create_app(replace(settings, connections=1, queue_timeout_ms=50, statement_timeout_ms=100))
-    database = app.extensions["database"]
-    with contextlib.closing(database):
+    with open_app(settings, connections=1, queue_timeout_ms=50, statement_timeout_ms=100) as app:
+        database = app.extensions["database"]
         with pytest.raises(Exception, match="took too long"), database.connection() as connection:
             connection.execute("SELECT pg_sleep(5)")
         with (
@@ -84,9 +81,8 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
             database.connection(),
         ):
             pass
-    away = create_app(replace(settings, database_url="host=/nowhere dbname=x"))
-    with contextlib.closing(away.extensions["database"]) as database:  # noqa: SIM117 -- what fails stands alone
-        with pytest.raises(Exception, match="not available"), database.connection():
+    with open_app(settings, database_url="host=/nowhere dbname=x") as app:  # noqa: SIM117 -- what fails stands alone
+        with pytest.raises(Exception, match="not available"), app.extensions["database"].connection():
             pass
     reasons = {
         reason: counted("database_refusals_total", reason=reason)
@@ -96,15 +92,12 @@ def test_database_refusals_are_counted_by_reason(settings: Settings, counted: Co
 
 
 def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
-    def count() -> None:
+    def count(_: int) -> None:
         for _ in range(2000):
             metrics.count_request("GET", "/another-test", 200, 0.001, 0.0005)
 
-    threads = [Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(count, range(4)))
     assert counted("http_requests_total", route="/another-test") == 8000
     assert counted("http_request_sql_seconds_count", route="/another-test") == 8000
 
@@ -114,9 +107,8 @@ def test_concurrent_counts_lose_nothing(counted: Counted) -> None:
 
 @pytest.fixture
 def with_token(settings: Settings) -> Iterator[Flask]:
-    application = create_app(replace(settings, metrics_token=TOKEN))
-    yield application
-    application.extensions["database"].close()
+    with open_app(settings, metrics_token=TOKEN) as application:
+        yield application
 
 
 def test_the_token_gives_access(with_token: Flask) -> None:
