@@ -117,9 +117,11 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
     RETURN (
         SELECT ('{' || coalesce(string_agg(to_json(f.name) || ':' || CASE jsonb_typeof(f.items -> 0)
-            WHEN 'object' THEN f.items::text
+            WHEN 'number' THEN to_json(ARRAY(
+                SELECT DISTINCT i.item::numeric FROM jsonb_array_elements(f.items) i (item) ORDER BY 1))::text
             WHEN 'string' THEN to_json(ARRAY(
                 SELECT DISTINCT i.item COLLATE "C" FROM jsonb_array_elements_text(f.items) i (item) ORDER BY 1))::text
+            WHEN 'object' THEN f.items::text
             ELSE to_json(ARRAY(
                 SELECT DISTINCT i.item FROM jsonb_array_elements(f.items) i (item) ORDER BY 1))::text
             END, ','), '') || '}')::jsonb
