@@ -111,7 +111,7 @@ $$;
 -- An ObjectType whose arrays of scalars have each value once, in order. No condition asks how often or where a
 -- value stands in an array. A facet counts a resource once for each of its values: to find them with each request
 -- would take 1.3 to 1.7 times as long, and a write takes some 30 µs for it. The result becomes jsonb from text, since
--- jsonb_object_agg takes longer.
+-- jsonb_object_agg takes longer. Numbers are sorted as numeric, since sorting them as jsonb takes three times as long.
 CREATE FUNCTION distinct_items(object_type jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
