@@ -64,11 +64,10 @@ def _what_is_wrong(exception: Exception) -> str:
     return next((words for kind, words in _WORDS if isinstance(exception, kind)), "It is no request of HTTP/1.1.")
 
 
-def refusal(exception: BaseException, address: str, *, head_only: bool) -> bytes:
+def refusal(exception: BaseException, address: str) -> bytes:
     """Log and count a request that gunicorn could not parse, or that failed outside of the application.
 
     :param address: the address of the client; empty behind a Unix socket.
-    :param head_only: whether the answer has no body, since the request's method is HEAD.
     :return: the bytes of the answer. It ends the connection, because the beginning of the next request is unknown.
     """
     error, correlation_id = error_for(exception), str(uuid4())
@@ -83,7 +82,7 @@ def refusal(exception: BaseException, address: str, *, head_only: bool) -> bytes
         "Connection: close",
         *(f"{name}: {value}" for name, value in error.headers.items()),
     ]
-    return "\r\n".join([*head, "", ""]).encode("latin-1") + (b"" if head_only else body)
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + body
 
 
 def check_request(request: Request) -> None:

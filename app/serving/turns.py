@@ -4,8 +4,10 @@ gevent runs other greenlets only when one has to wait. A connection whose next b
 """
 
 import select
+import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 import gevent
@@ -13,8 +15,8 @@ from gevent import monkey
 from gevent import socket as cooperative
 from gunicorn.http.errors import ParseException
 
-_CHUNKS_IN_TURN = 100
-"""The chunks of a body that are read before other connections get their turn: less than a millisecond."""
+_TURN_S = 0.001
+"""The time for which a connection reads pieces of a body that have arrived before other connections get their turn."""
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
@@ -32,30 +34,58 @@ def is_readable(sock: Any) -> bool:
     return bool(poll.poll(0))
 
 
-def let_others_go(sock: Any) -> None:
+def let_others_go(sock: Any) -> bool:
     """Let the event loop look at all connections before this one goes on.
 
-    ``sleep(0)`` would not do so: the event loop runs up to fifty waiting greenlets before it looks. It looks when it
-    waits for a socket. This one is ready to be written to, unless its client does not read its answers.
+    ``sleep(0)`` would not do so: the event loop first runs greenlets that wait for nothing, at least fifty of them. A
+    greenlet that waits for a socket makes it look. The socket can be written to at once, unless its client does not
+    read its answers.
 
-    :raises TimeoutError: if it cannot be written to within the socket's time limit.
+    :return: False if the client has read nothing within the socket's time limit.
     """
-    cooperative.wait_write(sock.fileno(), sock.gettimeout())
+    try:
+        cooperative.wait_write(sock.fileno(), sock.gettimeout())
+    except TimeoutError:
+        return False
+    return True
 
 
-def in_turns(chunks: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
-    """The chunks of a body, with a turn for other connections every :data:`_CHUNKS_IN_TURN` chunks."""
-    for number, chunk in enumerate(chunks or ()):
-        if number % _CHUNKS_IN_TURN == _CHUNKS_IN_TURN - 1:
+def in_turns(pieces: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
+    """The pieces of a body in chunks, with a turn for other connections every millisecond."""
+    began = monotonic()
+    for piece in pieces or ():
+        if monotonic() - began > _TURN_S:
             let_others_go(sock)
-        yield chunk
+            began = monotonic()
+        yield piece
 
 
-def reads_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
-    """Read and discard bytes up to the end, with a turn for other connections after each read.
+def rest_is_read(body: Any, sock: Any) -> bool:
+    """Read and discard what is left of a request's body after the answer.
 
-    :return: False if they are too many, too slow or malformed.
+    :param body: gunicorn's, whose ``failed`` says that reading it has failed.
+    :return: False if the connection has to end: it is closed, or nobody knows where the next request begins, since the
+        rest is malformed, too long or too slow.
     """
+    if sock.fileno() < 0:  # gunicorn closes a connection whose answer fails halfway
+        return False
+    if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
+        return True
+    is_read = _discards(body.read, sock)
+    if body.failed:
+        end_after_answer(sock)
+    return is_read and not body.failed
+
+
+def end_after_answer(sock: Any) -> None:
+    """End a connection so that its client gets the last answer, whatever the client still sends."""
+    with suppress(OSError):  # the client may be gone
+        sock.shutdown(socket.SHUT_WR)
+        _discards(sock.recv, sock)
+
+
+def _discards(read: Callable[[int], bytes], sock: Any) -> bool:
+    """Read and discard bytes, with a turn for other connections after each read. Return whether the end was reached."""
     left = _DISCARDED_AT_MOST
     with suppress(OSError, ParseException), gevent.Timeout(_DISCARDED_WITHIN_S, TimeoutError):
         while left > 0:

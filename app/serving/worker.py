@@ -12,6 +12,7 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
+from gevent import GreenletExit
 from gevent import socket as cooperative
 from gunicorn import util
 from gunicorn.http.body import ChunkedReader
@@ -22,7 +23,7 @@ from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.http.malformed import refusal
-from app.serving.turns import in_turns, is_readable, let_others_go, reads_to_end
+from app.serving.turns import end_after_answer, in_turns, is_readable, let_others_go, rest_is_read
 from app.telemetry.metrics import metrics
 
 _HEADERS_AT_MOST = 56 * 1024
@@ -30,13 +31,16 @@ _HEADERS_AT_MOST = 56 * 1024
 they are at most 64 KiB. gunicorn's own limits would allow 819 KB, all of which it searches whenever more bytes arrive.
 """
 
+_READ_AT_ONCE = 8192
+"""The most bytes that gunicorn reads at once. With the last bytes of a head the first ones of a body may arrive."""
+
 
 class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
         """Parse the request line and the header lines."""
-        self.max_buffer_headers = _HEADERS_AT_MOST
+        self.max_buffer_headers = _HEADERS_AT_MOST + _READ_AT_ONCE
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
@@ -53,8 +57,9 @@ class Worker(GeventWorker):
         """Run the worker until it ends."""
         RequestParser.mesg_class = BoundedRequest
         self._open = set[socket.socket]()
-        self._working = set[socket.socket]()
-        """The connections whose request is being worked on."""
+        """The connections of clients."""
+        self._busy = set[socket.socket]()
+        """Those of them whose request is being answered."""
         super().init_process()
 
     def patch(self) -> None:
@@ -74,14 +79,15 @@ class Worker(GeventWorker):
         metrics.sample_pools()
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
-            for client in self._open - self._working:
-                # By another socket of the same connection: gevent would wake the greenlet that waits with an error.
+            for client in self._open - self._busy:
+                # The shutdown goes through a duplicate: on the client's own socket, gevent would raise an error in the
+                # greenlet that waits for the next request. So that greenlet sees an ordinary end.
                 with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
                     same.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve a connection to its end. It ends if its client sends or reads nothing for ``keepalive`` seconds, which
-        gunicorn would limit only for the head of a request."""
+        """Serve a connection to its end. It ends when its client sends or reads nothing for ``keepalive`` seconds.
+        gunicorn's own limit is only for the head of a request."""
         client.settimeout(self.cfg.keepalive or None)
         self._open.add(client)
         try:
@@ -91,37 +97,35 @@ class Worker(GeventWorker):
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer a request, and read what is left of its body. Then let other connections have their turn, if the next
-        request has arrived."""
+        request has arrived. StopIteration is gunicorn's sign that the connection ends."""
         for name, value in req.headers:
             # gunicorn knows Connection only as one line with one option.
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         if isinstance(req.body.reader, ChunkedReader):
             req.body.reader.parser = in_turns(req.body.reader.parser, sock)
-        self._working.add(sock)
+        self._busy.add(sock)
         is_last = False
         try:
-            super().handle_request(listener_name, req, sock, addr)
-        except StopIteration:  # gunicorn's sign that the connection ends after this answer
+            AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would go on after a kill
+        except StopIteration:
             is_last = True
-        except TimeoutError:  # the client does not read its answer
+        except (TimeoutError, GreenletExit):  # the client does not read its answer, or the time of a stop is over
             raise StopIteration from None
         finally:
-            self._working.discard(sock)
-        is_read = getattr(req.body.reader, "length", None) == 0 or reads_to_end(req.body.read, sock)
-        if is_last or not is_read:
+            self._busy.discard(sock)
+        if not rest_is_read(req.body, sock) or is_last:
             raise StopIteration
-        if req.unreader.buf.getbuffer().nbytes or is_readable(sock):
-            let_others_go(sock)
+        has_next = req.unreader.buf.getbuffer().nbytes or is_readable(sock)
+        if has_next and not let_others_go(sock):
+            raise StopIteration
         return True
 
-    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answer a request that could not be parsed, or that failed outside of the application."""
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:  # noqa: ARG002 -- gunicorn's signature
+        """Answer a request whose head could not be parsed, or that failed outside of the application."""
         if isinstance(exc, ssl.SSLError):
             self.log.debug("Closing a connection without TLS: %s", exc)
             return
-        answer = refusal(exc, addr[0] if addr else "", head_only=getattr(req, "method", None) == "HEAD")
         with suppress(OSError):  # the client may be gone
-            util.write_nonblock(client, answer)
-            client.shutdown(socket.SHUT_WR)
-            reads_to_end(client.recv, client)
+            util.write_nonblock(client, refusal(exc, addr[0] if addr else ""))
+        end_after_answer(client)

@@ -111,6 +111,17 @@ def test_the_answer_to_a_body_that_is_not_read_arrives(port: int, length: int, c
             assert connection.getresponse().status == 200
 
 
+@pytest.mark.parametrize("is_read", [False, True])
+def test_the_answer_to_a_malformed_chunk_arrives(port: int, token_for: TokenFor, project: str, is_read: bool) -> None:
+    token = f"Authorization: Bearer {token_for(f'manage_test:{project}')}\r\n" if is_read else ""
+    head = f"POST /{project}/resource HTTP/1.1\r\nHost: x\r\n{token}Content-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=15) as connection:
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\nzz\r\n".encode() + b"x" * 300_000)
+        connection.shutdown(socket.SHUT_WR)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))  # a reset would raise an error
+    assert received.startswith(b"HTTP/1.1 400 " if is_read else b"HTTP/1.1 401 ")
+
+
 @pytest.mark.parametrize("hangs_up", [False, True])
 def test_a_request_whose_body_is_cut_off_is_not_carried_out(
     port: int, token_for: TokenFor, project: str, hangs_up: bool

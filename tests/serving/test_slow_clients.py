@@ -4,10 +4,12 @@ With few connections and little time; ``make test-slow ARGS=-mfaults`` has more 
 """
 
 import contextlib
+import signal
 import socket
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,6 +19,7 @@ from app.database.connection import LimitedConnection
 from app.database.pool import Database
 from tests.support.fixtures import TokenFor
 from tests.support.gunicorn_server import Gunicorn, StartGunicorn
+from tests.support.waiting import wait_until
 
 
 def _until_the_end(connection: socket.socket) -> bytes:
@@ -87,14 +90,61 @@ def test_a_head_is_bounded_as_a_whole(start_gunicorn: StartGunicorn, name: bytes
     begin = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
     lines = [name + b": " + b"a" * 8000 + b"\r\n"] * 7
     assert _answer(server, begin + b"".join(lines) + b"\r\n").startswith(b"HTTP/1.1 200 ")
-    for end in (b"\r\n", b""):  # it is refused without its end, too
-        refused = _answer(server, begin + b"".join([*lines, lines[0]]) + end)
+    large = begin + b"".join([*lines, lines[0]])
+    for head in (large + b"\r\n", large + lines[0]):  # it is refused without its end, too
+        refused = _answer(server, head)
         assert refused.startswith(b"HTTP/1.1 431 ")
         assert b'"code":"RequestRejected"' in refused
     few, many = (begin + (name + b":\r\n") * count + b"\r\n" for count in (98, 99))
     assert _answer(server, few).startswith(b"HTTP/1.1 200 ")
     assert _answer(server, many).startswith(b"HTTP/1.1 431 ")
     assert server.get("/") == 200
+
+
+def test_a_body_behind_a_head_does_not_count_as_head(start_gunicorn: StartGunicorn) -> None:
+    lines = b"".join([b"X-Name: " + b"a" * 7960 + b"\r\n"] * 7)
+    head = b"POST /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4000\r\n" + lines + b"\r\n"
+    with start_gunicorn().connect() as connection:
+        connection.sendall(head[:4000])
+        time.sleep(0.1)  # the worker reads the rest in pieces that do not end where the head ends
+        connection.sendall(head[4000:] + b"x" * 4000)
+        assert _until_the_end(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_client_that_reads_no_answers_is_disconnected_without_an_error(
+    start_gunicorn: StartGunicorn, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    server = start_gunicorn(log=log, GUNICORN_CMD_ARGS="--keep-alive 1")
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", server.port))
+        deaf.settimeout(0.5)
+        with pytest.raises(OSError, match=r"timed out|reset|Broken pipe"):
+            deaf.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 1_000_000)
+        (worker,) = server.workers
+        wait_until(lambda: not [each for each in worker.net_connections() if each.status == "ESTABLISHED"])
+    assert "Socket error" not in log.read_text()
+
+
+def test_the_next_request_is_not_answered_in_place_of_one_that_was_killed(start_gunicorn: StartGunicorn) -> None:
+    server = start_gunicorn(GUNICORN_CMD_ARGS="--graceful-timeout 1")
+    both = b"GET /slow?seconds=60 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with server.connect(both) as connection:
+        time.sleep(0.3)
+        server.process.send_signal(signal.SIGHUP)
+        assert _until_the_end(connection) == b""
+
+
+def test_an_answer_that_fails_halfway_ends_its_connection_and_is_no_other_error(
+    start_gunicorn: StartGunicorn, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    server = start_gunicorn(log=log)
+    with server.connect(b"POST /breaks HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody") as connection:
+        assert _until_the_end(connection).endswith(b"\r\n\r\nhalf")
+    assert server.get("/") == 200
+    assert "refused what is no request" not in log.read_text()
 
 
 def test_a_refused_body_that_is_too_long_ends_the_connection(start_gunicorn: StartGunicorn) -> None:

@@ -281,6 +281,6 @@ def test_an_outside_database_is_left_running(start: Callable[..., Service], fold
 def test_an_internal_error_shows_no_details() -> None:
     error = error_for(RuntimeError("secret"))
     assert (error.status, error.faults[0].code) == (500, "General")
-    head, _, body = refusal(RuntimeError("secret"), "", head_only=True).partition(b"\r\n\r\n")
+    head, _, body = refusal(RuntimeError("secret"), "").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 500 Internal Server Error\r\n")
-    assert body == b""
+    assert b"secret" not in body

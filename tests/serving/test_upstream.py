@@ -26,6 +26,7 @@ RELIED_ON: dict[Any, tuple[str, ...]] = {
     BaseWorker.notify: ("self.tmp.notify()",),
     GeventWorker.run: ("while self.alive:", "self.notify()", "server.close()", "self.cfg.graceful_timeout"),
     GeventWorker.handle: ("client.setblocking(1)", "super().handle(listener, client, addr)"),
+    GeventWorker.handle_request: ("super().handle_request(", "except gevent.GreenletExit", "except SystemExit"),
     GeventWorker.timeout_ctx: ("gevent.Timeout(self.cfg.keepalive, False)",),
     AsyncWorker.handle: ("with self.timeout_ctx():", "if not req:", "except StopIteration", "self.handle_error(req"),
     AsyncWorker.handle_request: ("if not self.alive", "raise StopIteration()", "util.reraise"),
@@ -34,6 +35,7 @@ RELIED_ON: dict[Any, tuple[str, ...]] = {
     body.ChunkedReader.__init__: ("self.parser = self.parse_chunked(unreader)", '"max_buffer_headers"'),
     body.ChunkedReader.read: ("next(self.parser)", "except StopIteration"),
     body.LengthReader.read: ("self.length -= size",),
+    body.Body._read_reader: ("self.failed = True",),
     Unreader.__init__: ("self.buf = io.BytesIO()",),
     Parser.__next__: ("self.mesg_class(",),
 }

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -34,6 +34,9 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     elif path == "/read":
         while environ["wsgi.input"].read(1):
             _noted.append(path)
+    elif path == "/breaks":
+        start_response(status, [("Content-Length", "8")])
+        return _breaking()
     elif path == "/noted":
         body = str(len(_noted))
     elif path == "/rows":
@@ -44,6 +47,11 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
             status, body = "503 Service Unavailable", str(error)
     start_response(status, [("Content-Type", "text/plain"), ("Content-Length", str(len(body.encode())))])
     return [body.encode()]
+
+
+def _breaking() -> Iterator[bytes]:
+    yield b"half"
+    raise RuntimeError("a fault of the application")
 
 
 if __name__ == "__main__":
