@@ -193,12 +193,12 @@ def test_the_documented_judge_fails_the_build(runner: str, examples: Path, tmp_p
 
 @pytest.fixture
 def restarted() -> Iterator[str]:
-    """A server that was started again during the run: all it has to say is that the report is incomplete."""
+    """A server that was started again during the run: its verdict says only that the report is incomplete."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = json.dumps({"gate": {"passed": False, "told": INCOMPLETE}}).encode()
-            self.send_response(200)
+            body = INCOMPLETE.encode()
+            self.send_response(409)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -209,7 +209,7 @@ def restarted() -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("told", [INCOMPLETE, "no report on the client: "])
+@pytest.mark.parametrize("told", [INCOMPLETE, "no verdict on the clients: "])
 @pytest.mark.parametrize("runner", JUDGES)
 def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
     runner: str, told: str, restarted: str, examples: Path, tmp_path: Path
@@ -230,8 +230,9 @@ def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
 def test_node_test_with_a_judge_passes_and_fails_as_its_tests_do(
     is_failing: bool, examples: Path, tmp_path: Path
 ) -> None:
-    throws = 'throw new Error("no");' if is_failing else ""
-    test = f'tested("asks", async () => {{ {throws} }});'
+    asks = "await fetch(`${project.url}/resource`, { headers: { Authorization: `Bearer ${project.token}` } });"
+    then = 'throw new Error("no");' if is_failing else ""
+    test = f'tested("asks", async (project) => {{ {asks} {then} }});'
     files = {"it.test.js": HEADS["node-test"] + test, "judge.mjs": BLOCKS["judge.mjs"], "all.mjs": BLOCKS["all.mjs"]}
     ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "all", files, examples))
     assert ran.returncode == is_failing, ran.stdout
