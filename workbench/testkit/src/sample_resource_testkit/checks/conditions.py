@@ -39,19 +39,12 @@ TEXT_PAIRS = {
     "a word": ("pet", "dog"),
     "letter case": ("Pet", "pet"),
     "only the beginning": ("pe", "pet"),
-    "only the end": ("et", "pet"),
     "a blank at the end": ("pet ", "pet"),
-    "digits": ("5", "5.0"),
     "a wildcard": ("%", "pet"),
-    "another wildcard": ("p_t", "pet"),
-    "an asterisk": ("p*", "pet"),
     "quotes": ('a"b', "a'b"),
     "a backslash": ("a\\b", "ab"),
-    "a comma": ("a,b", "a"),
-    "braces": ("{a}", "a"),
     "umlauts": ("käse", "kase"),
     "an emoji": ("🐙", "🐙🐙"),
-    "a word of JSON": ("null", ""),
 }
 
 
@@ -73,13 +66,9 @@ array)."""
 AT_LEAST_ONE_TEXT: dict[str, TextCondition] = {
     "one": (["a"], ["b", "a"], ["b"]),
     "the first of two": (["a", "b"], ["a"], ["c"]),
-    "the second of two": (["a", "b"], ["b", "c"], ["c"]),
     "both": (["a", "b"], ["b", "a"], []),
-    "the same twice": (["a", "a"], ["a"], ["b"]),
     "a comma": (["a,b"], ["a,b"], ["a", "b"]),
     "letter case": (["A", "B"], ["B"], ["a", "b"]),
-    "reserved characters": (["&=", "ü"], ["ü"], ["u"]),
-    "a part": (["a", "b"], ["b"], ["ab"]),
     "no array": (["a"], ["a"], None),
 }
 
@@ -104,17 +93,11 @@ def contains(value: Any) -> dict[str, Any]:
     needs=["4.1-6"],
     cases={
         "a field that no ObjectType has": {"fooBar": [1]},
-        "a field of the resource": {"version": 1},
         "a field that no item has": {OBJECTS: [{"fooBar": 1}]},
         "a text among integers": {INTEGERS: ["1"]},
-        "a fraction among integers": {INTEGERS: [1.5]},
         "true among numbers": {NUMBERS: [True]},
-        "a number among texts": {TEXTS: [1]},
         "a number in place of an array": {INTEGERS: 1},
-        "an array in place of an object": {"objectTypeProperty": []},
         "the wrapper and a field": {"objectTypeProperty": {}, INTEGERS: [1]},
-        "a field that no ObjectType has, in the wrapper": {"objectTypeProperty": {"fooBar": [1]}},
-        "a known field and another": {INTEGERS: [1], "fooBar": 1},
     },
 )
 def what_no_object_type_contains_finds_nothing(world: World, value: dict[str, Any]) -> None:
@@ -136,14 +119,10 @@ QUERIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @check("4.5-1", cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
-def what_is_there_exists(world: World, name: str) -> None:
+def it_says_whether_something_is_there(world: World, name: str) -> None:
     word = world.word()
     world.make({TEXTS: [word]})
     world.head("", query={name: word}).expect_status(200).expect_empty()
-
-
-@check("4.5-1", cases=["stringParameter", "arrayOfString", "arrayOfStringWithDescription"])
-def what_is_not_there_does_not_exist(world: World, name: str) -> None:
     world.head("", query={name: world.word()}).expect_status(404).expect_empty()
 
 
@@ -158,12 +137,6 @@ def it_says_whether_the_list_finds_something(world: World, condition: dict[str, 
         if listed.status != 200:
             world.not_reachable(f"the list answers {listed.status}")
         world.head("", query=query).expect_status(200 if listed.at("total") else 404)
-
-
-@check("4.5-3", cases=QUERIES)
-def it_takes_the_parameters_of_the_list(world: World, condition: dict[str, Any], fields: dict[str, Any]) -> None:
-    world.make(fields)
-    world.head("", query=condition).expect_status(200)
 
 
 IGNORED = ["limit=0", "limit=500", "offset=10000", "offset=1", "sort=id%20desc", "sort=key", "withTotal=false"]

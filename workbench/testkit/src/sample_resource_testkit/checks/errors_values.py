@@ -23,16 +23,12 @@ VALUES: dict[str, tuple[Any, str, Any]] = {
         "objectTypeProperty -> arrayOfUniqueIntExample",
         [1, 2, 1],
     ),
-    "one number of two": (fields(arrayOfTwonumbersExample=[5]), "objectTypeProperty -> arrayOfTwonumbersExample", [5]),
     "three numbers of two": (
         fields(arrayOfTwonumbersExample=[1, 2, 3]),
         "objectTypeProperty -> arrayOfTwonumbersExample",
         [1, 2, 3],
     ),
     "a pattern": ({"key": "a b", **ANY}, "key", "a b"),
-    "a quote": ({"key": 'a"b', **ANY}, "key", 'a"b'),
-    "a short key": ({"key": "a", **ANY}, "key", "a"),
-    "an empty key": ({"key": "", **ANY}, "key", ""),
     "characters": (
         fields(arrayOfStringExample=["ok", "a\u0000b"]),
         "objectTypeProperty -> arrayOfStringExample -> 1",
@@ -51,23 +47,15 @@ def invalid_field(world: World, answer: Answer) -> dict[str, Any]:
 
 @check("E-9", cases=list(VALUES))
 def a_fault_of_a_value_is_invalidfield(world: World, name: str) -> None:
-    body, _, value = VALUES[name]
+    body, path, value = VALUES[name]
     answer = world.post("", body)
     entry = invalid_field(world, answer)
-    answer.expect(isinstance(entry.get("field"), str), "a text as field", entry)
     # For a repeated item, the field may be that of the item or of the array.
+    paths = (path, f"{path} -> 2") if name == "a repetition" else (path,)
+    answer.expect(entry.get("field") in paths, f"the field '{path}'", entry)
     wanted = (value, value[0]) if name == "a repetition" else (value,)
     holds = "invalidValue" in entry and any(same(entry["invalidValue"], one) for one in wanted)
     answer.expect(holds, f"invalidValue {json_text.dumps(value)}", entry.get("invalidValue"))
-
-
-@check("E-9", cases=list(VALUES))
-def field_is_the_path(world: World, name: str) -> None:
-    body, path, _ = VALUES[name]
-    answer = world.post("", body)
-    found = invalid_field(world, answer).get("field")
-    paths = (path, f"{path} -> 2") if name == "a repetition" else (path,)
-    answer.expect(found in paths, f"the field '{path}'", found)
 
 
 INVALID = re.compile(r"The value '(.*?)' is not valid for field '([^']*)'\.(?: .*)?", re.DOTALL)

@@ -172,19 +172,6 @@ def messages_of(answer: Answer, code: str = "InvalidInput") -> list[str]:
     ]
 
 
-def expect_caret(answer: Answer, expression: str, line: int, column: int) -> None:
-    """Expect a message with the position of a fault, and with a caret below the character at this position."""
-    refused(answer, "InvalidInput", f"(line {line}, column {column})")
-    message = next(text for text in messages_of(answer) if f"(line {line}, column {column})" in text)
-    lines = message.split("\n")
-    carets = [number for number, text in enumerate(lines) if text.strip() == "^"]
-    answer.expect(bool(carets), "a line with nothing but a caret below the expression", message)
-    above, under = lines[carets[-1] - 1], lines[carets[-1]]
-    text = expression.split("\n")[line - 1]
-    answer.expect(above == text, f"the line {json_text.dumps(text)} above the caret", above)
-    answer.expect(under.index("^") == column - 1, f"the caret in column {column}", under)
-
-
 # Searches
 
 

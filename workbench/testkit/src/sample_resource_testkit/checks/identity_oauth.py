@@ -60,14 +60,11 @@ def credentials(client: ProjectClient) -> dict[str, str]:
     return {"client_id": client.client_id, "client_secret": client.client_secret}
 
 
-@check("A-15", cases=["access_token", "expires_in", "scope", "token_type"])
-def a_grant_has_the_member(world: World, member: str) -> None:
-    world.oauth().expect_status(200).at(member)
-
-
 @check("A-15")
-def the_type_of_the_token_is_bearer(world: World) -> None:
-    world.oauth().expect_json("token_type", "Bearer")
+def a_grant_has_its_members(world: World) -> None:
+    answer = world.oauth().expect_status(200).expect_json("token_type", "Bearer")
+    for member in ("access_token", "expires_in", "scope"):
+        answer.at(member)
 
 
 PARTS = [(name,) for name in SCOPES] + [SCOPES[:2], SCOPES[::2], SCOPES[1:]]
@@ -84,7 +81,6 @@ def a_part_of_the_scopes_is_granted(world: World, names: tuple[str, ...]) -> Non
 RAW_SCOPES: dict[str, Callable[[str], str]] = {
     "blanks and colons": lambda text: text,
     "a plus sign": lambda text: text.replace(" ", "+"),
-    "encoded blanks, raw colons": lambda text: text.replace(" ", "%20"),
     "all encoded": quote_plus,
 }
 
@@ -100,7 +96,7 @@ def scope_may_be_written_raw(world: World, way: str) -> None:
 @check(
     "A-20",
     needs=["A-15"],
-    cases=["refresh_token=false", "foo=bar", "foo=", "audience=x&resource=y", "Grant_Type=password"],
+    cases=["refresh_token=false", "foo=", "Grant_Type=password"],
 )
 def unknown_form_fields_are_ignored(world: World, fields: str) -> None:
     world.oauth(f"{GRANT}&{fields}").expect_status(200)
@@ -130,46 +126,22 @@ def basic(pair: str) -> str:
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
-def wrong_credentials(world: World) -> dict[str, str | None]:
-    """Authorization headers that name no client with its right secret."""
-    client = world.client
-    return {
-        "none": None,
-        "a wrong secret": basic(f"{client.client_id}:{world.word()}"),
-        "an empty secret": basic(f"{client.client_id}:"),
-        "the secret and more": basic(f"{client.client_id}:{client.client_secret}x"),
-        "an unknown client": basic(f"{world.word()}:{client.client_secret}"),
-        "no client": basic(f":{client.client_secret}"),
-        "the names exchanged": basic(f"{client.client_secret}:{client.client_id}"),
-        "no colon": basic(client.client_id),
-        "no base64": "Basic !!!",
-        "nothing": "Basic",
-        "a bearer token": f"Bearer {world.token}",
-        "a quote": basic("' or '1'='1:' or '1'='1"),
-    }
-
+WRONG_CREDENTIALS: dict[str, Callable[[ProjectClient], str | None]] = {
+    "none": lambda _: None,
+    "a wrong secret": lambda client: basic(f"{client.client_id}:{client.client_secret}x"),
+    "an empty secret": lambda client: basic(f"{client.client_id}:"),
+    "an unknown client": lambda client: basic(f"{client.client_id}x:{client.client_secret}"),
+    "no colon": lambda client: basic(client.client_id),
+    "no base64": lambda _: "Basic !!!",
+    "another scheme": lambda _: "Bearer a.b.c",
+}
 
 CREDENTIALS_TEXT = "Please provide valid client credentials using HTTP Basic Authentication."
 
-WRONG = (
-    "none",
-    "a wrong secret",
-    "an empty secret",
-    "the secret and more",
-    "an unknown client",
-    "no client",
-    "the names exchanged",
-    "no colon",
-    "no base64",
-    "nothing",
-    "a bearer token",
-    "a quote",
-)
 
-
-@check("A-23", cases=WRONG)
-def wrong_credentials_are_refused(world: World, name: str) -> None:
-    answer = refused_by_oauth(world.oauth(authorization=wrong_credentials(world)[name]), 401, "invalid_client")
+@check("A-23", cases=WRONG_CREDENTIALS)
+def wrong_credentials_are_refused(world: World, header: Callable[[ProjectClient], str | None]) -> None:
+    answer = refused_by_oauth(world.oauth(authorization=header(world.client)), 401, "invalid_client")
     answer.expect_header("WWW-Authenticate", re.compile(r"Basic\b.*", re.IGNORECASE))
     answer.expect_json("message", CREDENTIALS_TEXT)
 
@@ -199,15 +171,7 @@ def a_scope_of_another_project_is_not_granted(world: World, names: tuple[str, ..
     answer.expect(text_of(answer).startswith(EXCEEDED), f"a text that begins '{EXCEEDED}'", text_of(answer))
 
 
-GRANTS = [
-    "password",
-    "authorization_code",
-    "refresh_token",
-    "implicit",
-    "Client_Credentials",
-    "client_credentials ",
-    "ä\"'",
-]
+GRANTS = ["password", "refresh_token", "Client_Credentials", "ä\"'"]
 
 
 @check("A-26", cases=GRANTS)

@@ -72,12 +72,6 @@ def a_revoked_token_is_refused_by_the_endpoint(world: World, endpoint: Endpoint)
     refused_soon(world, lambda: endpoint.ask(world.bearer(token), made))
 
 
-def says(answer: Answer, reason: str) -> None:
-    """Expect that the description of a 401 has the reason."""
-    description = str(answer.expect_status(401).at("error_description"))
-    answer.expect(reason in description, f"{reason} in error_description", description)
-
-
 @check("A-37", needs=["A-34", "A-36"])
 def introspection_knows_of_a_revocation_at_once(world: World) -> None:
     for _ in range(4):

@@ -62,10 +62,7 @@ def each_field_is_optional(world: World, values: Any) -> None:
     "2.3-3",
     cases={
         "integers": {INTEGERS: [5, -1, 5, 0, 5, -1]},
-        "unique integers": {UNIQUE: [9, -3, 7, 0, 8]},
         "two numbers": {PAIR: [2, 1]},
-        "two equal numbers": {PAIR: [1.5, 1.5]},
-        "floats": {FLOATS: [2.5, -0.5, 2.5, 0.5]},
         "numbers": {NUMBERS: [10, 9.5, 10, -3, 9.5]},
         "texts": {TEXTS: ["b", "a", "b", "B", "", "a"]},
         "objects": {OBJECTS: [{"integerExample": 2}, {"integerExample": 1}, {}, {"integerExample": 2}]},
@@ -75,26 +72,17 @@ def order_and_duplicates_are_kept(world: World, fields: Mapping[str, Any]) -> No
     kept(world, fields)
 
 
-@check("2.3-3")
-def order_and_duplicates_of_many_values_are_kept(world: World) -> None:
-    kept(world, {INTEGERS: [world.random.randint(-9, 9) for _ in range(200)]})
-
-
-@check("2.3-2", cases=[INTEGERS, UNIQUE, FLOATS, NUMBERS, TEXTS, OBJECTS])
-def an_empty_array_is_kept(world: World, name: str) -> None:
-    kept(world, {name: []}, alone=True)
+@check("2.3-2", cases=[[], [{}, {"integerExample": 0}, {"integerExampleInt32": 0}]])
+def empty_arrays_and_members_of_items_are_kept(world: World, items: list[dict[str, int]]) -> None:
+    kept(world, {INTEGERS: [], UNIQUE: [], FLOATS: [], NUMBERS: [], TEXTS: [], OBJECTS: items}, alone=True)
 
 
 LARGE = {
     "2**53 + 1": 9007199254740993,
-    "-(2**53) - 1": -9007199254740993,
     "the smallest of 64 bits": -9223372036854775808,
     "the largest of 64 bits": 9223372036854775807,
-    "one less than the largest": 9223372036854775806,
-    "2**31": 2147483648,
     "19 digits": 1234567890123456789,
     "0": 0,
-    "-1": -1,
 }
 
 
@@ -107,17 +95,11 @@ DOUBLES = {
     "0.1": "0.1",
     "1e-7": "1e-7",
     "the smallest": "5e-324",
-    "the smallest that is normal": "2.2250738585072014e-308",
     "the largest": "1.7976931348623157e308",
-    "the smallest negative": "-1.7976931348623157e308",
     "17 digits": "0.30000000000000004",
     "more digits than a double has": "0.1000000000000000055511151231257827",
-    "next to 1": "1.0000000000000002",
-    "a third": "0.3333333333333333",
-    "-0.5": "-0.5",
-    "1.5e300": "1.5e300",
-    "pi": "3.141592653589793",
     "16 digits and a half": "4503599627370496.5",
+    "beyond 64 bits": "12345678901234567890123",
 }
 
 
@@ -181,16 +163,6 @@ def an_integer_beyond_32_bits_is_refused(world: World, number: int) -> None:
     world.post("", {"objectTypeProperty": fields}).expect_status(400)
 
 
-@check(
-    "2.3-6",
-    cases=["9223372036854775808", "-9223372036854775809", "12345678901234567890123", "1e20", "1e308", "1" * 60],
-)
-def a_whole_number_beyond_64_bits_is_a_double(world: World, text: str) -> None:
-    nearest = float(text)
-    written = f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 0.5]}}'
-    expect_kept(world, sent(world, written), {FLOATS: [nearest], NUMBERS: [nearest], PAIR: [nearest, 0.5]})
-
-
 BEYOND_DOUBLES = {"1e400": "1e400", "-1e400": "-1e400", "1e309": "1e309", "400 digits": "9" * 400, "1e99999": "1e99999"}
 
 
@@ -220,34 +192,9 @@ def another_number_of_items_than_two_is_refused(world: World, items: Sequence[fl
     world.post("", {"objectTypeProperty": {PAIR: items}}).expect_status(400)
 
 
-@check("2.3-1", cases=[1, 2, 5])
-def items_with_both_fields_are_kept(world: World, count: int) -> None:
-    kept(world, {OBJECTS: [{"integerExample": number, "integerExampleInt32": -number} for number in range(count)]})
-
-
-@check(
-    "2.3-2",
-    cases={
-        "no field": [{}],
-        "the first": [{"integerExample": 7}],
-        "the second": [{"integerExampleInt32": 7}],
-        "several": [{}, {"integerExample": 0}, {"integerExampleInt32": 0}, {}],
-    },
-)
-def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]]) -> None:
-    kept(world, {OBJECTS: items})
-
-
-@check(
-    "E-36",
-    cases={
-        "integers and texts": {INTEGERS: list(range(5_000)), TEXTS: ["a"] * 5_000},
-        "unique integers and floats": {UNIQUE: list(range(5_000)), FLOATS: [0.5] * 5_000},
-        "objects and numbers": {OBJECTS: [{}] * 5_000, NUMBERS: [1] * 5_000},
-    },
-)
-def thousands_of_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
-    kept(world, fields)
+@check("E-36")
+def thousands_of_items_are_kept(world: World) -> None:
+    kept(world, {UNIQUE: list(range(5_000)), OBJECTS: [{}] * 5_000})
 
 
 @check("2.3-6", cases={"floats": "arrayOfFloatExample", "numbers": NUMBERS, "two numbers": "arrayOfTwonumbersExample"})

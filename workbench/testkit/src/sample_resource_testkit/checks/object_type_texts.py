@@ -8,31 +8,20 @@ from sample_resource_testkit.world import World
 
 UNICODE = {
     "the empty text": "",
-    "a blank": " ",
     "blanks at both ends": "  a  ",
     "quotes": "\"'`„“",
     "a backslash": "\\",
     "an escape that is text": "\\u0041\\n",
     "controls": "\u0001\u0008\u001f\u007f\u0085",
     "line ends": "a\nb\r\nc\td\u2028e\u2029f",
-    "an emoji": "🐙",
     "a family": "👨‍👩‍👧‍👦",
-    "a flag": "🇳🇿",
     "a combining accent": "e\u0301",
-    "the same accent composed": "\u00e9",
-    "a ligature": "ﬁ",
-    "Arabic": "مرحبا",
-    "a direction mark": "a\u202eb",
-    "Chinese": "漢字",
     "the last character": "\U0010ffff",
     "noncharacters": "\ufffe\uffff\ufdd0",
     "a byte order mark": "\ufeffa",
-    "a private character": "\ue000",
-    "HTML": "<script>alert(1)</script>&amp;",
     "SQL": "'; DROP TABLE resource; --",
     "a percent sign": "%s %00 %41 {} {0} ${a}",
     "a word of JSON": "null",
-    "digits": "5",
     "10,000 characters": "ü" * 10_000,
 }
 
@@ -43,12 +32,9 @@ def any_text_is_kept(world: World, text: str) -> None:
 
 
 UNKEEPABLE = {
-    "U+0000": "\\u0000",
     "U+0000 within": "a\\u0000b",
     "a high surrogate": "\\ud800",
     "a low surrogate": "\\udc00",
-    "surrogates in the wrong order": "\\udc00\\ud800",
-    "a high surrogate before a letter": "\\ud83da",
     "a pair and a half": "\\ud83d\\ude00\\ud83d",
 }
 

@@ -1,11 +1,8 @@
 """Predicates that ``where`` refuses, and its limits: the profile ``query``."""
 
 import re
-from collections.abc import Sequence
 
 from sample_resource_testkit.checks.finding import (
-    Pairs,
-    expect_caret,
     messages_of,
     refused,
     where,
@@ -17,36 +14,23 @@ from sample_resource_testkit.world import World
 
 POSITIONS = {
     'key ilike "kennel"': (1, 6),
-    'key like "a"': (1, 5),
-    "version == 1": (1, 10),
     "= 1": (1, 1),
     "key = 'a'": (1, 7),
-    "version = 1 version = 1": (1, 13),
-    "version = 1)": (1, 12),
     "(version = 1 and\n key 5)": (2, 6),
-    "version = 1 and\n\n  )": (3, 3),
-    "version in (1,)": (1, 15),
     'someProperty = "ä\U0001f600" ?': (1, 21),
     "version = ": (1, 11),
-    "(version = 1": (1, 13),
 }
 
 
 @check("Q-40", needs=["Q-39"], cases=with_names(POSITIONS))
 def a_syntax_error_is_told_with_its_position(world: World, case: tuple[str, tuple[int, int]]) -> None:
     predicate, (line, column) = case
-    expect_caret(where(world, predicate), predicate, line, column)
-
-
-@check("4-6", needs=["Q-1"], cases={"alone": (), "before another one": ("version = 1",)})
-def an_empty_where_is_refused(world: World, more: Sequence[str]) -> None:
-    refused(where(world, "", *more))
+    refused(where(world, predicate), "InvalidInput", f"(line {line}, column {column})")
 
 
 INSIDE = {
     "objectTypeProperty(foo = 1)": "foo",
     f"{OBJECTS}(foo = 1)": "foo",
-    "createdBy(foo = 1)": "foo",
     f"objectTypeProperty({OBJECTS}(foo = 1))": "foo",
     'objectTypeProperty(key = "a")': "key",
 }
@@ -64,39 +48,24 @@ NUMBER, TEXT, TIME = ("number", "integer"), ("text", "string"), ("date", "time")
 
 WRONG_TYPES = {
     'version = "2"': ("version", NUMBER),
-    'version < "2"': ("version", NUMBER),
-    "version = true": ("version", NUMBER),
     'version in (1, "2")': ("version", NUMBER),
-    'version != "x"': ("version", NUMBER),
     "key = 5": ("key", TEXT),
-    "key = true": ("key", TEXT),
-    'key in ("a", 5)': ("key", TEXT),
-    "id = 5": ("id", TEXT),
     "someProperty != false": ("someProperty", TEXT),
     'createdAt > "today"': ("createdAt", TIME),
-    "createdAt > 5": ("createdAt", TIME),
     'createdAt = "2020-13-01"': ("createdAt", TIME),
-    'lastModifiedAt < "2021-02-29"': ("lastModifiedAt", TIME),
-    'createdAt in ("2020-01-01", "x")': ("createdAt", TIME),
-    'createdAt = ""': ("createdAt", TIME),
     f'{INTEGERS} = "1"': (INTEGERS, NUMBER),
     f'{FLOATS} contains any (1, "2")': (FLOATS, NUMBER),
     f"{TEXTS} = 1": (TEXTS, TEXT),
     f"{TEXTS} contains all (true)": (TEXTS, TEXT),
     f'objectTypeProperty({INTEGERS} = "1")': (INTEGERS, NUMBER),
     f'{OBJECTS}(integerExample = "1")': ("integerExample", NUMBER),
-    "createdBy(id = 5)": ("id", TEXT),
 }
 
 
 @check("Q-43", needs=["Q-1"], cases=with_names(WRONG_TYPES))
 def a_literal_of_another_type_is_refused(world: World, case: tuple[str, tuple[str, tuple[str, ...]]]) -> None:
     predicate, (name, takes) = case
-    expect_wrong_type(world, predicate, name, takes)
-
-
-def expect_wrong_type(world: World, predicate: str, name: str, takes: tuple[str, ...], values: Pairs = ()) -> None:
-    answer = refused(where(world, predicate, parameters=values))
+    answer = refused(where(world, predicate))
     named = re.compile(rf"\b{name}\b.*\b\w*({'|'.join(takes)})", re.DOTALL)
     told = any(map(named.search, messages_of(answer)))
     answer.expect(told, f"a message that names {name} and says that it takes a {takes[0]}", messages_of(answer))
@@ -133,11 +102,8 @@ def more_terms_are_refused(world: World, query: str) -> None:
 
 FAULTS = {
     "two unknown fields in one predicate": (["foo = 1 and bar = 2"], ["foo", "bar"]),
-    "an unknown field in each of two predicates": (["foo = 1", "bar = 2"], ["foo", "bar"]),
-    "two wrong types": (['version = "a" or key = 5'], ["version", "key"]),
     "three faults of three kinds": (['foo = 1 and version = "a" and createdBy = "x"'], ["foo", "version", "createdBy"]),
     "a syntax error and an unknown field": (["version =", "bar = 2"], ["Syntax error", "bar"]),
-    "two variables without a value": (["key = :one and id = :two"], ["one", "two"]),
 }
 
 

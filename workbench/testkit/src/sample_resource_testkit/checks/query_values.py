@@ -1,48 +1,18 @@
 """Fields, literals and notation of ``where``: the profile ``query``."""
 
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
-from sample_resource_testkit.checks.finding import Fields, expect_found, make, where
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.finding import expect_found, make, where
+from sample_resource_testkit.checks.names import INTEGERS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 
-
-class Value(NamedTuple):
-    """A field of ObjectType with a value, a condition that holds for it, and one that does not."""
-
-    name: str
-    fields: Fields
-    holds: str
-    fails: str
-
-
-VALUES = {
-    value.name: value
-    for value in (
-        Value(INTEGERS, {INTEGERS: [3]}, "= 3", "= 4"),
-        Value(UNIQUE, {UNIQUE: [3, 5]}, "= 5", "= 35"),
-        Value(PAIR, {PAIR: [3, 5]}, "= 3", "= 4"),
-        Value(FLOATS, {FLOATS: [0.82]}, "= 0.82", "= 0.8"),
-        Value(NUMBERS, {NUMBERS: [10, 0.5]}, "= 0.5", "= 5"),
-        Value(TEXTS, {TEXTS: ["dog"]}, '= "dog"', '= "cat"'),
-        Value(OBJECTS, {OBJECTS: [{"integerExample": 7}]}, "(integerExample = 7)", "(integerExample = 8)"),
-    )
-}
-
-
 QUOTED = {
     "a quote": 'Birds "only"',
-    "nothing but a quote": '"',
     "a backslash": "C:\\temp",
     "a backslash at the end": "end\\",
-    "a backslash before a quote": '\\"',
-    "an apostrophe": "dog's",
     "the characters of an operator": '= (:name) and not("x", *)',
     "a comment of SQL": "x'; -- /* $1 %s */",
-    "characters beyond the first plane": "日本 \U0001f600",
-    "a combining character": "e\u0301",
     "blanks": "  a  b  ",
 }
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sample_resource_testkit.callers import FORM
 from sample_resource_testkit.checks.names import LINKS, TEXTS
 from sample_resource_testkit.checks.samples_all_options import (
     QUERIES,
@@ -36,18 +35,3 @@ def another_code_than_202_is_ignored(world: World, preference: str) -> None:
     headers = {} if preference == "no header" else {"Prefer": preference}
     answer = world.post(LINKS, {"createdAt": SAMPLE}, headers=headers).expect_status(200)
     answer.expect_no_header("Preference-Applied")
-
-
-@check(
-    "H-18", needs=["4.13-1"], cases=[FORM, "text/html", "image/*", "application/json;q=0", "application/json", "*/*"]
-)
-def json_is_answered_whatever_is_accepted(world: World, accept: str) -> None:
-    for code in ("200", "202"):
-        headers = {"Accept": accept, "Prefer": f"code={code}"}
-        answer = world.post(LINKS, {"createdAt": SAMPLE}, headers=headers).expect_success()
-        answer.expect(isinstance(answer.json, dict), "a JSON object")
-
-
-@check("A-11")
-def links_needs_a_token(world: World) -> None:
-    world.nobody().post(LINKS, {}).expect_status(401)

@@ -1,6 +1,6 @@
 """The filters that narrow results and facets of searches: the profile ``search``."""
 
-from sample_resource_testkit.checks.finding import among, counted, expect_counts, expect_ids, facet, search
+from sample_resource_testkit.checks.finding import counted, expect_counts, expect_ids, facet, search
 from sample_resource_testkit.checks.names import INTEGERS, TEXTS
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
@@ -23,16 +23,6 @@ def filter_query_narrows_results_and_facets(world: World, values: str, terms: se
         return  # A server without facets: the clauses on facets say so.
     got = counted(answer, INTEGERS)
     answer.expect(set(got) == terms, f"only {sorted(terms)} to be counted", list(got))
-
-
-@check("S-23", needs=["S-14"], cases={"by their ids": "id", "by a word": TEXTS})
-def filter_query_narrows_the_results(world: World, path: str) -> None:
-    word = world.word()
-    made, other = world.make({TEXTS: [word]}), world.make({TEXTS: [world.word()]})
-    condition = f'{path}:"{word if path == TEXTS else made.id}"'
-    expect_ids(search(world, ("filter.query", condition)).expect_status(200), [made], "what fulfils filter.query")
-    if path == "id":
-        expect_ids(search(world, among(made, other)).expect_status(200), [made, other], "what fulfils filter.query")
 
 
 @check("S-24", needs=["S-23", "S-30"], cases={INTEGERS: INTEGERS, "another field": "version"})

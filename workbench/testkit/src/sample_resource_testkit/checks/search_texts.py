@@ -16,10 +16,8 @@ def expect_texts(world: World, searched: tuple[tuple[str, object], ...], wanted:
 
 PLACES: dict[str, Fields] = {
     "an array": {TEXTS: ["{word}"]},
-    "the second of an array": {TEXTS: ["another", "{word}"]},
     "between other words": {TEXTS: ["a house with {word} and more"]},
     "someProperty": {"someProperty": "{word}"},
-    "words of someProperty": {"someProperty": "some {word} here"},
 }
 
 
@@ -74,7 +72,6 @@ def words_may_have_any_order(world: World, order: tuple[int, ...]) -> None:
 
 
 LANGUAGES: dict[str, tuple[str, str]] = {
-    "one language": ("text.en", "text.en"),
     "two languages": ("text.en", "text.de"),
     "a language and its country": ("text.en", "text.en-GB"),
 }
@@ -121,23 +118,6 @@ def all_words_of_a_fuzzy_text_must_match(world: World) -> None:
     world.make({TEXTS: [one]})
     answer = search(world, ("text.en", f"{one[1:]} {other[:-1]}"), ("fuzzy", True)).expect_status(200)
     expect_ids(answer, [made], "what has all words but for an edit in each")
-
-
-REPLACED = {
-    f"{edits} of {size} letters": (size, edits) for size, edits in ((4, 1), (4, 2), (5, 2), (7, 2), (7, 3), (9, 3))
-}
-
-
-@check("S-10", needs=["S-23", "S-5", "S-9"], cases=REPLACED)
-def letters_of_chance_are_replaced(world: World, size: int, edits: int) -> None:
-    """Each letter is replaced by one that the word does not have, so each replacement is one edit."""
-    word = "".join(world.random.sample("abcdefghijklm", size))
-    letters = list(word)
-    for position in world.random.sample(range(size), edits):
-        letters[position] = world.random.choice("nopqrstuvwxyz")
-    made = world.make({TEXTS: [word]})
-    wanted = [made] if edits <= (1 if size <= 5 else 2) else []
-    expect_texts(world, (("text.xx", "".join(letters)), ("fuzzy", True)), wanted, made)
 
 
 RANKED = ("dogs", "dog", "dots")

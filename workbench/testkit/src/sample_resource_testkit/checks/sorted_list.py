@@ -34,17 +34,10 @@ def ids_in(answer: Answer) -> list[Any]:
 
 PARAMETERS: dict[str, list[tuple[str, Any]]] = {
     "where": [("where", "version >= 1")],
-    "where, twice": [("where", "version >= 1"), ("where", 'key != "a"')],
-    "sort": [("sort", "id asc")],
     "sort, twice": [("sort", "version desc"), ("sort", "id asc")],
     "limit": [("limit", 1)],
-    "offset": [("offset", 1)],
-    "withTotal": [("withTotal", True)],
-    "expand": [("expand", "createdBy")],
     "expand, twice": [("expand", "createdBy"), ("expand", "lastModifiedBy")],
-    "var": [("where", "key = :a"), ("var.a", "b")],
     "var, twice": [("where", "key in :a"), ("var.a", "b"), ("var.a", "c")],
-    "two var": [("where", "key = :a or key = :B2"), ("var.a", "b"), ("var.B2", "c")],
     "all": [
         ("where", "version >= :least"),
         ("var.least", "1"),
@@ -85,7 +78,6 @@ SHAPES: dict[str, dict[str, Any]] = {
     "no fields": {},
     "numbers": {"arrayOfIntExample": [1, -5], "arrayOfFloatExample": [0.1], "arrayOfTwonumbersExample": [1, 2.5]},
     "texts": {"arrayOfStringExample": ["", 'a "quote"', "ä😀"]},
-    "objects": {"arrayOfObjectType": [{"integerExample": 5}, {}]},
 }
 
 
@@ -122,29 +114,15 @@ def an_offset_out_of_range_is_refused(world: World, offset: str) -> None:
     refused(world.get(SORTED, query={"offset": offset}), 400, "InvalidInput")
 
 
-@check("4.12-6", needs=["4.12-2"], cases=["20.0", "0.0", "1.00", "500.0"])
-def a_limit_may_be_written_with_a_zero_fraction(world: World, limit: str) -> None:
-    world.get(SORTED, query={"limit": limit}).expect_status(200).expect_json("limit", float(limit))
-
-
-@check("4.12-6", needs=["4.12-2"], cases=["20.0", "0.0", "1.00", "10000.0"])
-def an_offset_may_be_written_with_a_zero_fraction(world: World, offset: str) -> None:
-    answer = world.get(SORTED, query={"offset": offset, "limit": 1}).expect_status(200)
-    answer.expect_json("offset", float(offset))
-
-
-@check("4-11", cases=["limit=20.5", "limit=0.5", "limit=1.999", "limit=499.5", "limit=1e-1"])
-def a_limit_with_a_fraction_is_refused(world: World, asked: str) -> None:
-    refused(world.get(SORTED, query=asked), 400, "InvalidInput")
+@check("4.12-6", needs=["4.12-2"], cases=["20.0", "0.0", "1.00"])
+def limit_and_offset_may_be_written_with_a_zero_fraction(world: World, text: str) -> None:
+    answer = world.get(SORTED, query={"limit": text, "offset": text}).expect_status(200)
+    answer.expect_json("limit", float(text)).expect_json("offset", float(text))
 
 
 TOTALS: dict[str, dict[str, Any]] = {
     "alone": {},
-    "limit": {"limit": 1},
-    "no results": {"limit": 0},
-    "offset": {"offset": 1},
     "beyond the end": {"offset": 100},
-    "sort": {"sort": "id desc"},
     "limit and offset": {"limit": 1, "offset": 1},
 }
 
@@ -189,20 +167,7 @@ def a_reference_that_is_expanded_has_its_client(world: World, expanded: tuple[st
         answer.expect_json("results", 0, name, "obj", "id", answer.at("results", 0, name, "id"))
 
 
-PATHS = [
-    "foo",
-    "id",
-    "key",
-    "version",
-    "objectTypeProperty",
-    "objectTypeProperty.arrayOfObjectType",
-    "createdBy.id",
-    "createdBy.obj",
-    "createdBy,lastModifiedBy",
-    "createdBy[*]",
-    "createdby",
-    " createdBy",
-]
+PATHS = ["foo", "key", "createdBy.id", "createdBy,lastModifiedBy", "createdby"]
 
 
 @check("4.12-20", needs=["2.2-5", "Q-6"], cases=PATHS)
@@ -212,25 +177,3 @@ def another_path_is_ignored(world: World, path: str) -> None:
         answer = world.get(SORTED, query={"where": only([made]), "expand": expanded}).expect_status(200)
         for name in REFERENCES:
             answer.expect_absent("results", 0, name, "obj")
-
-
-@check("4.12-20", needs=["4.12-19"])
-def another_path_beside_a_reference_is_ignored(world: World) -> None:
-    made = world.make()
-    answer = world.get(SORTED, query={"where": only([made]), "expand": ["foo", "createdBy"]}).expect_status(200)
-    answer.expect_json("results", 0, "createdBy", "obj", "id", answer.at("results", 0, "createdBy", "id"))
-
-
-@check("4.12-17", needs=["Q-6", "4.12-11"], cases=[1, 2, 3, 5, 6])
-def walking_by_id_meets_each_resource_once(world: World, limit: int) -> None:
-    made = several(world, 5)
-    met: list[str] = []
-    for _ in range(len(made) + 1):
-        after = [f'id > "{met[-1]}"'] if met else []
-        asked = {"where": [only(made), *after], "sort": "id asc", "limit": limit}
-        found = ids_in(world.get(SORTED, query=asked))
-        if not found:
-            break
-        met += map(str, found)
-    wanted = sorted(one.id for one in made)
-    world.expect(met == wanted, f"each of {wanted} once", met)

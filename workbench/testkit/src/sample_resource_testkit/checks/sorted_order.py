@@ -97,14 +97,10 @@ def a_direction_may_have_any_letter_case(world: World, direction: str) -> None:
 
 TEXTS = {
     "letter case": ["Z", "a", "z"],
-    "a word and its capitals": ["B", "a", "aB", "ab", "b"],
     "accents": ["e", "f", "z", "é"],
-    "digits as text": ["10", "2", "9"],
     "punctuation": ["-b", "a", "a-", "a-a", "aa"],
-    "blanks": [" b", "a", "a a", "aa"],
     "a part": ["", "a", "aa"],
     "beyond the basic plane": ["z", "\uff5e", "\U0001f600"],
-    "scripts": ["z", "ß", "Ω", "я", "漢"],
 }
 
 
@@ -152,16 +148,7 @@ def equal_resources_are_in_the_order_of_their_ids(world: World, sort: str | None
     expect_order(world, made, sort, sorted(made, key=lambda one: one.id, reverse=falls(sort)))
 
 
-UNSORTABLE = [
-    "foo",
-    "Id",
-    "objectTypeProperty",
-    "objectTypeProperty.arrayOfIntExample",
-    "arrayOfIntExample",
-    "createdBy",
-    "createdBy.id",
-    "hasStagedChanges",
-]
+UNSORTABLE = ["foo", "objectTypeProperty", "arrayOfIntExample", "createdBy"]
 
 
 @check("4.12-18", cases=UNSORTABLE)
