@@ -33,13 +33,6 @@ def test_any_method_and_repeated_headers_go_out_in_their_order_and_spelling(stub
     ]
 
 
-def test_an_answer_is_told_whole(stub: Stub) -> None:
-    stub.answer = lambda _: http(418, "äh", "X-Twice: 1", "x-twice: 2")
-    answer = stub.transport.exchange(Request("GET", "/"))
-    assert (answer.status, answer.reason, answer.http_version, answer.body) == (418, "X", "1.1", "äh".encode())
-    assert answer.headers[1:] == (("X-Twice", "1"), ("x-twice", "2"))
-
-
 def test_a_body_in_chunks_and_one_until_the_end_of_the_connection_are_read(stub: Stub) -> None:
     stub.answer = lambda _: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
     assert stub.transport.exchange(Request("GET", "/")).body == b"abc"

@@ -137,13 +137,7 @@ def the_412_comes_before_409(world: World, name: str) -> None:
         with_version(world, name, made, made.version + 1, right).expect_status(409)
 
 
-@check(
-    "H-8",
-    needs=["4.3-2"],
-    cases={
-        f"{method} {header}": (method, header) for method in ("POST", "PUT") for header in ("*", '"1"', '"0"', '"abc"')
-    },
-)
+@check("H-8", needs=["4.3-2"], cases=[(method, header) for method in ("POST", "PUT") for header in ("*", '"1"')])
 def nothing_is_created_with_if_match(world: World, method: str, header: str) -> None:
     key = world.key()
     world.send(method, "", {"key": key, **ANY}, headers={"If-Match": header}).expect_status(412)

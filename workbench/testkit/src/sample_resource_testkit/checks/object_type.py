@@ -132,16 +132,10 @@ def a_number_without_a_fraction_is_an_integer(world: World, name: str, text: str
     expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
 
 
-@check(
-    "2.3-13",
-    cases={
-        f"{text} in {name}": (name, text)
-        for name in INTEGER_FIELDS
-        for text in ("1.5", "-0.5", "1e-1", "0.1", "4503599627370496.5", "3.0000000000000004")
-    },
-)
-def a_fraction_is_refused_among_integers(world: World, name: str, text: str) -> None:
-    sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
+@check("2.3-13", cases=["1.5", "1e-1", "3.0000000000000004"])
+def a_fraction_is_refused_among_integers(world: World, text: str) -> None:
+    for name in INTEGER_FIELDS:
+        sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
 
 
 BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "-1e300", "1" * 100]

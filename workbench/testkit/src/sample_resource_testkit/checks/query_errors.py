@@ -71,11 +71,6 @@ def a_literal_of_another_type_is_refused(world: World, case: tuple[str, tuple[st
     answer.expect(told, f"a message that names {name} and says that it takes a {takes[0]}", messages_of(answer))
 
 
-def deep(levels: int) -> str:
-    """A predicate with this number of nested parentheses."""
-    return "(" * levels + "version = 1" + ")" * levels
-
-
 def listed(values: int) -> str:
     """A predicate with this number of values, percent-encoded where needed."""
     return f"where=version+in({','.join(['1'] * values)})"

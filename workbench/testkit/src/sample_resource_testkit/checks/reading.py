@@ -25,24 +25,11 @@ def what_was_made_is_found_by_its_id(world: World, fields: dict[str, Any]) -> No
 PARAMETERS = ("optionalQueryParameter", "secondOptionalQueryParameter")
 
 
-@check(
-    "4.2-2",
-    needs=["4.2-1"],
-    cases={
-        f"{shown} as {name}": (name, text)
-        for name in PARAMETERS
-        for shown, text in {
-            "nothing": "",
-            "an umlaut": "ü",
-            "reserved characters": "&=+%#?/",
-            "1,000 characters": "a" * 1000,
-        }.items()
-    },
-)
-def an_optional_parameter_makes_no_difference(world: World, case: tuple[str, str]) -> None:
+@check("4.2-2", needs=["4.2-1"], cases=[(name, text) for name in PARAMETERS for text in ("", "ü", "&=+%#?/")])
+def an_optional_parameter_makes_no_difference(world: World, name: str, text: str) -> None:
     made = world.make({TEXTS: ["a"]})
     without = world.get(f"/{made.id}").expect_status(200)
-    world.get(f"/{made.id}", query=[case]).expect_status(200).expect_json(without.json)
+    world.get(f"/{made.id}", query={name: text}).expect_status(200).expect_json(without.json)
 
 
 @check(

@@ -32,11 +32,6 @@ UPDATES: dict[str, Callable[[World, Made], Answer]] = {
 }
 """Writes that change something."""
 
-READS: dict[str, Callable[[World, Made], Answer]] = {
-    "by id": lambda world, made: world.get(f"/{made.id}"),
-    "by key": lambda world, made: world.get(f"/key={made.key}"),
-}
-
 
 def whole(answer: Answer) -> dict[str, Any]:
     """The resource in a successful answer."""
