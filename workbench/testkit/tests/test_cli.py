@@ -25,7 +25,7 @@ def finds(world: World) -> None:
 
 
 def misses(world: World) -> None:
-    world.get("/unknown").expect_error(404)
+    world.get("/unknown").expect_status(404)
 
 
 def lists(world: World) -> None:

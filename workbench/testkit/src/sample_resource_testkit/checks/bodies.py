@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import UNKNOWN_ID
 from sample_resource_testkit.checks.refusals import details_of, refused
 from sample_resource_testkit.checks.steps import JSON_BODY, expect_found
@@ -53,15 +52,6 @@ def a_body_of_json_is_accepted(world: World, media_type: str) -> None:
     body = '{"objectTypeProperty": {"arrayOfStringExample": ["ü"]}}'
     answer = sent_raw(world, "POST ", body, media_type).expect_success()
     answer.expect_json("objectTypeProperty", "arrayOfStringExample", ["ü"])
-
-
-@check("4-2", cases=["PUT ", "PATCH ", "POST /{id}"])
-def a_body_of_json_with_a_charset_is_accepted_by_each_write(world: World, endpoint: str) -> None:
-    made = world.make()
-    method, _, pattern = endpoint.partition(" ")
-    body = update_body(made.version) if pattern else {"id": made.id, "version": made.version, "objectTypeProperty": {}}
-    headers = {"Content-Type": "application/json; charset=utf-8"}
-    world.send(method, pattern.format(id=made.id), body, headers=headers).expect_success()
 
 
 @check(

@@ -14,6 +14,7 @@ from sample_resource_testkit.world import World
 SEVERAL: dict[str, tuple[str, str, str, Any, int]] = {
     "two parameters": ("GET", "", "limit=x&offset=y", None, 2),
     "two values of a variable": ("GET", SORTED, "where=key%20in%20%3Aa&var.a=%00&var.a=%00", None, 2),
+    "two faults of a predicate": ("GET", SORTED, "where=foo%20%3D%201%20and%20version%20%3D%20true", None, 2),
     "parameters of a search": ("GET", SEARCH, "fuzzy=x&staged=y&limit=z", None, 3),
     "two fields": ("POST", "", "", {"key": 5, "objectTypeProperty": {"arrayOfIntExample": 5}}, 2),
     "a structure and a value": ("POST", "", "", {"key": "a b", "objectTypeProperty": {"arrayOfIntExample": ["a"]}}, 2),

@@ -65,14 +65,6 @@ def a_result_has_the_fields_directly(world: World, fields: dict[str, Any]) -> No
     answer.expect_subset({TEXTS: [word], **fields}, "results", 0).expect_absent("results", 0, "objectTypeProperty")
 
 
-@check("4.1-3", needs=["4.1-6"])
-def fields_that_a_resource_lacks_are_absent_from_its_result(world: World) -> None:
-    word, made = some(world, 1)
-    answer = expect_found(world.get("", query={"stringParameter": word}), *made)
-    present = sorted(set(answer.at("results", 0)) & set(ALL))
-    answer.expect(not present, "no other field of ObjectType", present)
-
-
 @check("4.1-4", needs=["4.1-6"])
 def a_result_says_which_resource_it_is(world: World) -> None:
     word = world.word()

@@ -93,20 +93,3 @@ TOO_MANY_TERMS = {
 @check("Q-45", needs=["Q-12", "Q-31"], cases=TOO_MANY_TERMS)
 def more_terms_are_refused(world: World, query: str) -> None:
     refused(world.get(f"{SORTED}?limit=1&var.a=x&{query}"))
-
-
-FAULTS = {
-    "two unknown fields in one predicate": (["foo = 1 and bar = 2"], ["foo", "bar"]),
-    "three faults of three kinds": (['foo = 1 and version = "a" and createdBy = "x"'], ["foo", "version", "createdBy"]),
-    "a syntax error and an unknown field": (["version =", "bar = 2"], ["Syntax error", "bar"]),
-}
-
-
-@check("E-13", needs=["Q-37", "Q-39", "Q-42", "Q-43", "Q-44"], cases=FAULTS)
-def all_faults_of_predicates_are_told(world: World, predicates: list[str], named: list[str]) -> None:
-    answer = refused(where(world, *predicates))
-    messages = messages_of(answer)
-    answer.expect(len(messages) == len(named), f"{len(named)} entries of errors", messages)
-    for name in named:
-        holds = any(re.search(rf"\b{name}\b", text) for text in messages)
-        answer.expect(holds, f"an entry of errors that names {name}", messages)

@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sample_resource_testkit.checks.finding import expect_found, make, where
-from sample_resource_testkit.checks.names import INTEGERS
+from sample_resource_testkit.checks.finding import expect_found, make
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 
@@ -84,15 +83,3 @@ def a_date_means_its_midnight(world: World, case: tuple[int, bool, bool]) -> Non
     date = (created(world, made).astimezone(UTC) + timedelta(days=days)).date().isoformat()
     expect_found(world, f'createdAt < "{date}"', made, before)
     expect_found(world, f'createdAt >= "{date}"', made, after)
-
-
-@check(
-    "Q-29",
-    needs=["Q-3", "Q-6", "Q-12"],
-    cases=(
-        *("versionin (1)", "version isdefined", "version is notdefined", 'key = "a" andversion = 1'),
-        *("version = 1 orversion = 2", f"{INTEGERS} containsany (1)", 'key notin ("a")', "version i n (1)"),
-    ),
-)
-def a_part_of_a_word_is_no_keyword(world: World, predicate: str) -> None:
-    where(world, predicate).expect_status(400)

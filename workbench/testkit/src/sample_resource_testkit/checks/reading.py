@@ -65,25 +65,9 @@ def what_was_made_is_found_by_its_key(world: World, fields: dict[str, Any]) -> N
     world.get(f"/key={made.key}").expect_status(200).expect_json(world.get(f"/{made.id}").json)
 
 
-@check(
-    "4.3-1", cases={"upper case": "KEY_{}", "underscores": "__{}__", "a hyphen first": "-{}", "256": "{}" + "k" * 240}
-)
-def any_key_finds_its_resource(world: World, pattern: str) -> None:
-    made = keyed(world, key=pattern.format(world.word()))
-    world.get(f"/key={made.key}").expect_status(200).expect_json("id", made.id)
-
-
 @check("4.3-2", cases={"a word": "{}", "upper case": "K{}", "underscores": "__{}", "256": "{}" + "k" * 240})
 def a_key_that_no_resource_has_is_not_found(world: World, pattern: str) -> None:
     key = pattern.format(world.word())
-    message = f"The Resource with key '{key}' was not found."
-    refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
-
-
-@check("4.3-2", needs=["4.3-1"], cases=["the beginning", "more", "the id"])
-def something_like_a_key_is_not_found(world: World, like: str) -> None:
-    made = keyed(world)
-    key = {"the beginning": made.key[:-1], "more": f"{made.key}0", "the id": made.id}[like]
     message = f"The Resource with key '{key}' was not found."
     refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
 

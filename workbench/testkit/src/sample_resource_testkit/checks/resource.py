@@ -125,7 +125,7 @@ def a_resource_without_a_key_has_none(world: World) -> None:
 @check(
     "2.2-8",
     needs=["2.6-1"],
-    cases={"text": "a text", "an emoji": "🐙", "10,000 characters": "x" * 10_000},
+    cases={"text": "a text", "the empty text": "", "an emoji": "🐙", "10,000 characters": "x" * 10_000},
 )
 def some_property_is_a_text_after_its_first_change(world: World, text: str) -> None:
     made = world.update(world.make(), change(text))

@@ -7,7 +7,6 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.checks.names import LINKS, complex_path
-from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -93,17 +92,6 @@ SPARSE: dict[str, Any] = {
 @check("2.4-3", cases=both(SPARSE))
 def all_fields_are_optional(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
-
-
-UNKNOWN: dict[str, Any] = {
-    name: {name: "a"}
-    for name in ("eighthProperty", "eleventhProperty", "twelfthProperty", "Id", "firstName", "objectTypeProperty", "")
-} | {"createdBy.middleName": {"createdBy": {"middleName": "a"}}, "lastModifiedBy.id": {"lastModifiedBy": {"id": "a"}}}
-
-
-@check("4-16", cases=both(UNKNOWN))
-def an_unknown_field_is_refused(world: World, path: str, record: Any) -> None:
-    refused(world.post(path, record), 400, "InvalidJsonInput")
 
 
 ACCEPTED_TIMES = [

@@ -11,14 +11,6 @@ from sample_resource_testkit.world import FORM, World
 SCOPES = ("view_products", "view_published_products")
 
 
-@check("4.14-1", cases={"plain": FORM, "with a charset": f"{FORM}; charset=utf-8", "in other letters": FORM.title()})
-def the_body_is_a_form(world: World, content_type: str) -> None:
-    word = world.word()
-    world.make({TEXTS: [f"{word} dog"]})
-    headers = {"Content-Type": content_type}
-    world.post(FORM_SEARCH, body=f"text.en={word}+dog&limit=1", headers=headers).expect_success()
-
-
 @check("4.14-1", cases={"a word": ("x",), "two words": ("x", "y"), "no word": ()})
 def a_post_searches(world: World, words: tuple[str, ...]) -> None:
     text = " ".join([world.word(), *words])

@@ -52,14 +52,6 @@ def a_search_answers_a_page(world: World, parameters: Searched) -> None:
     expect_page(world.get(SEARCH, query=parameters))
 
 
-@check("4.4-4")
-def a_page_counts_its_matches(world: World) -> None:
-    word = world.word()
-    made = [world.make({TEXTS: [word]}) for _ in range(2)]
-    answer = world.get(SEARCH, query=[("text.en", word)]).expect_status(200)
-    expect_ids(answer, made, "a text to find what has its word").expect_json("total", 2).expect_json("count", 2)
-
-
 ALL_FIELDS: Fields = {
     INTEGERS: [1, 1, -5],
     UNIQUE: [3, 5],

@@ -197,7 +197,7 @@ def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, bounds: str, 
     answer.expect(same(ranges[0].get("count"), count), f"the count {count}", ranges[0])
 
 
-@check("S-36", cases={INTEGERS: (INTEGERS, [[-5, 7, 8], [-9, 3]]), NUMBERS: (NUMBERS, [[-5, 7.75], [0.25, 8]])})
+@check("S-36", cases={INTEGERS: (INTEGERS, [[-4, 7, 9], [-9, 3]]), NUMBERS: (NUMBERS, [[-4.5, 7], [0.25, 9]])})
 def a_range_sums_its_values(world: World, path: str, listed: list[list[float]]) -> None:
     made = [world.make({path: values}) for values in listed]
     low, high = -5, 8

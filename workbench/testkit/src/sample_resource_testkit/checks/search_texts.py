@@ -39,19 +39,6 @@ def a_text_looks_in_texts(world: World, fields: Fields) -> None:
     expect_ids(answer, [made], "a text to find what has its word")
 
 
-@check(
-    "S-4",
-    cases={
-        "a dotless i": ("tr", "ışık", "Işık"),
-        "a final sigma": ("el", "οδυσσευς", "ΟΔΥΣΣΕΥΣ"),
-        "a sigma within": ("el", "ΟΔΥΣΣΕΥΣ", "οδυσσευς"),
-    },
-)
-def letters_count_as_one_lower_case(world: World, language: str, sought: str, stored: str) -> None:
-    made = world.make({TEXTS: [stored]})
-    expect_texts(world, ((f"text.{language}", sought),), [made], made)
-
-
 @check("S-57", cases={"the word in NFD": ("café", "cafe\u0301"), "the text in NFD": ("cafe\u0301", "café")})
 def words_are_compared_in_normal_form_c(world: World, sought: str, stored: str) -> None:
     made = world.make({TEXTS: [stored]})
@@ -109,15 +96,6 @@ def a_fuzzy_word_finds_words_within_edits(world: World, edit: str) -> None:
     for parameters, found in (((), False), ((("fuzzy", False),), False), ((("fuzzy", True),), True)):
         answer = search(world, ("text.en", misspelt), *parameters).expect_status(200)
         expect_ids(answer, [made] if found else [], f"{word} to be found by {misspelt} only if fuzzy=true")
-
-
-@check("S-9", needs=["S-2"])
-def all_words_of_a_fuzzy_text_must_match(world: World) -> None:
-    one, other = world.word(), world.word()
-    made = world.make({TEXTS: [f"{one} {other}"]})
-    world.make({TEXTS: [one]})
-    answer = search(world, ("text.en", f"{one[1:]} {other[:-1]}"), ("fuzzy", True)).expect_status(200)
-    expect_ids(answer, [made], "what has all words but for an edit in each")
 
 
 RANKED = ("dogs", "dog", "dots")
