@@ -7,6 +7,7 @@ from typing import Any
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import FORM, JSON, Made
 from sample_resource_testkit.checks.endpoints import ALL, Endpoint
+from sample_resource_testkit.checks.identity_scopes import scope_of
 from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
@@ -114,13 +115,9 @@ ACCEPTS = ["text/html", FORM, "application/json;q=0, text/plain"]
 
 @check("H-18", cases={f"{name}, {accept}": (one, accept) for name, one in ANSWERED.items() for accept in ACCEPTS})
 def json_is_answered_whatever_accept_says(world: World, endpoint: Endpoint, accept: str) -> None:
-    caller = world.caller("view_products") if "4.14" in _name_of(endpoint) else world
+    caller = world.caller(scope_of(endpoint))
     answer = endpoint.ask(caller, world.make(), headers={"Accept": accept}).expect_success()
     answer.expect_header("Content-Type", JSON_TYPE)
-
-
-def _name_of(endpoint: Endpoint) -> str:
-    return next(name for name, one in ALL.items() if one == endpoint)
 
 
 def chunked(body: bytes, size: int, extension: bytes = b"", trailer: bytes = b"") -> bytes:

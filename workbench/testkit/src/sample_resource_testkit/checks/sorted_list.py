@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made
-from sample_resource_testkit.checks.finding import expect_page
+from sample_resource_testkit.checks.finding import expect_page, ids_of
 from sample_resource_testkit.checks.names import SORTED
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
@@ -23,14 +22,6 @@ def only(resources: Sequence[Made]) -> str:
 def several(world: World, count: int) -> list[Made]:
     """Make ``count`` resources."""
     return [world.make() for _ in range(count)]
-
-
-def ids_in(answer: Answer) -> list[Any]:
-    """The ids of the results of a page, in their order."""
-    answer.expect_status(200)
-    results = answer.at("results")
-    answer.expect(isinstance(results, list), "results that are an array", results)
-    return [result.get("id") if isinstance(result, dict) else None for result in results]
 
 
 PARAMETERS: dict[str, list[tuple[str, Any]]] = {
@@ -83,7 +74,7 @@ def a_result_is_the_resource_as_by_id(world: World, fields: dict[str, Any]) -> N
 @check("4.12-4", needs=["Q-6"], cases=[1, 2, 3, 4, 500])
 def a_page_has_at_most_limit_results(world: World, limit: int) -> None:
     made = several(world, 3)
-    found = ids_in(world.get(SORTED, query={"where": only(made), "limit": limit}))
+    found = ids_of(world.get(SORTED, query={"where": only(made), "limit": limit}).expect_status(200))
     world.expect(len(found) == min(limit, 3), f"{min(limit, 3)} of 3 results", len(found))
 
 
@@ -95,9 +86,9 @@ def a_limit_out_of_range_is_refused(world: World, limit: str) -> None:
 @check("4.12-5", needs=["Q-6"], cases=[0, 1, 2, 3, 4, 20, 10_000])
 def a_page_leaves_out_offset_matches(world: World, offset: int) -> None:
     asked = {"where": only(several(world, 3))}
-    whole = ids_in(world.get(SORTED, query=asked))
+    whole = ids_of(world.get(SORTED, query=asked).expect_status(200))
     answer = world.get(SORTED, query={**asked, "offset": offset})
-    found = ids_in(answer)
+    found = ids_of(answer.expect_status(200))
     answer.expect(found == whole[offset:], f"the matches from {offset} on: {whole[offset:]}", found)
 
 
@@ -131,7 +122,7 @@ def the_total_is_the_number_of_all_matches_if_it_is_wanted(world: World, asked: 
 )
 def a_total_beyond_10000_is_capped(world: World, asked: dict[str, int]) -> None:
     """Making such a large project takes too long, so the check uses the project only if it is so large already."""
-    last = ids_in(world.get(SORTED, query={"offset": 10_000, "limit": 1, "sort": "id"}))
+    last = ids_of(world.get(SORTED, query={"offset": 10_000, "limit": 1, "sort": "id"}).expect_status(200))
     if not last:
         world.skip("needs a project with more than 10,000 resources: --project")
     answer = world.get(SORTED, query=asked).expect_status(200)
@@ -184,7 +175,7 @@ def expect_order(world: World, made: Sequence[Made], sort: str | list[str] | Non
     if sort is not None:
         asked["sort"] = sort
     answer = world.get(SORTED, query=asked)
-    found = ids_in(answer)
+    found = ids_of(answer.expect_status(200))
     answer.expect(found == [one.id for one in wanted], f"the results {[one.id for one in wanted]}", found)
 
 
