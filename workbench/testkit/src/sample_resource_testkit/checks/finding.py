@@ -66,18 +66,6 @@ def make(world: World, fields: Fields) -> Made:
     return world.update(made, {"action": "changeSomeProperty", "someProperty": text})
 
 
-def stage(world: World, made: Made, fields: Fields) -> Made:
-    """Replace the staged ObjectType of a resource, and leave the current one.
-
-    :raises NotReachable: if the server refuses.
-    """
-    body = {"id": made.id, "version": made.version, "objectTypeProperty": dict(fields)}
-    answer = world.put("", body, query={"staged": True})
-    if answer.status != 200:
-        world.not_reachable(f"a write of the staged projection (3-2) was answered with {answer.status}")
-    return Made(answer.members, made.key)
-
-
 _PLACEHOLDERS = {"{id}": ["id"], "{key}": [], "{createdAt}": ["createdAt"], "{creator}": ["createdBy", "id"]}
 
 

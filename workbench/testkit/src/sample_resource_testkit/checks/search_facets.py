@@ -159,16 +159,7 @@ def ranges_of(world: World, expression: str, *made: Made) -> tuple[Answer, list[
     return answer, found
 
 
-@check(
-    "S-36",
-    needs=["S-23"],
-    cases={
-        "one": ["1 to 5"],
-        "two": ["5 to 9", "1 to 5"],
-        "open": ["* to 5", "5 to *"],
-        "three": ["7 to 8", "1 to 2", "2 to 7"],
-    },
-)
+@check("S-36", needs=["S-23"], cases=[["1 to 5"], ["5 to 9", "1 to 5"], ["* to 5", "5 to *"]])
 def a_range_facet_has_an_object_for_each_range(world: World, bounds: list[str]) -> None:
     made = world.make({INTEGERS: [3, 7]})
     expression = f"{INTEGERS}:range{','.join(f'({each})' for each in bounds)}"
@@ -182,16 +173,7 @@ def a_range_facet_has_an_object_for_each_range(world: World, bounds: list[str]) 
     answer.expect(same(got, [int(low) for low in lows]), f"the ranges that begin with {lows}", got)
 
 
-HALF_OPEN = {
-    "the lower bound": ("7 to 9", 1),
-    "the upper bound": ("1 to 7", 0),
-    "no upper bound": ("7 to *", 1),
-    "no lower bound": ("* to 7", 0),
-    "an empty range": ("7 to 7", 0),
-}
-
-
-@check("S-37", needs=["S-36"], cases=HALF_OPEN)
+@check("S-37", needs=["S-36"], cases=[("7 to 9", 1), ("1 to 7", 0), ("7 to *", 1), ("* to 7", 0), ("7 to 7", 0)])
 def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, bounds: str, count: int) -> None:
     answer, ranges = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
     answer.expect(same(ranges[0].get("count"), count), f"the count {count}", ranges[0])
@@ -246,16 +228,9 @@ def counting_products_adds_a_count(world: World, expression: str, path: tuple[st
     answer.expect_absent("facets", INTEGERS, *path, "productCount")
 
 
-SAME_NAMES = {
-    "a path and a name": ("key", "version as key"),
-    "the same name": ("key as a", "version as a"),
-    "two kinds": ("version:1", "version:range(1 to 2)"),
-}
-
-
-@check("S-54", needs=["S-28"], cases=SAME_NAMES)
-def two_facets_with_one_name_are_refused(world: World, expressions: tuple[str, str]) -> None:
-    refused(search(world, *(("facet", expression) for expression in expressions)))
+@check("S-54", needs=["S-28"], cases=[("key", "version as key"), ("version:1", "version:range(1 to 2)")])
+def two_facets_with_one_name_are_refused(world: World, one: str, other: str) -> None:
+    refused(search(world, ("facet", one), ("facet", other)))
 
 
 WRITTEN: dict[str, tuple[str, Fields, list[str]]] = {
