@@ -156,7 +156,7 @@ def view_test_is_not_enough_to_write(world: World, endpoint: Endpoint) -> None:
 
 
 @check("A-11", cases=OTHERS)
-def manage_test_and_to_keep_nothing_also_view_test_is_enough(world: World, endpoint: Endpoint) -> None:
+def manage_test_is_enough_and_where_nothing_is_kept_view_test(world: World, endpoint: Endpoint) -> None:
     served(endpoint.ask(world.caller("manage_test"), world.make()))
     with_view = endpoint.ask(world.caller("view_test"), world.make())
     if endpoint in UPDATE.values():

@@ -6,21 +6,11 @@ from math import copysign
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.names import ALL_FIELDS, FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.steps import JSON_BODY, made_by
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
-
-ALL: dict[str, Any] = {
-    INTEGERS: [3, 1, 3],
-    UNIQUE: [2, 1],
-    PAIR: [0.5, 7],
-    FLOATS: [0.25, 1.5],
-    NUMBERS: [1, 2.5],
-    TEXTS: ["b", "a", "b"],
-    OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}],
-}
 
 INTEGER_FIELDS = (INTEGERS, UNIQUE)
 
@@ -47,15 +37,15 @@ def kept(world: World, fields: Mapping[str, Any], *, alone: bool = False) -> Non
     expect_kept(world, world.post("", {"objectTypeProperty": dict(fields)}), fields, alone=alone)
 
 
-@check("2.3-1", cases=ALL)
+@check("2.3-1", cases=ALL_FIELDS)
 def each_array_is_kept(world: World, values: Any) -> None:
-    name = next(field for field, known in ALL.items() if known is values)
+    name = next(field for field, known in ALL_FIELDS.items() if known is values)
     kept(world, {name: values})
 
 
-@check("2.3-2", cases=ALL)
+@check("2.3-2", cases=ALL_FIELDS)
 def each_field_is_optional(world: World, values: Any) -> None:
-    kept(world, {name: known for name, known in ALL.items() if known is not values})
+    kept(world, {name: known for name, known in ALL_FIELDS.items() if known is not values})
 
 
 @check(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made, update_body
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.names import ALL_FIELDS, FLOATS, INTEGERS, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.checks.steps import change, keyed
 from sample_resource_testkit.registry import check
@@ -69,30 +69,19 @@ def the_version_rises_by_as_many_writes_as_succeeded(world: World) -> None:
     world.expect(len(versions) == risen, "each version in one answer", f"{len(versions)} versions of {risen} writes")
 
 
-ALL: dict[str, Any] = {
-    INTEGERS: [1],
-    UNIQUE: [2],
-    PAIR: [3, 4],
-    FLOATS: [5.5],
-    NUMBERS: [6],
-    TEXTS: ["seven"],
-    OBJECTS: [{"integerExample": 8}],
-}
-
-
 @check("9-17", needs=["4.6-6"], alone=True, cases={"a new key": False, "a key that is there": True})
 def concurrent_posts_leave_all_fields(world: World, is_there: bool) -> None:
     key = keyed(world).key if is_there else world.key()
-    names = list(ALL)
+    names = list(ALL_FIELDS)
     answers = world.race(
         [
-            world.request("POST", "", {"key": key, "objectTypeProperty": {name: ALL[name]}})
+            world.request("POST", "", {"key": key, "objectTypeProperty": {name: ALL_FIELDS[name]}})
             for name in (names[number % len(names)] for number in range(WRITERS))
         ]
     )
     refused = sorted({answer.status for answer in answers} - {200, 201})
     world.expect(not refused, "success of each POST", refused)
-    world.get(f"/key={key}").expect_status(200).expect_json("objectTypeProperty", ALL)
+    world.get(f"/key={key}").expect_status(200).expect_json("objectTypeProperty", ALL_FIELDS)
 
 
 @check("9-18", needs=["4.6-5"], alone=True, cases=["POST", "PUT", "POST and PUT"])

@@ -216,4 +216,5 @@ def any_other_key_is_refused(world: World, key: str) -> None:
 @check("2.2-13", needs=["4.2-1"], cases=UPDATES)
 def the_next_read_answers_what_an_update_has_answered(world: World, update: Callable[[World, Made], Answer]) -> None:
     made = keyed(world, {TEXTS: ["ü"]})
-    world.get(f"/{made.id}").expect_json(made_by(update(world, made)).body)
+    answered = made_by(update(world, made)).body
+    world.get(f"/{made.id}").expect_json(answered)

@@ -13,15 +13,11 @@ from sample_resource_testkit.checks.finding import (
     refused,
 )
 from sample_resource_testkit.checks.names import (
-    FLOATS,
+    ALL_FIELDS,
     FORM_SEARCH,
     INTEGERS,
-    NUMBERS,
-    OBJECTS,
-    PAIR,
     SEARCH,
     TEXTS,
-    UNIQUE,
 )
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import FORM, World
@@ -62,16 +58,6 @@ def the_dot_of_the_name_is_any_character(world: World, name: str) -> None:
 )
 def a_search_answers_a_page(world: World, parameters: Searched) -> None:
     expect_page(world.get(SEARCH, query=parameters))
-
-
-ALL_FIELDS: Fields = {
-    INTEGERS: [1, 1, -5],
-    UNIQUE: [3, 5],
-    PAIR: [3, 5.5],
-    FLOATS: [0.82],
-    NUMBERS: [10, 0.1],
-    OBJECTS: [{"integerExample": 777, "integerExampleInt32": 1}, {}],
-}
 
 
 @check("4.4-5", needs=["4.4-4"], cases={"no fields": {}, "all fields": {**ALL_FIELDS, "someProperty": "a text"}})
