@@ -1,4 +1,4 @@
-"""The Compose file of the sandbox. A container engine is not needed; the testkit's recipes start it with one."""
+"""The Compose file of the sandbox, without a container engine; test_compose_file.py of the testkit starts it."""
 
 import re
 

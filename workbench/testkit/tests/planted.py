@@ -201,7 +201,6 @@ class Fault:
     """
 
     name: str
-    module: str
     plant: Callable[[Planted], None]
     clauses: tuple[str, ...]
 
@@ -215,8 +214,7 @@ def _listed(clauses: tuple[str, ...], plant: Callable[[Planted, Any], None]) -> 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         assert name not in FAULTS, name
-        module = function.__module__.rpartition(".")[2]
-        FAULTS[name] = Fault(name, module, lambda planted: plant(planted, function), clauses)
+        FAULTS[name] = Fault(name, lambda planted: plant(planted, function), clauses)
         return function
 
     return add

@@ -138,10 +138,6 @@ def test_one_cause_is_one_failure() -> None:
     assert found["C-ans-11"].cause == found["C-req-31"].cause == "brackets"
 
 
-def test_a_call_is_told_with_its_arguments() -> None:
-    assert Call("listResources", {"limit": 5}).told() == "listResources(limit=5)"
-
-
 def test_an_argument_that_an_operation_does_not_have_is_a_mistake_of_the_scenario() -> None:
     with pytest.raises(ValueError, match="listResources has no limt"):
         expected(Call("listResources", {"limt": 5}), "p")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -137,29 +136,10 @@ def test_a_test_that_fails_shows_the_requests_of_its_client(pytester: pytest.Pyt
     assert "def expect" not in result.stdout.str()
 
 
-def test_a_fixture_that_fails_shows_the_requests_of_its_client(pytester: pytest.Pytester, on_server: Inner) -> None:
-    pytester.makepyfile(
-        """
-        import pytest
-        from urllib.request import urlopen
-
-        @pytest.fixture
-        def filled(sample_project):
-            urlopen(sample_project.url + "/resource?limit=1")
-
-        def test_asks(filled):
-            pass
-        """
-    )
-    result = on_server("-q")
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*requests to http://127.0.0.1:*", "1: GET /resource?limit=1 -> 401"])
-
-
 def test_a_session_is_one_run_that_is_judged(
-    pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer, monkeypatch: pytest.MonkeyPatch
+    pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer
 ) -> None:
-    """On two workers: the tests pass, and the session does not."""
+    """On two workers: the tests pass, and the session does not. The projects of its tests are removed."""
     pytester.makepyfile(
         """
         import pytest
@@ -175,8 +155,7 @@ def test_a_session_is_one_run_that_is_judged(
         """
     )
     run = f"judged-{time.time_ns()}"
-    monkeypatch.setenv("SAMPLE_RESOURCE_RUN", run)
-    result = on_server("-q", "-p", "xdist", "-n", "2", "--sample-verdict")
+    result = on_server("-q", "-p", "xdist", "-n", "2", "--sample-verdict", f"--sample-run={run}")
     result.assert_outcomes(passed=6)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -192,6 +171,8 @@ def test_a_session_is_one_run_that_is_judged(
         ]
     )
     assert SandboxServer(sample_resource.url, run=run).verdict()[0] is False
+    left = [each for each in sample_resource.order("GET", "/sandbox/projects")["results"] if each["run"] == run]
+    assert len(left) == 6, "those that tests have made themselves"
 
 
 def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server: Inner) -> None:
@@ -223,25 +204,6 @@ def test_what_is_expected_fails_no_session(pytester: pytest.Pytester, on_server:
     result.stdout.fnmatch_lines(["no verdict on the clients: *There is no finding 'boolean'*"])
     assert "{" not in result.stdout.str()
     assert on_server("-q", "--sample-allow=booleanInOtherCase").ret == pytest.ExitCode.USAGE_ERROR
-
-
-def test_a_run_has_the_projects_of_its_tests_and_leaves_none(
-    pytester: pytest.Pytester, on_server: Inner, sample_resource: SandboxServer
-) -> None:
-    pytester.makepyfile("""
-        from urllib.request import Request, urlopen
-
-        def test_quick(sample_project):
-            headers = {"Authorization": f"Bearer {sample_project.token}"}
-            urlopen(Request(sample_project.url + "/resource", headers=headers)).close()
-    """)
-    run = f"quick-{time.time_ns()}"
-    result = on_server("-rP", f"--sample-run={run}")
-    result.assert_outcomes(passed=1)
-    assert "Error" not in result.stdout.str() + result.stderr.str()
-    assert "1 requests of 1 projects" in SandboxServer(sample_resource.url, run=run).verdict()[1]
-    left = sample_resource.order("GET", "/sandbox/projects")["results"]
-    assert [each for each in left if each["run"] == run] == []
 
 
 def test_a_marker_with_a_positional_argument_is_told(pytester: pytest.Pytester, on_server: Inner) -> None:
@@ -407,46 +369,6 @@ def test_the_marker_says_what_the_project_is_made_with(project: SandboxProject) 
     assert project.scope == f"view_test:{project.key}"
     with pytest.raises(SandboxError, match="the token endpoint answered 400"):
         project.new_token("manage_test")
-
-
-def listed(project: SandboxProject) -> list[dict[str, object]]:
-    headers = {"Authorization": f"Bearer {project.token}"}
-    path = f"/{project.key}/resource/sorted-query-parameters?sort=id"
-    return json.loads(SandboxServer(project.server_url).send("GET", path, None, headers)[1])["results"]
-
-
-@pytest.mark.sample_project(resources=2)
-def test_a_reset_brings_back_the_beginning(project: SandboxProject) -> None:
-    first = listed(project)
-    headers = {"Authorization": f"Bearer {project.token}"}
-    SandboxServer(project.server_url).send("DELETE", f"/{project.key}/resource/{first[0]['id']}", None, headers)
-    project.reset(keep=["requests"])
-    assert listed(project) == first
-    assert len(project.journal()) == 3
-
-
-def test_the_clock_expires_tokens(project: SandboxProject) -> None:
-    project.clock(offset_seconds=172_860)
-    assert create(project, "one") == 401
-    project.clock()
-    assert create(project, "one") == 400
-    for moment in ("2030-01-01T00:00:00.000Z", datetime(2030, 1, 1, tzinfo=UTC)):
-        project.clock(moment, runs=False)
-        assert create(project, "one") == 401
-    with pytest.raises(ValueError, match="needs a time zone"):
-        project.clock(datetime(2030, 1, 1))  # noqa: DTZ001 -- it is refused
-
-
-def test_ids_repeat(project: SandboxProject) -> None:
-    project.ids(7)
-    project.ids()
-
-
-def test_a_removed_project_is_gone(sample_resource: SandboxServer) -> None:
-    made = sample_resource.make_project()
-    made.remove()
-    with pytest.raises(SandboxError, match="404"):
-        made.journal()
 
 
 def test_an_entry_that_was_not_carried_out_has_no_status() -> None:

@@ -72,11 +72,6 @@ def test_what_rests_on_a_failing_clause_is_not_reachable(stub: Stub, before: obj
     assert found["3"].reason == "rests on 2, which is not reachable"
 
 
-def test_needed_clauses_run_without_being_selected(stub: Stub) -> None:
-    checks = (check_of("1", fails), check_of("2", passes, needs=("1",)), check_of("3", passes))
-    assert outcomes(results(stub, *checks, selected=("2",))) == {"1": Outcome.FAIL, "2": Outcome.NOT_REACHABLE}
-
-
 def test_a_mistake_of_the_kit_is_no_failure_of_the_server(stub: Stub) -> None:
     found = results(stub, check_of("1", breaks, passes), check_of("2", passes, needs=("1",)), selected=("1", "2"))
     assert outcomes(found) == {"1": Outcome.ERROR, "2": Outcome.NOT_REACHABLE}

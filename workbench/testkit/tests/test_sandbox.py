@@ -1,6 +1,7 @@
 """What goes out to the sandbox, to a server of a few lines."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from sample_resource_testkit.journal import told
@@ -62,7 +63,9 @@ def test_a_long_journal_is_read_whole(stub: Stub, project: SandboxProject) -> No
 
 def test_orders_are_those_of_the_documented_routes(stub: Stub, project: SandboxProject) -> None:
     project.rules([{"status": 503}])
-    project.clock(now="2030-01-01T00:00:00.000Z", runs=False)
+    project.clock(now=datetime(2030, 1, 1, tzinfo=UTC), runs=False)
+    with pytest.raises(ValueError, match="needs a time zone"):
+        project.clock(datetime(2030, 1, 1))  # noqa: DTZ001 -- it is refused
     project.clock(offset_seconds=60)
     project.clock()
     project.ids(7)

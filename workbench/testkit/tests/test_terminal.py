@@ -47,12 +47,6 @@ def test_must_and_should_are_counted_apart() -> None:
     assert text.endswith("No clause fails.\n")
 
 
-def test_a_failure_without_a_request_is_told() -> None:
-    text = as_text(verdict(clause("1", Outcome.FAIL, cases=8)))
-    assert "FAIL 1 (must, core)\n  It `holds`.\n  case      case 0\n  expected  this\n  got       that\n" in text
-    assert "  also      case 1, case 2, case 3, case 4, case 5 and 2 more\n" in text
-
-
 def test_a_mistake_of_the_kit_is_in_all_reports() -> None:
     broken = ClauseResult(
         clause("1", Outcome.PASS).clause, [CaseResult("case", Outcome.ERROR, 1, "Traceback\n  <line>")]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 from sample_resource_testkit.wire import NoAnswer, NotConnected, Origin, Request, Transport
-from stub import RESET, Stub, http
+from stub import RESET, Stub
 
 TARGETS = ["/p/resource/a%2Fb?x=%zz&&=", "/a//b/../c;d", "*", "http://other/x", "/%", "/a%c3%A4"]
 
@@ -31,13 +31,6 @@ def test_any_method_and_repeated_headers_go_out_in_their_order_and_spelling(stub
         ("Content-Length", "3"),
         ("Connection", "close"),
     ]
-
-
-def test_an_answer_is_told_whole(stub: Stub) -> None:
-    stub.answer = lambda _: http(418, "äh", "X-Twice: 1", "x-twice: 2")
-    answer = stub.transport.exchange(Request("GET", "/"))
-    assert (answer.status, answer.reason, answer.http_version, answer.body) == (418, "X", "1.1", "äh".encode())
-    assert answer.headers[1:] == (("X-Twice", "1"), ("x-twice", "2"))
 
 
 def test_a_body_in_chunks_and_one_until_the_end_of_the_connection_are_read(stub: Stub) -> None:
@@ -80,24 +73,3 @@ def test_a_server_that_says_nothing_is_waited_for_less_and_less(stub: Stub) -> N
 def test_a_server_that_is_not_there_is_told() -> None:
     with pytest.raises(NotConnected, match="no connection to http://127"):
         Transport(Origin.of("http://127.0.0.1:1")).exchange(Request("GET", "/"))
-
-
-def test_several_requests_use_one_connection(stub: Stub) -> None:
-    stub.answer = lambda request: http(200, request.target)
-    with stub.transport.connection() as connection:
-        bodies = [connection.exchange(Request("GET", f"/{number}")).body for number in range(3)]
-    assert (bodies, stub.connections) == ([b"/0", b"/1", b"/2"], 1)
-
-
-def test_a_connection_that_the_server_ends_is_told(stub: Stub) -> None:
-    stub.answer = lambda _: http(200, "", "Connection: close")
-    with stub.transport.connection() as connection:
-        connection.exchange(Request("GET", "/"))
-        with pytest.raises(NoAnswer, match="ended the connection"):
-            connection.exchange(Request("GET", "/"))
-
-
-@pytest.mark.parametrize("url", ["foo", "ftp://a", "http://", "http://a?b", "http://u:p@a", "http://a#b"])
-def test_a_url_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=r"URL|allowed"):
-        Origin.of(url)

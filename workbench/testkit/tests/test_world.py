@@ -95,7 +95,6 @@ def test_a_race_against_nobody_ends() -> None:
         lambda world: world.caller("view_test").get(),
         lambda world: world.empty_project(),
         lambda world: world.oauth(),
-        lambda world: world.sandbox("p", "clock", {}),
         lambda world: world.skip("needs luck"),
     ],
 )
@@ -137,25 +136,16 @@ def test_tokens_of_scopes_are_asked_for_once(stub: Stub) -> None:
     ]
 
 
-def test_without_the_usual_scopes_a_client_gets_what_it_has(stub: Stub) -> None:
-    stub.answer = lambda request: http(400) if b"scope" in request.body else http(200, '{"access_token": "mine"}')
-    access = credentials(stub)
-    assert access.token(access.project) == "mine"
-
-
 def test_tokens_that_a_check_gets_are_hidden(stub: Stub) -> None:
     stub.answer = granting
     access = credentials(stub)
     world = World(Server(stub.transport, access, "tag"), "label")
-    known = access.token(access.project, ("view_test",))
-    world.oauth({"grant_type": "client_credentials", "scope": "view_test:p"})
-    assert access.shell({"VIEW_TEST_TOKEN"})[1].startswith("VIEW_TEST_TOKEN=")
     given = world.oauth({"grant_type": "client_credentials", "scope": "manage_test:p"}).at("access_token")
     vault = Vault()
     other = Credentials(access.transport, access.target, vault)
-    for token in (known, given, given):
+    for token in (given, given):
         other.keep(token)
-    assert vault.hide(f"{known}, {given}") == "$GIVEN_TOKEN_1, $GIVEN_TOKEN_2"
+    assert vault.hide(given) == "$GIVEN_TOKEN_1"
     assert other.shell({"GIVEN_TOKEN_1"}) == [
         "CLIENT_SECRET=...  # the value of --client-secret",
         "GIVEN_TOKEN_1=...  # a new token",
@@ -171,11 +161,6 @@ def test_the_sandbox_makes_projects_and_removes_them(stub: Stub) -> None:
     world = World(Server(stub.transport, access, "tag"), "label")
     world.empty_project().get()
     assert ("Authorization", "Bearer token-of-sb") in stub.received[-1].headers
-    with pytest.raises(Skipped, match="needs a sandbox with 'clock'"):
-        world.sandbox("sb", "clock", {"offsetSeconds": 60})
-    assert stub.received[-1].line == "PUT /sandbox/projects/sb/clock HTTP/1.1"
-    assert stub.received[-1].body == b'{"offsetSeconds": 60}'
-    assert ("Authorization", "Bearer a-sandbox-token") in stub.received[-1].headers
     assert access.shell({"SANDBOX_TOKEN"}) == ["SANDBOX_TOKEN=...  # that of the sandbox"]
     access.close()
     assert [request.line for request in stub.received[-3:]] == ["DELETE /sandbox/projects/sb HTTP/1.1"] * 3

@@ -269,11 +269,6 @@ class SandboxAccess(Credentials):
             self._headers = (("Authorization", f"Bearer {sandbox_token}"),)
         self._made: list[str] = []
 
-    @property
-    def authorization(self) -> str | None:
-        """The ``Authorization`` header of the sandbox's routes; None if they need none."""
-        return dict(self._headers).get("Authorization")
-
     def begin(self) -> None:
         """Make the projects of the run.
 

@@ -181,34 +181,6 @@ class Answer:
         """
         return self.expect(not self.raw.body + self.raw.extra, "no body", shortened(self.raw.body + self.raw.extra))
 
-    def expect_error(self, status: int, code: str | None = None, **members: Any) -> "Answer":
-        """Expect a status code and the platform's error body.
-
-        The body has ``statusCode``, ``message``, and ``errors``, each with ``message`` and ``code``. The call counts as
-        two checks: the status, and the body.
-
-        :param code: the code that one of the errors has; None accepts any.
-        :param members: further members of the error with that code.
-        :raises Failed: for another answer.
-        """
-        self.expect_status(status)
-        body = self.json
-        wanted = f"an error body with statusCode {status}, a message, and errors"
-        if code is not None:
-            wanted += f" with {told({'code': code, **members})}"
-        found: list[Any] = body.get("errors", []) if isinstance(body, dict) else []
-        holds = (
-            isinstance(body, dict)
-            and same(body.get("statusCode"), status)
-            and isinstance(body.get("message"), str)
-            and isinstance(found, list)
-            and bool(found)
-            and all(isinstance(item, dict) and isinstance(item.get("message"), str) for item in found)
-        )
-        with_code = [item for item in found if code in (None, item.get("code"))] if holds else []
-        matching = [item for item in with_code if all(same(item.get(name), value) for name, value in members.items())]
-        return self.expect(bool(matching), wanted)
-
 
 def told(value: object) -> str:
     """A value as JSON for a report, cut short after 1,000 characters."""

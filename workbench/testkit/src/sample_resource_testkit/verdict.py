@@ -16,8 +16,6 @@ class Terms:
     :param item: the word for what has an outcome; ``items`` is its plural.
     :param group: the word for what items are counted by; ``groups`` are all groups in the order of reports.
     :param outcomes: the possible outcomes of an item, in the order of reports.
-    :param source: the word for what an item comes from.
-    :param levels: the meaning of each level.
     :param has_cases: whether an item has cases, each with its own outcome.
     """
 
@@ -27,8 +25,6 @@ class Terms:
     group: str
     groups: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
-    source: str
-    levels: Mapping[str, str]
     has_cases: bool = True
 
 
@@ -39,11 +35,6 @@ OF_SERVERS = Terms(
     group="profile",
     groups=PROFILES,
     outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED, Outcome.NOT_REACHABLE, Outcome.ERROR),
-    source="Source",
-    levels={
-        "must": "what the interface, its platform or an RFC says",
-        "should": "what the service decided where they are silent",
-    },
 )
 
 

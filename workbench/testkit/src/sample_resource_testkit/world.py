@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
-from sample_resource_testkit.access import Access, Credentials, ProjectClient, SandboxAccess
+from sample_resource_testkit.access import Access, Credentials, ProjectClient
 from sample_resource_testkit.answers import Answer, told
 from sample_resource_testkit.callers import FORM as FORM
 from sample_resource_testkit.callers import JSON as JSON
@@ -165,20 +165,6 @@ class World(Caller):
         body = _object(answer)
         if body is not None and isinstance(body.get("access_token"), str):
             access.keep(body["access_token"])
-        return answer
-
-    def sandbox(self, project: str, what: str, json: Any) -> Answer:
-        """Send an order to the sandbox: PUT on ``/sandbox/projects/{project}/{what}``, such as ``clock``.
-
-        :raises Skipped: if the run does not use a sandbox, or the sandbox does not know the order.
-        """
-        access = self.server.access
-        if not isinstance(access, SandboxAccess):
-            raise Skipped("needs a server with a sandbox: --sandbox")
-        target = f"/sandbox/projects/{project}/{what}"
-        answer = self.put(json=json, target=target, authorization=access.authorization)
-        if answer.status in (404, 405):
-            raise Skipped(f"needs a sandbox with '{what}': PUT {target} is {answer.status}")
         return answer
 
     # Expectations

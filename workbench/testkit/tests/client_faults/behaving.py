@@ -115,20 +115,6 @@ def _(adapter: Any) -> None:
     answering(changed)(adapter)
 
 
-def variables(change: Any) -> Any:
-    """Change arguments of the sorted list."""
-    return lambda adapter: around(
-        adapter, "target", lambda former, operation, arguments: former(operation, change(dict(arguments)))
-    )
-
-
-def headers(extra: Any) -> Any:
-    def plant(adapter: Any) -> None:
-        adapter.Client.authorization = lambda _, token: {"Authorization": f"Bearer {token}", **extra}
-
-    return plant
-
-
 @fault("User-Agent is sent twice", "C-do-53")
 def _(adapter: Any) -> None:
     async def twice(request: Any) -> None:

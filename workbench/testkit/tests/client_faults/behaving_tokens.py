@@ -48,23 +48,6 @@ def _(adapter: Any) -> None:
     around(adapter.Client, "get_token", changed)
 
 
-async def _replaces_the_given(self: Any, send: Any, *_: Any) -> Any:
-    response = await send()
-    if response.status_code == 401 and self.opened["token"] is not None:
-        self.token = await self.new_token()
-        return await send()
-    return response
-
-
-async def _renews_without_end(self: Any, send: Any, *_given: Any) -> Any:
-    response = await send()
-    for _ in range(3):
-        if response.status_code != 401 or self.opened["token"] is not None:
-            break
-        response = await send()
-    return response
-
-
 def not_renewed(when: Any) -> Any:
     """Replace no token that is refused, for some operations."""
 

@@ -96,15 +96,6 @@ def deep(change: Callable[[Any], Any], value: Any) -> Any:
     return change(value)
 
 
-def deep_arrays(change: Callable[[list[Any]], list[Any]], value: Any) -> Any:
-    """Change each array of a JSON value."""
-    if isinstance(value, dict):
-        return {name: deep_arrays(change, item) for name, item in value.items()}
-    if isinstance(value, list):
-        return change([deep_arrays(change, item) for item in value])
-    return value
-
-
 def deep_objects(change: Callable[[dict[str, Any]], Any], value: Any) -> Any:
     """Change each object of a JSON value."""
     if isinstance(value, dict):

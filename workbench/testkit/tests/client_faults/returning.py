@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from client_faults.planting import around, deep, deep_arrays, deep_objects, fault, numbers, planted, results_changed
+from client_faults.planting import around, deep, deep_objects, fault, numbers, planted, results_changed
 
 TIMES = ("createdAt", "lastModifiedAt")
 
@@ -13,23 +13,6 @@ def scalars(change: Any) -> Any:
 
 def objects(change: Any) -> Any:
     return lambda adapter: results_changed(adapter, lambda result: deep_objects(change, result))
-
-
-def arrays(change: Any) -> Any:
-    return lambda adapter: results_changed(adapter, lambda result: deep_arrays(change, result))
-
-
-def without(*names: str) -> Any:
-    return objects(lambda value: {name: item for name, item in value.items() if name not in names})
-
-
-# Numbers
-
-
-# Times
-
-
-# Texts
 
 
 # Arrays and objects
@@ -62,14 +45,7 @@ def known_only(names: set[str]) -> Any:
     return check
 
 
-# Operations that return nothing
-
-
 # Statuses and heads
-
-
-def statuses(adapter: Any, refused: tuple[int, ...]) -> None:
-    around(adapter, "is_success", lambda former, operation, status: status not in refused and former(operation, status))
 
 
 @fault("the existence check is always false", "C-ans-22 C-ans-49")

@@ -29,21 +29,6 @@ def object_types(change: Any) -> Any:
     )
 
 
-# What is there and what is not
-
-
-# Numbers
-
-
-# Texts
-
-
-# Arrays and objects
-
-
-# Actions
-
-
 # Of single operations, and values that few have
 
 
@@ -56,10 +41,6 @@ def left_out(name: str, of: str) -> Any:
             operation, {each: value for each, value in body.items() if each != name} if operation == of else body
         ),
     )
-
-
-def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: item for name, item in value.items() if name not in names}
 
 
 planted(

@@ -11,17 +11,6 @@ def of_lists(change: Any) -> Any:
     )
 
 
-def renamed(**prefixes: str) -> Any:
-    def changed(found: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        made = []
-        for name, value in found:
-            head, dot, rest = name.partition(".")
-            made.append((prefixes[head].format(rest) if dot and head in prefixes else name, value))
-        return made
-
-    return lambda adapter: pairs_changed(adapter, changed)
-
-
 def of_families(change: Any) -> Any:
     """Change the objects of var and text as a whole."""
 
@@ -37,9 +26,6 @@ def of_families(change: Any) -> Any:
         around(adapter, "pairs", changed)
 
     return plant
-
-
-# Forms
 
 
 # Headers
@@ -84,9 +70,6 @@ def authorized(make: Any) -> Any:
         adapter.Client.authorization = lambda _, token: make(token)
 
     return plant
-
-
-# Methods and paths
 
 
 # Parts of a path and lists of one

@@ -30,12 +30,6 @@ def without_controls(text: str) -> str:
     return "".join(each for each in text if ord(each) >= 0x20 or each in "\t\r\n")
 
 
-# Texts
-
-
-# Paths
-
-
 # Booleans, numbers, what is absent
 
 
@@ -45,12 +39,6 @@ def scalars(change: Any) -> Any:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-# objectParameter
-
-
-# Forms
 
 
 planted(

@@ -79,7 +79,9 @@ def recover_from_conflict(client: Resources) -> None:
     assert (conflict.message, conflict.current_version) == (str(late), pet["version"] + 1)
     assert late.correlation_id
 
-    updated = client.update(pet, {"action": "doSomeThing"}, force_version=True)
+    # Another action, because the sandbox reports the same update with the refused version as a mistake.
+    changed = {"action": "changeSomeProperty", "someProperty": "forced"}
+    updated = client.update(pet, changed, force_version=True)
     assert updated["version"] == pet["version"] + 2
     assert client.get_by_key("sdk-pet") == updated
 

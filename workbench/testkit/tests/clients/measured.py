@@ -221,44 +221,6 @@ levels and outcomes. Adapters are in `workbench/testkit/clients`. The command al
 this page, which has of each failure the scenario, the call, the request, what is wrong and its cause.
 """
 
-SOURCES = {
-    "C-err-69, C-err-70: the time limit of one attempt": (
-        "commercetools/commercetools-sdk-typescript#880",
-        "commercetools/commercetools-sdk-typescript#354",
-        "commercetools/nodejs#1713",
-    ),
-    "C-err-67, C-err-68, C-do-54 to C-do-56: a token endpoint in trouble": (
-        "BingAds/BingAds-Java-SDK#106",
-        "lelylan/simple-oauth2#220",
-        "ory/oathkeeper#442",
-    ),
-    "C-do-58: 409 of a DELETE": (
-        "commercetools/commercetools-sdk-java-v2#1061",
-        "commercetools/commercetools-sdk-java-v2#276",
-    ),
-    "C-do-60, C-do-61: a connection that breaks": (
-        "commercetools/commercetools-sdk-typescript#271",
-        "softonic/axios-retry#66",
-        "FGRibreau/node-request-retry#145",
-    ),
-}
-"""Of scenarios the reports of users that they come from, as GitHub names issues."""
-
-
-def _sources() -> list[str]:
-    lines = [
-        "",
-        "## Where scenarios come from",
-        "",
-        "Beside the interface, from what users of other clients report:",
-        "",
-    ]
-    lines += ["| scenarios | reports |", "|---|---|"]
-    for told, issues in SOURCES.items():
-        links = (f"[{issue}](https://github.com/{issue.replace('#', '/issues/')})" for issue in issues)
-        lines.append(f"| {told} | {', '.join(links)} |")
-    return lines
-
 
 def as_page(data: Mapping[str, Any]) -> str:
     """The page, made of what is published."""
@@ -284,7 +246,7 @@ def as_page(data: Mapping[str, Any]) -> str:
     for client in clients:
         told = [f"{_cleaned(each['cause'])} ({len(each['scenarios'])})" for each in client["causes"][:6]]
         lines.append(f"| {client['package']} | {'; '.join(told) or 'none that is shared'} |")
-    return "\n".join([*lines, *_sources()]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _columns(clients: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -8,13 +8,10 @@ import signal
 import subprocess
 import sys
 import tarfile
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from sample_resource_sandbox.analysis.report import INCOMPLETE
 
 from clients.tools import HERE, NODE, NODE_HOME, WORK, call, install_node_packages
 from tests.support.service import ROOT
@@ -191,47 +188,21 @@ def test_the_documented_judge_fails_the_build(runner: str, examples: Path, tmp_p
     assert ran.returncode != 0, ran.stdout
 
 
-@pytest.fixture
-def restarted() -> Iterator[str]:
-    """A server that was started again during the run: all it has to say is that the report is incomplete."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = json.dumps({"gate": {"passed": False, "told": INCOMPLETE}}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.mark.parametrize("told", [INCOMPLETE, "no report on the client: "])
-@pytest.mark.parametrize("runner", JUDGES)
-def test_the_documented_judge_fails_a_build_of_which_not_all_is_known(
-    runner: str, told: str, restarted: str, examples: Path, tmp_path: Path
-) -> None:
-    """After a restart, and if no test has made a project."""
-    imports = {"vitest": 'import { test } from "vitest";\n', "node-test": 'import test from "node:test";\n'}
-    test = f"{imports.get(runner, '')}test('asks for none', () => {{}});\n"
-    folder = in_folder(
-        tmp_path / "none", {"it.test.js": test, "judge.mjs": BLOCKS["judge.mjs"], **JUDGES[runner]}, examples
-    )
-    words = [NODE, "all.mjs", "it.test.js"] if runner == "node-test" else COMMANDS[runner]
-    ran = run_command(words, folder, **({"SAMPLE_RESOURCE_URL": restarted} if told == INCOMPLETE else {}))
+def test_the_documented_judge_fails_a_build_without_a_project(examples: Path, tmp_path: Path) -> None:
+    test = "import test from 'node:test';\ntest('asks for none', () => {});\n"
+    files = {"it.test.js": test, "judge.mjs": BLOCKS["judge.mjs"], **JUDGES["node-test"]}
+    ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "none", files, examples))
     assert ran.returncode != 0, ran.stdout
-    assert told in ran.stdout
+    assert "no verdict on the clients: " in ran.stdout
 
 
 @pytest.mark.parametrize("is_failing", [False, True])
 def test_node_test_with_a_judge_passes_and_fails_as_its_tests_do(
     is_failing: bool, examples: Path, tmp_path: Path
 ) -> None:
-    throws = 'throw new Error("no");' if is_failing else ""
-    test = f'tested("asks", async () => {{ {throws} }});'
+    asks = "await fetch(`${project.url}/resource`, { headers: { Authorization: `Bearer ${project.token}` } });"
+    then = 'throw new Error("no");' if is_failing else ""
+    test = f'tested("asks", async (project) => {{ {asks} {then} }});'
     files = {"it.test.js": HEADS["node-test"] + test, "judge.mjs": BLOCKS["judge.mjs"], "all.mjs": BLOCKS["all.mjs"]}
     ran = run_command([NODE, "all.mjs", "it.test.js"], in_folder(tmp_path / "all", files, examples))
     assert ran.returncode == is_failing, ran.stdout

@@ -34,15 +34,10 @@ def what_was_made_is_at_the_same_path_of_no_other_project(world: World) -> None:
     cases={
         "65 characters": "k" * 65,
         "a dot": "a.b",
-        "a tilde": "a~b",
-        "an at sign": "a@b",
         "a blank": "a%20b",
-        "a plus": "a+b",
         "a slash": "a%2Fb",
         "a line feed at the end": "ab%0A",
         "an umlaut": "k%C3%A4se",
-        "a fullwidth digit": "a%EF%BC%91",
-        "an emoji": "%F0%9F%90%99",
     },
 )
 def any_other_first_segment_is_an_unknown_url(world: World, segment: str) -> None:
@@ -93,7 +88,6 @@ def no_page_shows_or_counts_a_resource_of_another_project(
 WRITES_ACROSS: dict[str, Callable[[Caller, Made], Answer]] = {
     "POST on the id": lambda caller, made: caller.post(f"/{made.id}", update_body(made.version)),
     "DELETE": lambda caller, made: caller.delete(f"/{made.id}"),
-    "DELETE with its version": lambda caller, made: caller.delete(f"/{made.id}?version={made.version}"),
     "POST of its id": lambda caller, made: caller.post("", {"id": made.id, "objectTypeProperty": {}}),
     "PUT of its id": lambda caller, made: caller.put("", {"id": made.id, "objectTypeProperty": {}}),
     "PATCH of its id": lambda caller, made: caller.patch(
@@ -116,12 +110,7 @@ def encoded(text: str) -> str:
     return "".join(f"%{ord(letter):02X}" for letter in text)
 
 
-ENCODINGS: dict[str, Callable[[str], str]] = {
-    "a hyphen": lambda text: text.replace("-", "%2D"),
-    "a hyphen in lower case": lambda text: text.replace("-", "%2d"),
-    "a letter": lambda text: text.replace("k", "%6B", 1),
-    "all of it": encoded,
-}
+ENCODINGS: dict[str, Callable[[str], str]] = {"a hyphen": lambda text: text.replace("-", "%2D"), "all of it": encoded}
 
 
 @check("2.1-6", needs=["4.3-1"], cases=ENCODINGS)
@@ -130,21 +119,11 @@ def a_key_may_be_percent_encoded(world: World, encode: Callable[[str], str]) -> 
     world.get(f"/key={encode(made.key)}").expect_status(200).expect_json("id", made.id)
 
 
-@check(
-    "2.1-6",
-    needs=["4.2-1"],
-    cases={
-        "the id": "/{project}/resource/{encoded}",
-        "the word resource": "/{project}/%72esource/{id}",
-        "the project key": "/{encoded_project}/resource/{id}",
-    },
-)
-def other_segments_may_be_percent_encoded_too(world: World, pattern: str) -> None:
+@check("2.1-6", needs=["4.2-1"])
+def other_segments_may_be_percent_encoded_too(world: World) -> None:
     made = world.make()
-    target = pattern.format(
-        project=world.project, id=made.id, encoded=made.id.replace("-", "%2D"), encoded_project=encoded(world.project)
-    )
-    world.get(target=target).expect_status(200).expect_json("version", made.version)
+    for target in (f"/{world.project}/%72esource/{made.id}", f"/{encoded(world.project)}/resource/{encoded(made.id)}"):
+        world.get(target=target).expect_status(200).expect_json("version", made.version)
 
 
 @check("2.1-7", needs=["4.3-1"], cases=["%3D", "%3d"])
@@ -159,12 +138,6 @@ def an_encoded_slash_separates_nothing(world: World, segment: str) -> None:
     answer = refused(world.get(f"/{segment}"), 404, "ResourceNotFound")
     messages = [str(entry.get("message")) for entry in errors_of(answer)]
     answer.expect(any(f"'{identifier}'" in text for text in messages), f"the id '{identifier}' in the message")
-
-
-@check("2.1-8", needs=["4.2-1"], cases=["%2F", "%2Fx", "%2F.."])
-def an_id_with_an_encoded_slash_is_another_id(world: World, added: str) -> None:
-    made = world.make()
-    world.get(f"/{made.id}{added}").expect_status(404)
 
 
 @check("2.1-9", cases=[f"{method} {word}" for word in (*WORDS, "key=none") for method in ("GET", "POST", "DELETE")])
@@ -183,22 +156,17 @@ def a_word_is_never_taken_for_an_id(world: World, case: str) -> None:
     "H-16",
     cases=[
         "POST /searchApiPattern",
-        "PUT /searchApiPattern",
-        "DELETE /searchApiPattern",
-        "POST /key=my-key",
-        "PATCH /key=my-key",
         "DELETE /key=my-key",
-        "DELETE /key%3Dmy-key",
-        "POST /sorted-query-parameters",
         "DELETE /sorted-query-parameters",
         "GET /product-projection-search",
-        "DELETE /product-projection-search",
         "GET /description-with-urn-links",
-        "PUT /description-with-urn-links",
         "GET /artificially-complex/path/uri-parameter-one=a/b",
+        f"PATCH /{UNKNOWN_ID}",
+        "DELETE ",
+        "TRACE ",
     ],
 )
-def methods_that_a_word_lacks_are_not_allowed(world: World, case: str) -> None:
+def methods_that_the_interface_lacks_are_not_allowed(world: World, case: str) -> None:
     method, path = case.split(" ")
     options = {"json": update_body(1)} if method in ("POST", "PUT", "PATCH") else {}
     refused(world.send(method, path, **options), 405, "MethodNotAllowed")
@@ -207,39 +175,17 @@ def methods_that_a_word_lacks_are_not_allowed(world: World, case: str) -> None:
 @check(
     "E-15",
     cases=[
-        "//{p}/resource",
-        "/{p}//resource",
-        "/{p}/resource/",
-        "/{p}/resource//",
-        "/{p}//resource/{id}",
-        "/{p}/resource//{id}",
-        "/{p}/resource/{id}/",
-        "/{p}/resource/searchApiPattern/",
-        "/{p}/resource//searchApiPattern",
-        "/{p}/resource/sorted-query-parameters/",
-    ],
-)
-def an_empty_segment_makes_an_unknown_url(world: World, pattern: str) -> None:
-    made = world.make()
-    refused(world.get(target=pattern.format(p=world.project, id=made.id)), 404, "ResourceNotFound")
-
-
-@check(
-    "E-15",
-    cases=[
         "/{p}",
-        "/{p}/resources",
         "/{p}/Resource",
-        "/{p}/resourc",
         "/{p}/resource/a/b",
-        "/{p}/resource/a/b/c",
         "/{p}/resource/key=a/b",
-        "/{p}/resource/searchApiPattern/a",
-        "/{p}/other/{id}",
-        "/resource/{p}/{id}",
-        "/{p}/resource/artificially-complex/path",
         "/{p}/resource/artificially-complex/path/a/b",
+        "//{p}/resource",
+        "/{p}/resource/",
+        "/{p}//resource/{id}",
+        "/{p}/resource/{id}/",
     ],
 )
 def any_other_url_is_unknown(world: World, pattern: str) -> None:
-    world.get(target=pattern.format(p=world.project, id=UNKNOWN_ID)).expect_status(404)
+    url = pattern.format(p=world.project, id=world.make().id)
+    refused(world.get(target=url), 404, "ResourceNotFound")

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.callers import update_body
 from sample_resource_testkit.checks.names import UNKNOWN_ID
 from sample_resource_testkit.checks.refusals import details_of, refused
 from sample_resource_testkit.checks.steps import JSON_BODY, expect_found
@@ -23,18 +22,13 @@ def sent_raw(world: World, endpoint: str, body: bytes | str | None, content_type
 
 ANSWERS: dict[str, Callable[[World], Answer]] = {
     "list": lambda world: world.get("?limit=1"),
-    "by id": lambda world: world.get(f"/{world.make().id}"),
     "created": lambda world: world.post("", {"objectTypeProperty": {}}),
     "text beyond ASCII": lambda world: world.post("", {"objectTypeProperty": {"arrayOfStringExample": ["ü🐙"]}}),
-    "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
-    "deleted": lambda world: world.delete(f"/{world.make().id}"),
     "sorted list": lambda world: world.get("/sorted-query-parameters?limit=1"),
     "search": lambda world: world.get("/searchApiPattern?limit=1"),
     "an unknown id": lambda world: world.get(f"/{UNKNOWN_ID}"),
     "an unknown URL": lambda world: world.get("/a/b"),
     "a refused parameter": lambda world: world.get("?limit=x"),
-    "a refused body": lambda world: world.post("", body=b"{", headers=JSON_BODY),
-    "a conflict": lambda world: world.post(f"/{world.make().id}", update_body(99)),
     "a method that is not allowed": lambda world: world.delete(""),
     "no token": lambda world: world.nobody().get(),
 }
@@ -50,13 +44,7 @@ def an_answer_with_a_body_is_json(world: World, ask: Callable[[World], Answer]) 
     answer.expect(answer.json is not None, "a JSON value in UTF-8")
 
 
-MEDIA_TYPES = [
-    "application/json",
-    "application/json; charset=utf-8",
-    "application/json;charset=UTF-8",
-    'application/json; charset="utf-8"',
-    "Application/JSON",
-]
+MEDIA_TYPES = ["application/json", "application/json; charset=utf-8", 'application/json; charset="utf-8"']
 
 
 @check("4-2", cases=MEDIA_TYPES)
@@ -66,51 +54,23 @@ def a_body_of_json_is_accepted(world: World, media_type: str) -> None:
     answer.expect_json("objectTypeProperty", "arrayOfStringExample", ["ü"])
 
 
-@check("4-2", cases=["PUT ", "PATCH ", "POST /{id}"])
-def a_body_of_json_with_a_charset_is_accepted_by_each_write(world: World, endpoint: str) -> None:
-    made = world.make()
-    method, _, pattern = endpoint.partition(" ")
-    body = update_body(made.version) if pattern else {"id": made.id, "version": made.version, "objectTypeProperty": {}}
-    headers = {"Content-Type": "application/json; charset=utf-8"}
-    world.send(method, pattern.format(id=made.id), body, headers=headers).expect_success()
-
-
-@check(
-    "4-3", cases=["GET ", "HEAD ", "GET /{id}", "HEAD /{id}", "GET /sorted-query-parameters", "GET /searchApiPattern"]
-)
+@check("4-3", cases=["GET ", "HEAD ", "GET /{id}", "HEAD /{id}", "DELETE /{id}", "GET /sorted-query-parameters"])
 def a_content_type_without_a_body_makes_no_difference(world: World, endpoint: str) -> None:
     method, _, pattern = endpoint.partition(" ")
-    path = pattern.format(id=world.make().id)
-    without = world.send(method, path)
-    world.send(method, path, headers=JSON_BODY).expect_status(without.status)
-
-
-@check("4-3")
-def a_delete_may_have_a_content_type(world: World) -> None:
-    without = world.delete(f"/{world.make().id}")
-    world.delete(f"/{world.make().id}", headers=JSON_BODY).expect_status(without.status)
+    without = world.send(method, pattern.format(id=world.make().id))
+    world.send(method, pattern.format(id=world.make().id), headers=JSON_BODY).expect_status(without.status)
 
 
 NO_JSON = {
     "half an object": "{",
-    "no value": '{"objectTypeProperty":}',
-    "no end": '{"version": 1, "actions": [], "objectTypeProperty": {}',
     "something after it": '{"version": 1, "actions": [], "objectTypeProperty": {}} x',
-    "two objects": "{}{}",
     "single quotes": "{'objectTypeProperty': {}}",
     "a comma too many": '{"version": 1, "actions": [], "objectTypeProperty": {},}',
-    "a comment": '{"objectTypeProperty": {} /* a */}',
-    "names without quotes": "{objectTypeProperty: {}}",
-    "a line feed in a text": '{"key": "a\nb", "objectTypeProperty": {}}',
     "a leading zero": '{"version": 01, "objectTypeProperty": {}}',
     "a form": "objectTypeProperty=1",
     "an array": "[]",
-    "an array of a body": '[{"objectTypeProperty": {}}]',
     "a text": '"objectTypeProperty"',
-    "a number": "1",
-    "true": "true",
     "null": "null",
-    "blanks": "   ",
     "no bytes": "",
 }
 
@@ -128,20 +88,12 @@ def each_write_refuses_a_body_that_is_no_object(world: World, endpoint: str) -> 
 
 ODD_JSON: dict[str, bytes] = {
     "a byte that is no UTF-8": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xff"]}}',
-    "Latin-1": '{"objectTypeProperty": {"arrayOfStringExample": ["ä"]}}'.encode("latin-1"),
     "UTF-16": '{"objectTypeProperty": {}}'.encode("utf-16"),
-    "UTF-16 without a mark": '{"objectTypeProperty": {}}'.encode("utf-16-le"),
-    "UTF-32": '{"objectTypeProperty": {}}'.encode("utf-32"),
     "a surrogate in UTF-8": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xed\xa0\x80"]}}',
-    "an overlong form": b'{"objectTypeProperty": {"arrayOfStringExample": ["\xc0\xaf"]}}',
     "NaN": b'{"objectTypeProperty": {"arrayOfFloatExample": [NaN]}}',
     "Infinity": b'{"objectTypeProperty": {"arrayOfNumberNoDefaultsExample": [Infinity]}}',
-    "-Infinity": b'{"objectTypeProperty": {"arrayOfNumberNoDefaultsExample": [-Infinity]}}',
-    "NaN among integers": b'{"objectTypeProperty": {"arrayOfIntExample": [NaN]}}',
     "a name twice": b'{"objectTypeProperty": {}, "objectTypeProperty": {}}',
     "5,000 levels": b'{"objectTypeProperty": {"arrayOfIntExample": ' + b"[" * 5_000 + b"]" * 5_000 + b"}}",
-    "a key twice": b'{"key": "kit-twice-1", "key": "kit-twice-1", "objectTypeProperty": {}}',
-    "an array twice": b'{"objectTypeProperty": {"arrayOfIntExample": [1], "arrayOfIntExample": [2]}}',
     "a name twice in it": b'{"objectTypeProperty":{"arrayOfObjectType":[{"integerExample":1,"integerExample":2}]}}',
     "a name twice, once escaped": b'{"objectTypeProperty": {}, "objectTypePropert\\u0079": {}}',
 }
@@ -154,12 +106,9 @@ def json_that_parsers_differ_about_is_refused(world: World, body: bytes) -> None
 
 UNKNOWN_FIELDS = {
     "a field of the body": ({"objectTypeProperty": {}, "fooBar": 1}, "fooBar"),
-    "version misspelt": ({"objectTypeProperty": {}, "versoin": 1}, "versoin"),
     "letter case": ({"objectTypeProperty": {}, "Key": "kit-a"}, "Key"),
     "a field of ObjectType": ({"objectTypeProperty": {"fooBar": []}}, "fooBar"),
-    "a flat ObjectType": ({"arrayOfIntExample": [1], "objectTypeProperty": {}}, "arrayOfIntExample"),
     "a field of an item": ({"objectTypeProperty": {"arrayOfObjectType": [{}, {"fooBar": 1}]}}, "fooBar"),
-    "actions": ({"objectTypeProperty": {}, "actions": []}, "actions"),
 }
 
 
@@ -171,12 +120,7 @@ def an_unknown_field_is_refused_and_named(world: World, body: object, name: str)
 
 NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "key": ({"key": None}, {}),
-    "id": ({"id": None}, {}),
-    "version": ({"version": None}, {}),
     "all of them": ({"id": None, "key": None, "version": None}, {}),
-    "an array of integers": ({"objectTypeProperty": {"arrayOfIntExample": None}}, {}),
-    "an array of texts": ({"objectTypeProperty": {"arrayOfStringExample": None}}, {}),
-    "an array of objects": ({"objectTypeProperty": {"arrayOfObjectType": None}}, {}),
     "one array of two": (
         {"objectTypeProperty": {"arrayOfStringExample": None, "arrayOfIntExample": [1]}},
         {"arrayOfIntExample": [1]},
@@ -186,14 +130,9 @@ NULLS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"arrayOfObjectType": [{"integerExampleInt32": 2}]},
     ),
     "a field that nobody knows": ({"fooBar": None}, {}),
-    "a field that no ObjectType has": ({"objectTypeProperty": {"fooBar": None}}, {}),
     "a field that no item has": (
         {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": 1, "fooBar": None}]}},
         {"arrayOfObjectType": [{"integerExample": 1}]},
-    ),
-    "both fields of an item": (
-        {"objectTypeProperty": {"arrayOfObjectType": [{"integerExample": None, "integerExampleInt32": None}]}},
-        {"arrayOfObjectType": [{}]},
     ),
 }
 """Members of a body with nulls, and the fields that the stored ObjectType has."""
@@ -224,7 +163,6 @@ def null_is_as_if_absent_in_each_write_on_the_collection(world: World, method: s
     needs=["4.1-12"],
     cases={
         "a field": '{{"arrayOfIntExample": [{0}], "arrayOfStringExample": null}}',
-        "a field that nobody knows": '{{"arrayOfIntExample": [{0}], "fooBar": null}}',
         "an item": '{{"arrayOfIntExample": [{0}, null]}}',
         "beside the wrapper": '{{"objectTypeProperty": {{"arrayOfIntExample": [{0}]}}, "key": null}}',
     },

@@ -7,20 +7,17 @@ from typing import Any
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.checks.endpoints import ALL, Endpoint
 from sample_resource_testkit.checks.errors_shape import AS_JSON, ERRORS, OVERSIZED, asked, fields
-from sample_resource_testkit.checks.names import ANY, FORM_SEARCH, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
+from sample_resource_testkit.checks.names import ANY, LINKS, SEARCH, SORTED, UNKNOWN_ID, complex_path
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
 ALLOWED: dict[str, tuple[str, str, set[str]]] = {
     "DELETE on the collection": ("DELETE", "", {"GET", "HEAD", "POST", "PUT", "PATCH"}),
-    "PUT on an id": ("PUT", f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
     "an unknown method": ("BREW", f"/{UNKNOWN_ID}", {"GET", "POST", "DELETE"}),
     "DELETE on a key": ("DELETE", "/key=abc", {"GET"}),
     "POST on the sorted list": ("POST", SORTED, {"GET"}),
-    "POST on the search": ("POST", SEARCH, {"GET"}),
     "GET on 4.9": ("GET", complex_path(), {"POST"}),
-    "GET on 4.13": ("GET", LINKS, {"POST"}),
 }
 
 
@@ -60,14 +57,6 @@ def a_body_that_is_too_large_is_refused(world: World, method: str) -> None:
         world.skip("needs a server that takes no bodies of 1 MiB")
     answer.expect_status(413)
     world.get(f"/key={key}").expect_status(404)
-
-
-@check("E-22", cases={"4.9": complex_path(), "4.13": LINKS})
-def a_record_that_is_too_large_is_refused(world: World, path: str) -> None:
-    answer = world.post(path, body=padded("{}", OVERSIZED), headers=AS_JSON)
-    if 200 <= answer.status < 300:
-        world.skip("needs a server that takes no bodies of 1 MiB")
-    answer.expect_status(413)
 
 
 @check("E-23", cases={"64 KiB": (0, 201), "a byte less": (-1, 201), "a byte more": (1, 413)})
@@ -129,57 +118,32 @@ def a_503_says_when_to_come_again(world: World) -> None:
 WITHOUT_500: dict[str, Callable[[World], Answer]] = {
     "bytes that are no UTF-8": lambda world: world.post("", body=b"\xff\xfe{}", headers=AS_JSON),
     "deep arrays": lambda world: world.post("", body="[" * 100_000, headers=AS_JSON),
-    "deep objects": lambda world: world.post("", body='{"a":' * 100_000, headers=AS_JSON),
     "a huge number": lambda world: world.post(
         "", body='{"objectTypeProperty": {"arrayOfIntExample": [' + "9" * 10_000 + "]}}", headers=AS_JSON
     ),
-    "a huge exponent": lambda world: world.post(
-        "", body='{"objectTypeProperty": {"arrayOfFloatExample": [1e999999999]}}', headers=AS_JSON
-    ),
     "U+0000": lambda world: world.post("", fields(arrayOfStringExample=["\u0000"])),
-    "a lone surrogate": lambda world: world.post(
-        "", body='{"objectTypeProperty": {"arrayOfStringExample": ["\\ud800"]}}', headers=AS_JSON
-    ),
     "a surrogate as a name": lambda world: world.post("", body='{"\\ud800": 1}', headers=AS_JSON),
     "U+0000 in the path": lambda world: world.get("/%00"),
-    "U+0000 in a key": lambda world: world.get("/key=%00"),
     "bad escapes in the path": lambda world: world.get("/%zz%"),
-    "no UTF-8 in the path": lambda world: world.get("/%ff"),
     "no UTF-8 in the query": lambda world: world.get("?stringParameter=%ff"),
     "U+0000 in a predicate": lambda world: world.get(SORTED, query={"where": 'key = "\u0000"'}),
     "a deep predicate": lambda world: world.get(SORTED, query={"where": "(" * 2_000 + "id" + ")" * 2_000}),
-    "a predicate of quotes": lambda world: world.get(SORTED, query={"where": "' or '1'='1"}),
-    "SQL as a sort": lambda world: world.get(SORTED, query={"sort": "id; drop table resource"}),
     "a backslash in a filter": lambda world: world.get(SEARCH, query={"filter": 'key:"\\'}),
     "operators in a text": lambda world: world.get(SEARCH, query={"text.en": "a & | ! <-> :* ("}),
-    "a huge offset": lambda world: world.get("?offset=1e400"),
-    "an int beyond 64 bits": lambda world: world.get("?integerParameter=99999999999999999999"),
-    "a deep objectParameter": lambda world: world.get("", query={"objectParameter": '{"a":' * 500}),
-    "a list as an action": lambda world: world.post(f"/{UNKNOWN_ID}", {"version": 1, "actions": [[]]}),
     "an action that is an object": lambda world: world.post(
         f"/{UNKNOWN_ID}", {"version": 1, "actions": [{"action": {}}]}
     ),
     "a version beyond doubles": lambda world: world.post(
         f"/{world.make().id}", body='{"version": 1e400, "actions": []}', headers=AS_JSON
     ),
-    "a version beyond 64 bits": lambda world: world.post(f"/{world.make().id}", {"version": 10**30, "actions": []}),
     "a version of DELETE beyond 64 bits": lambda world: world.delete(f"/{world.make().id}?version=1e30"),
-    "an entity tag beyond 64 bits": lambda world: world.get(f"/{world.make().id}", headers={"If-Match": f'"{10**30}"'}),
     "an odd Accept": lambda world: world.post(complex_path(), {}, headers={"Accept": ";q=x,,/"}),
-    "an odd Prefer": lambda world: world.post(complex_path(), {}, headers={"Prefer": "=;,code=-1"}),
-    "an odd Content-Type": lambda world: world.post("", body="{}", headers={"Content-Type": "/;charset=\x01"}),
     "an unknown charset": lambda world: world.post(
         "", body="{}", headers={"Content-Type": "application/json; charset=foo"}
     ),
     "an odd Authorization": lambda world: world.get("", authorization="Bearer é\x7f."),
-    "a token of odd JSON": lambda world: world.bearer("W10.W10.AA").get(""),
     "a token with a list as alg": lambda world: world.bearer("eyJhbGciOltdfQ.e30.AA").get(""),
-    "a form of odd escapes": lambda world: world.post(FORM_SEARCH, form="text.en=%ff%00%"),
     "a year 0": lambda world: world.post(LINKS, {"createdAt": "0000-01-01T00:00:00Z"}),
-    "a year 10000": lambda world: world.post(LINKS, {"createdAt": "9999-12-31T23:59:59-23:59"}),
-    "a year 1 before": lambda world: world.post(
-        LINKS, {"createdAt": "0001-01-01T00:00:00+23:59"}, headers={"Prefer": "code=202"}
-    ),
 }
 
 
@@ -222,10 +186,7 @@ CORRELATED: dict[str, Callable[[World], Answer]] = {
     "304": lambda world: world.get(f"/{world.make().id}", headers={**CORRELATION, "If-None-Match": "*"}),
     "400": lambda world: world.get("?limit=x", headers=CORRELATION),
     "401": lambda world: world.nobody().get("", headers=CORRELATION),
-    "403": lambda world: world.caller("view_products").get("", headers=CORRELATION),
-    "404 of an id": lambda world: world.get(f"/{UNKNOWN_ID}", headers=CORRELATION),
     "404 of a URL": lambda world: world.get(target=f"/{world.project}", headers=CORRELATION),
-    "405": lambda world: world.delete("", headers=CORRELATION),
     "HEAD": lambda world: world.head("", headers=CORRELATION),
     "the token endpoint": lambda world: world.oauth(headers=CORRELATION),
 }

@@ -2,7 +2,6 @@
 
 import json as json_text
 import re
-from collections.abc import Callable
 from typing import Any
 
 from sample_resource_testkit.answers import Answer, same
@@ -23,16 +22,12 @@ VALUES: dict[str, tuple[Any, str, Any]] = {
         "objectTypeProperty -> arrayOfUniqueIntExample",
         [1, 2, 1],
     ),
-    "one number of two": (fields(arrayOfTwonumbersExample=[5]), "objectTypeProperty -> arrayOfTwonumbersExample", [5]),
     "three numbers of two": (
         fields(arrayOfTwonumbersExample=[1, 2, 3]),
         "objectTypeProperty -> arrayOfTwonumbersExample",
         [1, 2, 3],
     ),
     "a pattern": ({"key": "a b", **ANY}, "key", "a b"),
-    "a quote": ({"key": 'a"b', **ANY}, "key", 'a"b'),
-    "a short key": ({"key": "a", **ANY}, "key", "a"),
-    "an empty key": ({"key": "", **ANY}, "key", ""),
     "characters": (
         fields(arrayOfStringExample=["ok", "a\u0000b"]),
         "objectTypeProperty -> arrayOfStringExample -> 1",
@@ -51,23 +46,15 @@ def invalid_field(world: World, answer: Answer) -> dict[str, Any]:
 
 @check("E-9", cases=list(VALUES))
 def a_fault_of_a_value_is_invalidfield(world: World, name: str) -> None:
-    body, _, value = VALUES[name]
+    body, path, value = VALUES[name]
     answer = world.post("", body)
     entry = invalid_field(world, answer)
-    answer.expect(isinstance(entry.get("field"), str), "a text as field", entry)
     # For a repeated item, the field may be that of the item or of the array.
+    paths = (path, f"{path} -> 2") if name == "a repetition" else (path,)
+    answer.expect(entry.get("field") in paths, f"the field '{path}'", entry)
     wanted = (value, value[0]) if name == "a repetition" else (value,)
     holds = "invalidValue" in entry and any(same(entry["invalidValue"], one) for one in wanted)
     answer.expect(holds, f"invalidValue {json_text.dumps(value)}", entry.get("invalidValue"))
-
-
-@check("E-9", cases=list(VALUES))
-def field_is_the_path(world: World, name: str) -> None:
-    body, path, _ = VALUES[name]
-    answer = world.post("", body)
-    found = invalid_field(world, answer).get("field")
-    paths = (path, f"{path} -> 2") if name == "a repetition" else (path,)
-    answer.expect(found in paths, f"the field '{path}'", found)
 
 
 INVALID = re.compile(r"The value '(.*?)' is not valid for field '([^']*)'\.(?: .*)?", re.DOTALL)
@@ -95,17 +82,10 @@ def _value(text: str) -> Any:
         return None
 
 
-DUPLICATES: dict[str, Callable[[World, str, str], Answer]] = {
-    "POST": lambda world, key, other: world.post("", {"id": other, "key": key, **ANY}),
-    "PUT": lambda world, key, other: world.put("", {"id": other, "key": key, **ANY}),
-    "PATCH": lambda world, key, other: world.patch("", {"id": other, "key": key, "version": 1, **ANY}),
-}
-
-
-@check("E-11", needs=["2.2-11"], cases=DUPLICATES)
-def a_duplicate_is_told_with_its_value(world: World, write: Callable[[World, str, str], Answer]) -> None:
+@check("E-11", needs=["2.2-11"], cases=["POST", "PUT"])
+def a_duplicate_is_told_with_its_value(world: World, method: str) -> None:
     made, other = world.make(), world.make()
-    answer = write(world, made.key, other.id).expect_status(400)
+    answer = world.send(method, "", {"id": other.id, "key": made.key, **ANY}).expect_status(400)
     wanted = f"A duplicate value '\"{made.key}\"' exists for field 'key'."
     found = [entry.get("message") for entry in errors_of(answer) if entry.get("code") == "DuplicateField"]
     answer.expect(found == [wanted], f'the message "{wanted}"', found)

@@ -66,18 +66,6 @@ def make(world: World, fields: Fields) -> Made:
     return world.update(made, {"action": "changeSomeProperty", "someProperty": text})
 
 
-def stage(world: World, made: Made, fields: Fields) -> Made:
-    """Replace the staged ObjectType of a resource, and leave the current one.
-
-    :raises NotReachable: if the server refuses.
-    """
-    body = {"id": made.id, "version": made.version, "objectTypeProperty": dict(fields)}
-    answer = world.put("", body, query={"staged": True})
-    if answer.status != 200:
-        world.not_reachable(f"a write of the staged projection (3-2) was answered with {answer.status}")
-    return Made(answer.members, made.key)
-
-
 _PLACEHOLDERS = {"{id}": ["id"], "{key}": [], "{createdAt}": ["createdAt"], "{creator}": ["createdBy", "id"]}
 
 
@@ -170,19 +158,6 @@ def messages_of(answer: Answer, code: str = "InvalidInput") -> list[str]:
         for entry in errors_of(answer)
         if entry.get("code") == code and isinstance(entry.get("message"), str)
     ]
-
-
-def expect_caret(answer: Answer, expression: str, line: int, column: int) -> None:
-    """Expect a message with the position of a fault, and with a caret below the character at this position."""
-    refused(answer, "InvalidInput", f"(line {line}, column {column})")
-    message = next(text for text in messages_of(answer) if f"(line {line}, column {column})" in text)
-    lines = message.split("\n")
-    carets = [number for number, text in enumerate(lines) if text.strip() == "^"]
-    answer.expect(bool(carets), "a line with nothing but a caret below the expression", message)
-    above, under = lines[carets[-1] - 1], lines[carets[-1]]
-    text = expression.split("\n")[line - 1]
-    answer.expect(above == text, f"the line {json_text.dumps(text)} above the caret", above)
-    answer.expect(under.index("^") == column - 1, f"the caret in column {column}", under)
 
 
 # Searches

@@ -5,6 +5,7 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made
+from sample_resource_testkit.checks.errors_shape import expect_malformed
 from sample_resource_testkit.checks.names import ANY, UNKNOWN_ID
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
@@ -43,13 +44,6 @@ WRITES: dict[str, Write] = {
 }
 """Writes that change a resource at its actual version, unless a precondition prevents it."""
 
-ANSWERS: dict[str, Callable[[World, Made], Answer]] = {
-    "GET by id": lambda world, made: world.get(f"/{made.id}"),
-    "GET by key": lambda world, made: world.get(f"/key={made.key}"),
-    "HEAD by id": lambda world, made: world.head(f"/{made.id}"),
-    "HEAD by key": lambda world, made: world.head(f"/key={made.key}"),
-}
-
 
 @check("H-1", cases=WRITES)
 def a_write_has_the_etag_of_its_answer(world: World, write: Write) -> None:
@@ -69,15 +63,11 @@ LISTED: dict[str, Lists] = {
     "anything": lambda _: "*",
     "the version first": lambda version: f'"{version}", "99"',
     "the version last": lambda version: f'"99","{version}"',
-    "a weak one": lambda version: f'W/"{version}"',
 }
 
 NOT_LISTED: dict[str, Lists] = {
     "the version before": lambda version: tag(version - 1),
-    "the version after": lambda version: tag(version + 1),
     "the version as a part": lambda version: f'"{version}0"',
-    "a text": lambda _: '"abc"',
-    "the empty text": lambda _: '""',
     "two others": lambda _: '"98", "99"',
 }
 
@@ -88,8 +78,9 @@ def both_places(lists: dict[str, Lists]) -> dict[str, tuple[Callable[[Made], str
 
 
 @check("H-2", needs=["4.2-1"], cases=both_places(NOT_LISTED))
-def if_none_match_with_another_version_is_200(world: World, path: Callable[[Made], str], listed: Lists) -> None:
+def if_none_match_is_304_unless_it_has_other_versions(world: World, path: Callable[[Made], str], listed: Lists) -> None:
     made = twice(world)
+    world.get(path(made), headers={"If-None-Match": tag(made.version)}).expect_status(304).expect_empty()
     answer = world.get(path(made), headers={"If-None-Match": listed(made.version)}).expect_status(200)
     answer.expect_json("id", made.id)
 
@@ -105,7 +96,7 @@ def all_writes(lists: dict[str, Lists]) -> dict[str, tuple[Write, Lists]]:
     return {f"{name}, {verb}": (write, listed) for verb, write in WRITES.items() for name, listed in lists.items()}
 
 
-@check("H-4", cases=all_writes({name: LISTED[name] for name in ("the version", "anything")}))
+@check("H-4", cases=all_writes(LISTED))
 def a_write_with_its_version_is_carried_out(world: World, write: Write, listed: Lists) -> None:
     made = twice(world)
     write(world, made, {"If-Match": listed(made.version)}).expect_success()
@@ -114,16 +105,10 @@ def a_write_with_its_version_is_carried_out(world: World, write: Write, listed: 
     after.expect(gone or after.at("version") != made.version, "a resource that is deleted, or has another version")
 
 
-@check("H-5", cases=all_writes(NOT_LISTED))
-def a_write_with_another_version_is_412(world: World, write: Write, listed: Lists) -> None:
+@check("H-5", needs=["4.2-1"], cases=all_writes(NOT_LISTED))
+def a_write_with_another_version_is_412_and_changes_nothing(world: World, write: Write, listed: Lists) -> None:
     made = twice(world)
     refused(write(world, made, {"If-Match": listed(made.version)}), 412, "PreconditionFailed")
-
-
-@check("H-5", needs=["4.2-1"], cases=WRITES)
-def a_412_changes_nothing(world: World, write: Write) -> None:
-    made = twice(world)
-    write(world, made, {"If-Match": '"99"'}).expect_status(412)
     world.get(f"/{made.id}").expect_status(200).expect_json(made.body)
 
 
@@ -145,24 +130,15 @@ def with_version(world: World, name: str, made: Made, version: int, header: str)
     return world.send(name, "", {"id": made.id, "version": version, **CHANGED}, headers=headers)
 
 
-@check(
-    "E-20",
-    needs=["H-4", "9-5"],
-    cases={f"{name}, {header}": (name, header) for name in WRITES for header in ("tag", "*")},
-)
-def if_only_the_version_fails_it_is_409(world: World, name: str, header: str) -> None:
+@check("E-20", needs=["H-4", "9-5"], cases=list(WRITES))
+def the_412_comes_before_409(world: World, name: str) -> None:
     made = twice(world)
-    right = tag(made.version) if header == "tag" else header
-    with_version(world, name, made, made.version + 1, right).expect_status(409)
+    with_version(world, name, made, made.version + 1, '"99"').expect_status(412)
+    for right in (tag(made.version), "*"):
+        with_version(world, name, made, made.version + 1, right).expect_status(409)
 
 
-@check(
-    "H-8",
-    needs=["4.3-2"],
-    cases={
-        f"{method} {header}": (method, header) for method in ("POST", "PUT") for header in ("*", '"1"', '"0"', '"abc"')
-    },
-)
+@check("H-8", needs=["4.3-2"], cases=[(method, header) for method in ("POST", "PUT") for header in ("*", '"1"')])
 def nothing_is_created_with_if_match(world: World, method: str, header: str) -> None:
     key = world.key()
     world.send(method, "", {"key": key, **ANY}, headers={"If-Match": header}).expect_status(412)
@@ -171,9 +147,7 @@ def nothing_is_created_with_if_match(world: World, method: str, header: str) -> 
 
 MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "POST with an id": ("POST", "", {"id": UNKNOWN_ID, **ANY}),
-    "PUT with an id": ("PUT", "", {"id": UNKNOWN_ID, **ANY}),
     "PATCH with an id": ("PATCH", "", {"id": UNKNOWN_ID, "version": 1, **ANY}),
-    "PATCH with a key": ("PATCH", "", {"key": "", "version": 1, **ANY}),
     "update": ("POST", f"/{UNKNOWN_ID}", {"version": 1, "actions": []}),
     "delete": ("DELETE", f"/{UNKNOWN_ID}", None),
 }
@@ -182,12 +156,8 @@ MISSING: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 @check("E-20", cases={f"{name} {header}": (name, header) for name in MISSING for header in ("*", '"1"', '"99"')})
 def what_does_not_exist_is_404_with_if_match(world: World, name: str, header: str) -> None:
     method, path, body = MISSING[name]
-    if body is None:
-        answer = world.send(method, path, headers={"If-Match": header})
-    else:
-        keyed = {"key": world.key()} if "key" in body else {}
-        answer = world.send(method, path, {**body, **keyed}, headers={"If-Match": header})
-    answer.expect_status(404)
+    options = {} if body is None else {"json": body}
+    world.send(method, path, headers={"If-Match": header}, **options).expect_status(404)
 
 
 NOTHING_YET = {"If-None-Match": "*"}
@@ -225,22 +195,6 @@ def a_412_says_why_a_tag_never_matches(world: World, pattern: str) -> None:
     answer.expect("weak" in message and "never" in message, "'weak' and 'never' in the message", message)
 
 
-SEVERAL: dict[str, Lists] = {
-    "first": lambda version: f'"{version}", "99"',
-    "last": lambda version: f'"98", "99", "{version}"',
-    "without blanks": lambda version: f'"98","{version}"',
-    "with more blanks": lambda version: f'"98"  ,\t"{version}"',
-    "beside a weak one": lambda version: f'W/"98", "{version}"',
-    "beside a comma": lambda version: f'"a,b", "{version}"',
-}
-
-
-@check("H-4", cases=all_writes({name: SEVERAL[name] for name in ("first", "last")}))
-def one_of_several_tags_is_enough(world: World, write: Write, listed: Lists) -> None:
-    made = twice(world)
-    write(world, made, {"If-Match": listed(made.version)}).expect_success()
-
-
 UNQUOTED = ["1", "2", "abc", '"1', '1"', "'2'", '"2" "3"', "w/2", '*, "2"']
 
 
@@ -249,4 +203,4 @@ def a_tag_without_quotes_is_refused_by_reads(world: World, header: str) -> None:
     made = twice(world)
     for name in ("If-Match", "If-None-Match"):
         for resource_id in (made.id, UNKNOWN_ID):
-            refused(world.get(f"/{resource_id}", headers={name: header}), 400, "InvalidInput")
+            expect_malformed(world, world.get(f"/{resource_id}", headers={name: header}), name)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Caller
@@ -11,6 +10,7 @@ from sample_resource_testkit.checks.endpoints import (
     OTHERS,
     PRODUCT_SEARCH,
     READS,
+    UPDATE,
     WRITES,
     Endpoint,
 )
@@ -50,14 +50,9 @@ def flipped(text: str, position: int) -> str:
 FORGERIES: dict[str, Callable[[World], str]] = {
     "a word": lambda world: world.word(),
     "three words": lambda world: ".".join(world.word() for _ in range(3)),
-    "two dots": lambda _: "..",
     "another first character": lambda world: flipped(world.token, 0),
-    "another character in the middle": lambda world: flipped(world.token, len(world.token) // 2),
     "another character near the end": lambda world: flipped(world.token, -2),
-    "another letter case": lambda world: world.token.swapcase(),
     "the end missing": lambda world: world.token[:-8],
-    "more at the end": lambda world: f"{world.token}AAAA",
-    "its form alone": lambda world: "A" * len(world.token),
     "a JWT without a signature": lambda _: "eyJhbGciOiJub25lIn0.eyJleHAiOjk5OTk5OTk5OTl9.",
 }
 
@@ -112,17 +107,11 @@ def another_scheme_is_no_token(world: World, authorization: str) -> None:
 
 
 LACKING: dict[str, tuple[Endpoint, str, set[str]]] = {
-    **{
-        f"{name} with view_products": (one, "view_products", {"manage_test", "view_test"})
-        for name, one in READS.items()
-    },
-    **{f"{name} with view_test": (one, "view_test", {"manage_test"}) for name, one in WRITES.items()},
-    **{
-        f"{name} with {scope}": (one, scope, {"view_products", "view_published_products"})
-        for name, one in PRODUCT_SEARCH.items()
-        for scope in ("manage_test", "view_test")
-    },
+    **{name: (one, "view_products", {"manage_test", "view_test"}) for name, one in READS.items()},
+    **{name: (one, "view_test", {"manage_test"}) for name, one in WRITES.items()},
+    **{name: (one, "view_test", {"view_products", "view_published_products"}) for name, one in PRODUCT_SEARCH.items()},
 }
+"""Endpoints, each with a scope that it does not accept, and with those that it does."""
 
 
 @check("A-6", cases=LACKING)
@@ -153,13 +142,6 @@ def a_scope_of_another_project_is_no_scope(world: World, endpoint: Endpoint) -> 
     endpoint.ask(world.stranger(), world.make()).expect_status(403)
 
 
-@check("A-8", needs=["A-1"], cases=["manage_test", "view_test"])
-def a_scope_counts_where_it_is_for(world: World, scope: str) -> None:
-    second = world.second()
-    served(world.caller(scope, client=second.client).get(target=f"/{second.project}/resource?limit=1"))
-    world.caller(scope, client=second.client).get(target=f"/{world.project}/resource?limit=1").expect_status(403)
-
-
 @check(
     "A-9",
     cases={f"{name}, {scope}": (one, scope) for name, one in READS.items() for scope in ("manage_test", "view_test")},
@@ -168,19 +150,19 @@ def either_scope_is_enough_to_read(world: World, endpoint: Endpoint, scope: str)
     served(endpoint.ask(world.caller(scope), world.make()))
 
 
-@check("A-10", cases=WRITES)
-def manage_test_is_enough_to_write(world: World, endpoint: Endpoint) -> None:
-    served(endpoint.ask(world.caller("manage_test"), world.make()))
-
-
 @check("A-10", needs=["A-9"], cases=WRITES)
 def view_test_is_not_enough_to_write(world: World, endpoint: Endpoint) -> None:
     endpoint.ask(world.caller("view_test"), world.make()).expect_status(403)
 
 
 @check("A-11", cases=OTHERS)
-def manage_test_is_enough_for_the_others(world: World, endpoint: Endpoint) -> None:
+def manage_test_is_enough_and_where_nothing_is_kept_view_test(world: World, endpoint: Endpoint) -> None:
     served(endpoint.ask(world.caller("manage_test"), world.make()))
+    with_view = endpoint.ask(world.caller("view_test"), world.make())
+    if endpoint in UPDATE.values():
+        with_view.expect_status(403)
+    else:
+        served(with_view)
 
 
 @check("A-12", cases=[("manage_test",), ("view_test",), ("manage_test", "view_test")])
@@ -217,15 +199,3 @@ def a_write_without_the_right_changes_nothing(
     before = world.get(f"/{made.id}").expect_status(200).json
     endpoint.ask(caller(world), made)
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
-
-
-@check(
-    "A-14",
-    needs=["4.3-2"],
-    cases={f"{method} {who}": (method, caller) for method in ("POST", "PUT") for who, caller in POWERLESS.items()},
-)
-def a_write_without_the_right_creates_nothing(world: World, method: str, caller: Callable[[World], Caller]) -> None:
-    key = world.key()
-    body: dict[str, Any] = {"key": key, "objectTypeProperty": {}}
-    caller(world).send(method, "", body)
-    world.get(f"/key={key}").expect_status(404)

@@ -1,5 +1,7 @@
 """Names of the interface that checks of several themes use: paths below the resources, fields of an ObjectType."""
 
+from typing import Any
+
 SORTED = "/sorted-query-parameters"
 
 SEARCH = "/searchApiPattern"
@@ -17,6 +19,17 @@ def complex_path(one: str = "one", two: str = "two") -> str:
 INTEGERS, UNIQUE, PAIR = "arrayOfIntExample", "arrayOfUniqueIntExample", "arrayOfTwonumbersExample"
 FLOATS, NUMBERS, TEXTS = "arrayOfFloatExample", "arrayOfNumberNoDefaultsExample", "arrayOfStringExample"
 OBJECTS = "arrayOfObjectType"
+
+ALL_FIELDS: dict[str, Any] = {
+    INTEGERS: [3, 1, 3],
+    UNIQUE: [2, 1],
+    PAIR: [0.5, 7],
+    FLOATS: [0.25, 1.5],
+    NUMBERS: [1, 2.5],
+    TEXTS: ["b", "a", "b"],
+    OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}, {}],
+}
+"""A value of each field of an ObjectType."""
 
 ANY = {"objectTypeProperty": {}}
 """The shortest body of a write on the collection."""

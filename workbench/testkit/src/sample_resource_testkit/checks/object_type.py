@@ -1,4 +1,4 @@
-"""ObjectType (2.3): its arrays, their numbers and objects, and that stored values come back."""
+"""ObjectType (2.3): its arrays with their numbers, objects and texts, and that stored values come back."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,21 +6,11 @@ from math import copysign
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.names import ALL_FIELDS, FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.checks.steps import JSON_BODY, made_by
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
-
-ALL: dict[str, Any] = {
-    INTEGERS: [3, 1, 3],
-    UNIQUE: [2, 1],
-    PAIR: [0.5, 7],
-    FLOATS: [0.25, 1.5],
-    NUMBERS: [1, 2.5],
-    TEXTS: ["b", "a", "b"],
-    OBJECTS: [{"integerExample": 1, "integerExampleInt32": 2}],
-}
 
 INTEGER_FIELDS = (INTEGERS, UNIQUE)
 
@@ -47,25 +37,22 @@ def kept(world: World, fields: Mapping[str, Any], *, alone: bool = False) -> Non
     expect_kept(world, world.post("", {"objectTypeProperty": dict(fields)}), fields, alone=alone)
 
 
-@check("2.3-1", cases=ALL)
+@check("2.3-1", cases=ALL_FIELDS)
 def each_array_is_kept(world: World, values: Any) -> None:
-    name = next(field for field, known in ALL.items() if known is values)
+    name = next(field for field, known in ALL_FIELDS.items() if known is values)
     kept(world, {name: values})
 
 
-@check("2.3-2", cases=ALL)
+@check("2.3-2", cases=ALL_FIELDS)
 def each_field_is_optional(world: World, values: Any) -> None:
-    kept(world, {name: known for name, known in ALL.items() if known is not values})
+    kept(world, {name: known for name, known in ALL_FIELDS.items() if known is not values})
 
 
 @check(
     "2.3-3",
     cases={
         "integers": {INTEGERS: [5, -1, 5, 0, 5, -1]},
-        "unique integers": {UNIQUE: [9, -3, 7, 0, 8]},
         "two numbers": {PAIR: [2, 1]},
-        "two equal numbers": {PAIR: [1.5, 1.5]},
-        "floats": {FLOATS: [2.5, -0.5, 2.5, 0.5]},
         "numbers": {NUMBERS: [10, 9.5, 10, -3, 9.5]},
         "texts": {TEXTS: ["b", "a", "b", "B", "", "a"]},
         "objects": {OBJECTS: [{"integerExample": 2}, {"integerExample": 1}, {}, {"integerExample": 2}]},
@@ -75,26 +62,17 @@ def order_and_duplicates_are_kept(world: World, fields: Mapping[str, Any]) -> No
     kept(world, fields)
 
 
-@check("2.3-3")
-def order_and_duplicates_of_many_values_are_kept(world: World) -> None:
-    kept(world, {INTEGERS: [world.random.randint(-9, 9) for _ in range(200)]})
-
-
-@check("2.3-2", cases=[INTEGERS, UNIQUE, FLOATS, NUMBERS, TEXTS, OBJECTS])
-def an_empty_array_is_kept(world: World, name: str) -> None:
-    kept(world, {name: []}, alone=True)
+@check("2.3-2", cases=[[], [{}, {"integerExample": 0}, {"integerExampleInt32": 0}]])
+def empty_arrays_and_members_of_items_are_kept(world: World, items: list[dict[str, int]]) -> None:
+    kept(world, {INTEGERS: [], UNIQUE: [], FLOATS: [], NUMBERS: [], TEXTS: [], OBJECTS: items}, alone=True)
 
 
 LARGE = {
     "2**53 + 1": 9007199254740993,
-    "-(2**53) - 1": -9007199254740993,
     "the smallest of 64 bits": -9223372036854775808,
     "the largest of 64 bits": 9223372036854775807,
-    "one less than the largest": 9223372036854775806,
-    "2**31": 2147483648,
     "19 digits": 1234567890123456789,
     "0": 0,
-    "-1": -1,
 }
 
 
@@ -107,17 +85,11 @@ DOUBLES = {
     "0.1": "0.1",
     "1e-7": "1e-7",
     "the smallest": "5e-324",
-    "the smallest that is normal": "2.2250738585072014e-308",
     "the largest": "1.7976931348623157e308",
-    "the smallest negative": "-1.7976931348623157e308",
     "17 digits": "0.30000000000000004",
     "more digits than a double has": "0.1000000000000000055511151231257827",
-    "next to 1": "1.0000000000000002",
-    "a third": "0.3333333333333333",
-    "-0.5": "-0.5",
-    "1.5e300": "1.5e300",
-    "pi": "3.141592653589793",
     "16 digits and a half": "4503599627370496.5",
+    "beyond 64 bits": "12345678901234567890123",
 }
 
 
@@ -150,16 +122,10 @@ def a_number_without_a_fraction_is_an_integer(world: World, name: str, text: str
     expect_kept(world, sent(world, f'{{"{name}": [{text}]}}'), {name: [WHOLE[text]]})
 
 
-@check(
-    "2.3-13",
-    cases={
-        f"{text} in {name}": (name, text)
-        for name in INTEGER_FIELDS
-        for text in ("1.5", "-0.5", "1e-1", "0.1", "4503599627370496.5", "3.0000000000000004")
-    },
-)
-def a_fraction_is_refused_among_integers(world: World, name: str, text: str) -> None:
-    sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
+@check("2.3-13", cases=["1.5", "1e-1", "3.0000000000000004"])
+def a_fraction_is_refused_among_integers(world: World, text: str) -> None:
+    for name in INTEGER_FIELDS:
+        sent(world, f'{{"{name}": [1, {text}]}}').expect_status(400)
 
 
 BEYOND_64_BITS = ["9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e19", "-1e300", "1" * 100]
@@ -179,16 +145,6 @@ def an_integer_of_32_bits_is_kept(world: World, number: int) -> None:
 def an_integer_beyond_32_bits_is_refused(world: World, number: int) -> None:
     fields = {OBJECTS: [{}, {"integerExample": 1, "integerExampleInt32": number}]}
     world.post("", {"objectTypeProperty": fields}).expect_status(400)
-
-
-@check(
-    "2.3-6",
-    cases=["9223372036854775808", "-9223372036854775809", "12345678901234567890123", "1e20", "1e308", "1" * 60],
-)
-def a_whole_number_beyond_64_bits_is_a_double(world: World, text: str) -> None:
-    nearest = float(text)
-    written = f'{{"{FLOATS}": [{text}], "{NUMBERS}": [{text}], "{PAIR}": [{text}, 0.5]}}'
-    expect_kept(world, sent(world, written), {FLOATS: [nearest], NUMBERS: [nearest], PAIR: [nearest, 0.5]})
 
 
 BEYOND_DOUBLES = {"1e400": "1e400", "-1e400": "-1e400", "1e309": "1e309", "400 digits": "9" * 400, "1e99999": "1e99999"}
@@ -220,34 +176,9 @@ def another_number_of_items_than_two_is_refused(world: World, items: Sequence[fl
     world.post("", {"objectTypeProperty": {PAIR: items}}).expect_status(400)
 
 
-@check("2.3-1", cases=[1, 2, 5])
-def items_with_both_fields_are_kept(world: World, count: int) -> None:
-    kept(world, {OBJECTS: [{"integerExample": number, "integerExampleInt32": -number} for number in range(count)]})
-
-
-@check(
-    "2.3-2",
-    cases={
-        "no field": [{}],
-        "the first": [{"integerExample": 7}],
-        "the second": [{"integerExampleInt32": 7}],
-        "several": [{}, {"integerExample": 0}, {"integerExampleInt32": 0}, {}],
-    },
-)
-def both_fields_of_an_item_are_optional(world: World, items: list[dict[str, int]]) -> None:
-    kept(world, {OBJECTS: items})
-
-
-@check(
-    "E-36",
-    cases={
-        "integers and texts": {INTEGERS: list(range(5_000)), TEXTS: ["a"] * 5_000},
-        "unique integers and floats": {UNIQUE: list(range(5_000)), FLOATS: [0.5] * 5_000},
-        "objects and numbers": {OBJECTS: [{}] * 5_000, NUMBERS: [1] * 5_000},
-    },
-)
-def thousands_of_items_are_kept(world: World, fields: Mapping[str, Any]) -> None:
-    kept(world, fields)
+@check("E-36")
+def thousands_of_items_are_kept(world: World) -> None:
+    kept(world, {UNIQUE: list(range(5_000)), OBJECTS: [{}] * 5_000})
 
 
 @check("2.3-6", cases={"floats": "arrayOfFloatExample", "numbers": NUMBERS, "two numbers": "arrayOfTwonumbersExample"})
@@ -259,3 +190,41 @@ def a_negative_zero_keeps_its_sign(world: World, name: str) -> None:
         items = [] if text is None else text.group(1).split(",")
         signs = [copysign(1, float(item)) for item in items]
         found.expect(signs == [-1, 1], "[-0.0, 0.0]", items)
+
+
+UNICODE = {
+    "the empty text": "",
+    "blanks at both ends": "  a  ",
+    "quotes": "\"'`„“",
+    "a backslash": "\\",
+    "an escape that is text": "\\u0041\\n",
+    "controls": "\u0001\u0008\u001f\u007f\u0085",
+    "line ends": "a\nb\r\nc\td\u2028e\u2029f",
+    "a family": "👨‍👩‍👧‍👦",
+    "a combining accent": "e\u0301",
+    "the last character": "\U0010ffff",
+    "noncharacters": "\ufffe\uffff\ufdd0",
+    "a byte order mark": "\ufeffa",
+    "SQL": "'; DROP TABLE resource; --",
+    "a percent sign": "%s %00 %41 {} {0} ${a}",
+    "a word of JSON": "null",
+    "10,000 characters": "ü" * 10_000,
+}
+
+
+@check("2.3-16", cases=UNICODE)
+def any_text_is_kept(world: World, text: str) -> None:
+    kept(world, {TEXTS: [text, f"{text}a"]})
+
+
+UNKEEPABLE = {
+    "U+0000 within": "a\\u0000b",
+    "a high surrogate": "\\ud800",
+    "a low surrogate": "\\udc00",
+    "a pair and a half": "\\ud83d\\ude00\\ud83d",
+}
+
+
+@check("2.3-17", cases=UNKEEPABLE)
+def such_a_text_is_refused(world: World, text: str) -> None:
+    refused(sent(world, f'{{"{TEXTS}": ["a", "{text}"]}}'), 400, "InvalidField")

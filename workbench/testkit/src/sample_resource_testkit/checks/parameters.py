@@ -57,16 +57,10 @@ def an_undeclared_parameter_is_refused_and_named(world: World, endpoint: str) ->
     cases={
         "limt": ("sorted list", "limt", "limit"),
         "Limit": ("sorted list", "Limit", "limit"),
-        "stringParametr": ("list", "stringParametr", "stringParameter"),
-        "arrayOfStrings": ("list", "arrayOfStrings", "arrayOfString"),
         "stagd": ("POST", "stagd", "staged"),
-        "Staged of PUT": ("PUT", "Staged", "staged"),
-        "verison": ("DELETE", "verison", "version"),
         "filter.querry": ("search", "filter.querry", "filter.query"),
-        "optionalQueryParam": ("by id", "optionalQueryParamete", "optionalQueryParameter"),
         "var_ids": ("sorted list", "var_ids", "var.ids"),
         "var[ids][0]": ("sorted list", "var[ids][0]", "var.ids"),
-        "queryParameterTow": ("4.9", "queryParameterTow", "queryParameterTwo"),
     },
 )
 def the_nearest_parameter_is_named(world: World, endpoint: str, sent: str, nearest: str) -> None:
@@ -82,8 +76,6 @@ BOOLEANS = {
     "staged of a search": ("GET /searchApiPattern", "limit=1&staged={}"),
     "fuzzy": ("GET /searchApiPattern", "limit=1&text.en=a&fuzzy={}"),
     "staged of POST": ("POST ", "staged={}"),
-    "staged of PUT": ("PUT ", "staged={}"),
-    "staged of PATCH": ("PATCH ", "staged={}"),
 }
 
 
@@ -107,21 +99,13 @@ OTHER_NOTATIONS = {
     "a leading zero": "020",
     "a plus sign": "%2B5",
     "no digit before the point": ".5",
-    "no digit after the point": "5.",
     "hexadecimal": "0x10",
     "an underscore": "1_000",
     "NaN": "NaN",
-    "Infinity": "Infinity",
     "beyond all doubles": "1e400",
-    "an exponent without digits": "1e",
-    "a minus sign alone": "-",
     "a blank before it": "%205",
-    "a blank after it": "5%20",
-    "a decimal comma": "1,5",
     "digits of another script": "%D9%A3",
-    "fullwidth digits": "%EF%BC%95",
     "a letter": "a",
-    "quotes": "%225%22",
 }
 
 
@@ -133,21 +117,13 @@ def a_limit_takes_no_other_notation(world: World, text: str) -> None:
 ENCODED_TEXTS = {
     "a plus as a blank": ("{}+b", "{} b"),
     "%20 as a blank": ("{}%20b", "{} b"),
-    "both": ("{}+%20b", "{}  b"),
     "%2B as a plus": ("{}%2Bb", "{}+b"),
     "an ampersand": ("{}%26b%3D1", "{}&b=1"),
-    "a percent sign": ("{}%25", "{}%"),
     "a percent sign before digits": ("{}%2541", "{}%41"),
-    "a number sign": ("{}%23b", "{}#b"),
     "an equals sign as it is": ("{}=b", "{}=b"),
     "umlauts": ("{}%C3%BC", "{}ü"),
-    "lower-case digits": ("{}%c3%bc", "{}ü"),
-    "Greek": ("{}%CE%A9", "{}Ω"),
     "an emoji": ("{}%F0%9F%90%99", "{}🐙"),
-    "a decomposed letter": ("{}e%CC%81", "{}e\u0301"),
-    "quotes": ("{}%22%27", "{}\"'"),
     "a semicolon": ("{}%3Bb", "{};b"),
-    "a backslash": ("{}%5C", "{}\\"),
 }
 
 
@@ -160,12 +136,9 @@ def a_query_string_is_decoded_as_forms_are(world: World, encoded: str, text: str
 
 NOT_UTF_8 = {
     "%FF": "a%FFb",
-    "a byte that goes on": "%80",
     "a character that is cut off": "%C3",
     "a surrogate": "%ED%A0%80",
     "an overlong slash": "%C0%AF",
-    "beyond Unicode": "%F4%90%80%80",
-    "Latin-1": "k%E4se",
     "U+0000": "a%00b",
 }
 

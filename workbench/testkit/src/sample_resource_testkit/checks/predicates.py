@@ -6,7 +6,6 @@ from importlib.resources import files
 from typing import Any
 
 from sample_resource_testkit.answers import Answer
-from sample_resource_testkit.checks.conditions import expect_finds_one
 from sample_resource_testkit.checks.finding import (
     Pairs,
     Row,
@@ -22,6 +21,7 @@ from sample_resource_testkit.checks.finding import (
     search,
     where,
 )
+from sample_resource_testkit.checks.lists import expect_finds_one
 from sample_resource_testkit.checks.names import SEARCH, TEXTS
 from sample_resource_testkit.checks.parameters import ENDPOINTS, asked
 from sample_resource_testkit.checks.refusals import refused as refused_with
@@ -69,9 +69,6 @@ WAYS: dict[str, Callable[[World, Any], object]] = {
         world.get("", query={"objectParameter": text}), 400, "InvalidInput"
     ),
     "refused POST": lambda world, body: refused_with(world.post("", body), 400, "InvalidJsonInput"),
-    "refused update": lambda world, body: refused_with(
-        world.post(f"/{world.make().id}", body), 400, "InvalidJsonInput"
-    ),
     "refused filters": lambda world, condition: [refused(search(world, (name, condition))) for name in FILTERS],
     "unknown path of filters": lambda world, case: [
         _refused_by(search(world, (name, case.partition(" ~ ")[0])), case, UNKNOWN) for name in FILTERS

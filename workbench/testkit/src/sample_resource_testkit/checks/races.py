@@ -9,7 +9,7 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.callers import Made, update_body
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.names import ALL_FIELDS, FLOATS, INTEGERS, TEXTS, UNIQUE
 from sample_resource_testkit.checks.refusals import errors_of
 from sample_resource_testkit.checks.steps import change, keyed
 from sample_resource_testkit.registry import check
@@ -50,77 +50,38 @@ def one_of_many_updates_of_a_version_succeeds(world: World, name: str) -> None:
     world.expect(others == {409: WRITERS - 1}, f"409 {WRITERS - 1} times", {str(key): n for key, n in others.items()})
 
 
-@check("9-14", needs=["9-12"], alone=True, cases=["PUT", "PATCH"])
-def one_of_many_writes_on_the_collection_succeeds(world: World, method: str) -> None:
+@check("9-15", needs=["9-3", "4.6-5"], alone=True)
+def the_version_rises_by_as_many_writes_as_succeeded(world: World) -> None:
     made = world.make()
-    bodies = [
-        {"id": made.id, "version": made.version, "objectTypeProperty": {INTEGERS: [number]}}
-        for number in range(WRITERS)
-    ]
-    answers = world.race([world.request(method, "", body) for body in bodies])
-    expect_statuses(world, answers, {200: 1, 409: WRITERS - 1})
-
-
-RISING: dict[str, Callable[[World, Made, int], Request]] = {
-    "POST": lambda world, made, number: collection(world, "POST", made, {INTEGERS: [number]}),
-    "PUT": lambda world, made, number: collection(world, "PUT", made, {TEXTS: [f"text {number}"]}),
-    "POST and PUT": lambda world, made, number: collection(
-        world, ("POST", "PUT")[number % 2], made, {INTEGERS: [number], UNIQUE: [number]}
-    ),
-    "all kinds": lambda world, made, number: (
+    # Each of them changes the resource, even after another one of them.
+    requests = [
         world.request("POST", f"/{made.id}", update_body(made.version))
         if number % 4 == 0
         else collection(world, ("POST", "PUT")[number % 2], made, {INTEGERS: [number], UNIQUE: [number]})
-    ),
-}
-"""Writes that each change the resource, even after another one of them."""
-
-
-@check("9-15", needs=["9-2", "4.6-5"], alone=True, cases=RISING)
-def the_version_rises_by_as_many_writes_as_succeeded(
-    world: World, request: Callable[[World, Made, int], Request]
-) -> None:
-    made = world.make()
-    answers = world.race([request(world, made, number) for number in range(WRITERS)])
+        for number in range(WRITERS)
+    ]
+    answers = world.race(requests)
     risen = sum(answer.status == 200 for answer in answers)
     world.expect(risen > 0, "one success at least", {str(key): times for key, times in counted(answers).items()})
     answer = world.get(f"/{made.id}").expect_status(200)
     answer.expect(answer.at("version") >= made.version + risen, f"{made.version + risen} or more", answer.at("version"))
-
-
-@check("9-15", needs=["9-3", "4.6-5"], alone=True, cases={name: RISING[name] for name in ("PUT", "all kinds")})
-def the_versions_in_the_answers_differ(world: World, request: Callable[[World, Made, int], Request]) -> None:
-    made = world.make()
-    answers = world.race([request(world, made, number) for number in range(WRITERS)])
-    versions = [answer.at("version") for answer in answers if answer.status == 200]
-    twice = sorted(version for version, times in Counter(versions).items() if times > 1)
-    world.expect(bool(versions) and not twice, "each version in one answer", f"twice: {twice}")
-
-
-ALL: dict[str, Any] = {
-    INTEGERS: [1],
-    UNIQUE: [2],
-    PAIR: [3, 4],
-    FLOATS: [5.5],
-    NUMBERS: [6],
-    TEXTS: ["seven"],
-    OBJECTS: [{"integerExample": 8}],
-}
+    versions = {one.at("version") for one in answers if one.status == 200}
+    world.expect(len(versions) == risen, "each version in one answer", f"{len(versions)} versions of {risen} writes")
 
 
 @check("9-17", needs=["4.6-6"], alone=True, cases={"a new key": False, "a key that is there": True})
 def concurrent_posts_leave_all_fields(world: World, is_there: bool) -> None:
     key = keyed(world).key if is_there else world.key()
-    names = list(ALL)
+    names = list(ALL_FIELDS)
     answers = world.race(
         [
-            world.request("POST", "", {"key": key, "objectTypeProperty": {name: ALL[name]}})
+            world.request("POST", "", {"key": key, "objectTypeProperty": {name: ALL_FIELDS[name]}})
             for name in (names[number % len(names)] for number in range(WRITERS))
         ]
     )
     refused = sorted({answer.status for answer in answers} - {200, 201})
     world.expect(not refused, "success of each POST", refused)
-    world.get(f"/key={key}").expect_status(200).expect_json("objectTypeProperty", ALL)
+    world.get(f"/key={key}").expect_status(200).expect_json("objectTypeProperty", ALL_FIELDS)
 
 
 @check("9-18", needs=["4.6-5"], alone=True, cases=["POST", "PUT", "POST and PUT"])
@@ -137,13 +98,13 @@ def concurrent_writes_of_a_new_key_make_one(world: World, how: str) -> None:
     "9-19",
     needs=["4.8-4"],
     alone=True,
-    cases={"the same fields": (False, 0), "different fields": (True, 0), "beside others with keys": (True, 2)},
+    cases={"in an empty project": 0, "beside others with keys": 2},
 )
-def concurrent_puts_without_a_name_make_one(world: World, differ: bool, others: int) -> None:
+def concurrent_puts_without_a_name_make_one(world: World, others: int) -> None:
     own = world.empty_project()
     for number in range(others):
         own.post("", {"key": f"kit-{number}", "objectTypeProperty": {}}).expect_success()
-    bodies = [{"objectTypeProperty": {INTEGERS: [number if differ else 1]}} for number in range(WRITERS)]
+    bodies = [{"objectTypeProperty": {INTEGERS: [number]}} for number in range(WRITERS)]
     answers = world.race([own.request("PUT", "", body) for body in bodies])
     expect_statuses(world, answers, {200: WRITERS - 1, 201: 1})
     own.get().expect_status(200).expect_json("total", others + 1)
@@ -168,9 +129,6 @@ CHANGING: dict[str, Callable[[World, Made], Request]] = {
     "POST on the id": lambda world, made: world.request("POST", f"/{made.id}", update_body(made.version)),
     "PATCH": lambda world, made: world.request(
         "PATCH", "", {"id": made.id, "version": made.version, "objectTypeProperty": {INTEGERS: [1]}}
-    ),
-    "PUT": lambda world, made: world.request(
-        "PUT", "", {"id": made.id, "version": made.version, "objectTypeProperty": {INTEGERS: [1]}}
     ),
 }
 
@@ -206,23 +164,17 @@ def one_of_many_resources_gets_a_key(world: World, method: str) -> None:
         answer.expect(answer.status == 200 or "DuplicateField" in codes, "DuplicateField", codes)
 
 
-def readings(world: World, made: Made) -> dict[str, Callable[[], Request]]:
-    """Reads that show a resource."""
-    return {
-        "by id": lambda: world.request("GET", f"/{made.id}"),
-        "by key": lambda: world.request("GET", f"/key={made.key}"),
-        "sorted list": lambda: world.request(
-            "GET", "/sorted-query-parameters", query={"where": f'id = "{made.id}"', "limit": 1}
-        ),
-        "list": lambda: world.request("GET", "", query={"where": f'id = "{made.id}"', "limit": 1}),
-    }
+READINGS: dict[str, Callable[[World, Made], Request]] = {
+    "by id": lambda world, made: world.request("GET", f"/{made.id}"),
+    "by key": lambda world, made: world.request("GET", f"/key={made.key}"),
+    "list": lambda world, made: world.request("GET", "", query={"where": f'id = "{made.id}"'}),
+}
 
 
-@check("9-24", needs=["4.6-5"], alone=True, cases=["by id", "by key", "sorted list", "list"])
-def a_read_sees_a_write_whole(world: World, way: str) -> None:
+@check("9-24", needs=["4.6-5"], alone=True, cases=READINGS)
+def a_read_sees_a_write_whole(world: World, reading: Callable[[World, Made], Request]) -> None:
     made = keyed(world, {INTEGERS: [0], FLOATS: [0.5], TEXTS: ["0"]})
-    reading = readings(world, made)[way]
-    if world.deliver(reading()).status != 200:
+    if world.deliver(reading(world, made)).status != 200:
         world.not_reachable("a read without writes at the same time is not answered with 200")
     requests = [
         collection(
@@ -232,7 +184,7 @@ def a_read_sees_a_write_whole(world: World, way: str) -> None:
             {INTEGERS: [number], FLOATS: [number + 0.5], TEXTS: [f"{number}"]},
         )
         if number % 2
-        else reading()
+        else reading(world, made)
         for number in range(WRITERS)
     ]
     answers = world.race(requests)
@@ -268,17 +220,12 @@ def a_read_sees_all_actions_of_an_update_or_none(world: World) -> None:
         answer.expect(found in wanted, "all actions of the update or none", found)
 
 
-@check("9-26", alone=True, cases={"reads": "GET", "writes": "POST"})
-def another_project_is_answered_meanwhile(world: World, method: str) -> None:
+@check("9-26", alone=True)
+def another_project_is_answered_meanwhile(world: World) -> None:
     second = world.second()
     made, other = world.make(), second.make()
-    body = {"objectTypeProperty": {INTEGERS: [1]}}
-    busy = [world.request("POST", "", {"id": made.id, **body}) for _ in range(WRITERS)]
-    others = [
-        second.request("GET", f"/{other.id}")
-        if method == "GET"
-        else second.request("POST", "", {"id": other.id, **body})
-        for _ in range(8)
-    ]
+    busy = [collection(world, "POST", made, {INTEGERS: [1]}) for _ in range(WRITERS)]
+    others = [second.request("GET", f"/{other.id}") for _ in range(4)]
+    others += [second.request("POST", "", {"id": other.id, "objectTypeProperty": {INTEGERS: [1]}}) for _ in range(4)]
     answers = world.race([*busy, *others])
     expect_statuses(world, answers[WRITERS:], {200: 8})

@@ -1,6 +1,5 @@
 """Reading one resource: by id (4.2) and by key (4.3)."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from sample_resource_testkit.checks.names import INTEGERS, NUMBERS, TEXTS, UNKNOWN_ID
@@ -23,65 +22,24 @@ def what_was_made_is_found_by_its_id(world: World, fields: dict[str, Any]) -> No
     world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", fields)
 
 
-@check("4.2-1")
-def each_id_finds_its_own_resource(world: World) -> None:
-    all_made = [world.make({INTEGERS: [number]}) for number in range(3)]
-    for number, made in enumerate(all_made):
-        world.get(f"/{made.id}").expect_status(200).expect_json("objectTypeProperty", {INTEGERS: [number]})
-
-
 PARAMETERS = ("optionalQueryParameter", "secondOptionalQueryParameter")
 
 
-@check("4.2-2", needs=["4.2-1"], cases={**{name: [name] for name in PARAMETERS}, "both": PARAMETERS})
-def the_optional_parameters_are_accepted(world: World, names: Sequence[str]) -> None:
-    world.get(f"/{world.make().id}", query=dict.fromkeys(names, "a")).expect_success()
-
-
-@check(
-    "4.2-2",
-    needs=["4.2-1"],
-    cases={
-        f"{shown} as {name}": (name, text)
-        for name in PARAMETERS
-        for shown, text in {
-            "a word": "a",
-            "nothing": "",
-            "a number": "5",
-            "blanks": " a b ",
-            "an umlaut": "ü",
-            "an emoji": "🐙",
-            "reserved characters": "&=+%#?/",
-            "quotes": "\"'",
-            "a word of JSON": "null",
-            "1,000 characters": "a" * 1000,
-        }.items()
-    },
-)
-def an_optional_parameter_makes_no_difference(world: World, case: tuple[str, str]) -> None:
+@check("4.2-2", needs=["4.2-1"], cases=[(name, text) for name in PARAMETERS for text in ("", "ü", "&=+%#?/")])
+def an_optional_parameter_makes_no_difference(world: World, name: str, text: str) -> None:
     made = world.make({TEXTS: ["a"]})
     without = world.get(f"/{made.id}").expect_status(200)
-    world.get(f"/{made.id}", query=[case]).expect_status(200).expect_json(without.json)
+    world.get(f"/{made.id}", query={name: text}).expect_status(200).expect_json(without.json)
 
 
 @check(
     "4.2-3",
     cases={
         "a UUID": (UNKNOWN_ID, UNKNOWN_ID),
-        "a UUID of version 7": ("0190b2c4-0000-7000-8000-000000000000", "0190b2c4-0000-7000-8000-000000000000"),
         "the nil UUID": ("00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000000"),
         "a word": ("abc", "abc"),
-        "a number": ("1", "1"),
-        "too long for a UUID": ("1" * 40, "1" * 40),
-        "a blank": ("a%20b", "a b"),
         "an umlaut": ("k%C3%A4se", "käse"),
-        "an emoji": ("%F0%9F%90%99", "🐙"),
-        "a wildcard": ("%25", "%"),
         "quotes": ("%22a%22", '"a"'),
-        "an apostrophe": ("'a'", "'a'"),
-        "a semicolon": ("a;b", "a;b"),
-        "an ampersand": ("a&b", "a&b"),
-        "a key without its sign": ("key", "key"),
         "500 characters": ("x" * 500, "x" * 500),
     },
 )
@@ -93,15 +51,7 @@ def an_id_that_no_resource_has_is_not_found(world: World, segment: str, identifi
 @check(
     "4.2-3",
     needs=["4.2-1"],
-    cases={
-        "without hyphens": "{hex}",
-        "in braces": "%7B{id}%7D",
-        "as a URN": "urn:uuid:{id}",
-        "a blank after it": "{id}%20",
-        "a blank before it": "%20{id}",
-        "a character less": "{short}",
-        "a character more": "{id}0",
-    },
+    cases={"without hyphens": "{hex}", "a blank after it": "{id}%20", "a character less": "{short}"},
 )
 def something_like_an_id_is_not_found(world: World, pattern: str) -> None:
     made = world.make()
@@ -115,25 +65,9 @@ def what_was_made_is_found_by_its_key(world: World, fields: dict[str, Any]) -> N
     world.get(f"/key={made.key}").expect_status(200).expect_json(world.get(f"/{made.id}").json)
 
 
-@check(
-    "4.3-1", cases={"upper case": "KEY_{}", "underscores": "__{}__", "a hyphen first": "-{}", "256": "{}" + "k" * 240}
-)
-def any_key_finds_its_resource(world: World, pattern: str) -> None:
-    made = keyed(world, key=pattern.format(world.word()))
-    world.get(f"/key={made.key}").expect_status(200).expect_json("id", made.id)
-
-
 @check("4.3-2", cases={"a word": "{}", "upper case": "K{}", "underscores": "__{}", "256": "{}" + "k" * 240})
 def a_key_that_no_resource_has_is_not_found(world: World, pattern: str) -> None:
     key = pattern.format(world.word())
-    message = f"The Resource with key '{key}' was not found."
-    refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
-
-
-@check("4.3-2", needs=["4.3-1"], cases=["the beginning", "more", "the id"])
-def something_like_a_key_is_not_found(world: World, like: str) -> None:
-    made = keyed(world)
-    key = {"the beginning": made.key[:-1], "more": f"{made.key}0", "the id": made.id}[like]
     message = f"The Resource with key '{key}' was not found."
     refused(world.get(f"/key={key}"), 404, "ResourceNotFound", message=message)
 
@@ -144,14 +78,6 @@ def keys_are_compared_in_their_letter_case(world: World, how: str) -> None:
     other = {"upper": made.key.upper(), "lower": made.key.lower(), "swapped": made.key.swapcase()}[how]
     world.get(f"/key={made.key}").expect_status(200)
     world.get(f"/key={other}").expect_status(404)
-
-
-@check("4.3-4", needs=["4.3-1", "2.2-7"])
-def each_of_two_keys_finds_its_own(world: World) -> None:
-    lower = keyed(world)
-    upper = keyed(world, key=lower.key.upper())
-    world.get(f"/key={lower.key}").expect_status(200).expect_json("id", lower.id)
-    world.get(f"/key={upper.key}").expect_status(200).expect_json("id", upper.id)
 
 
 @check(

@@ -32,16 +32,6 @@ UPDATES: dict[str, Callable[[World, Made], Answer]] = {
 }
 """Writes that change something."""
 
-READS: dict[str, Callable[[World, Made], Answer]] = {
-    "by id": lambda world, made: world.get(f"/{made.id}"),
-    "by key": lambda world, made: world.get(f"/key={made.key}"),
-}
-
-
-def whole(answer: Answer) -> dict[str, Any]:
-    """The resource in a successful answer."""
-    return made_by(answer).body
-
 
 @check("2.2-1", cases=CREATIONS)
 def a_created_resource_has_a_version_and_an_object(world: World, create: Callable[[World], Answer]) -> None:
@@ -49,14 +39,9 @@ def a_created_resource_has_a_version_and_an_object(world: World, create: Callabl
     version, fields = answer.at("version"), answer.at("objectTypeProperty")
     answer.expect(isinstance(version, int) and not isinstance(version, bool), "version to be an integer", version)
     answer.expect(isinstance(fields, dict), "objectTypeProperty to be an object", fields)
-
-
-@check("2.2-1", needs=["4.2-1"])
-def a_resource_that_is_read_has_a_version_and_an_object(world: World) -> None:
-    answer = world.get(f"/{world.make({INTEGERS: [1]}).id}").expect_status(200)
-    version, fields = answer.at("version"), answer.at("objectTypeProperty")
-    answer.expect(isinstance(version, int) and not isinstance(version, bool), "version to be an integer", version)
-    answer.expect(isinstance(fields, dict), "objectTypeProperty to be an object", fields)
+    world.get(f"/{answer.at('id')}").expect_status(200).expect_subset(
+        {"version": version, "objectTypeProperty": fields}
+    )
 
 
 @check("2.2-2", cases=CREATIONS)
@@ -135,14 +120,7 @@ def a_resource_without_a_key_has_none(world: World) -> None:
 @check(
     "2.2-8",
     needs=["2.6-1"],
-    cases={
-        "text": "a text",
-        "digits": "5",
-        "a word of JSON": "null",
-        "an emoji": "🐙",
-        "blanks": "  a b ",
-        "10,000 characters": "x" * 10_000,
-    },
+    cases={"text": "a text", "the empty text": "", "an emoji": "🐙", "10,000 characters": "x" * 10_000},
 )
 def some_property_is_a_text_after_its_first_change(world: World, text: str) -> None:
     made = world.update(world.make(), change(text))
@@ -164,10 +142,7 @@ def nulls_in(value: Any, path: str = "") -> list[str]:
 
 ANSWERS: dict[str, Callable[[World], Answer]] = {
     "created": lambda world: world.post("", {"objectTypeProperty": {"arrayOfObjectType": [{}]}}),
-    "created with a key": lambda world: world.post("", {"key": world.key(), "objectTypeProperty": {INTEGERS: [1]}}),
     "updated": lambda world: world.post(f"/{world.make().id}", update_body(1)),
-    "by id": lambda world: world.get(f"/{made_by(world.post('', {'objectTypeProperty': {}})).id}"),
-    "deleted": lambda world: world.delete(f"/{world.make({TEXTS: ['a']}).id}"),
     "list": lambda world: world.get(f"?stringParameter={word_of(world)}"),
     "sorted list": lambda world: world.get(f"/sorted-query-parameters?where={contains_word(world)}"),
     "search": lambda world: world.get(f"/searchApiPattern?text.en={word_of(world)}"),
@@ -207,15 +182,10 @@ def a_key_of_another_resource_is_refused(world: World, method: str) -> None:
 
 KEYS = {
     "two letters": "{c}{c}",
-    "two hyphens": "--",
     "two underscores": "__",
-    "two digits": "00",
     "256 characters": "{w}" + "x" * 240,
-    "255 characters": "{w}" + "x" * 239,
     "upper case": "KEY-{w}",
     "a hyphen first": "-{w}",
-    "an underscore at the end": "{w}_",
-    "digits": "0123456789{w}",
 }
 
 
@@ -230,20 +200,11 @@ OTHER_KEYS = {
     "empty": "",
     "one letter": "a",
     "257 characters": "k" * 257,
-    "far too long": "k" * 5000,
     "a blank": "kit a",
-    "a blank at the end": "kit-a ",
     "a line feed at the end": "kit-a\n",
     "a dot": "kit.a",
-    "a slash": "kit/a",
-    "a colon": "kit:a",
-    "an equals sign": "kit=a",
-    "quotes": 'kit"a',
     "a percent sign": "kit%41",
     "an umlaut": "kit-ä",
-    "a fullwidth digit": "kit-１",
-    "a digit of another script": "kit-٣",
-    "an emoji": "kit-🐙",
 }
 
 
@@ -255,5 +216,5 @@ def any_other_key_is_refused(world: World, key: str) -> None:
 @check("2.2-13", needs=["4.2-1"], cases=UPDATES)
 def the_next_read_answers_what_an_update_has_answered(world: World, update: Callable[[World, Made], Answer]) -> None:
     made = keyed(world, {TEXTS: ["ü"]})
-    answered = whole(update(world, made))
+    answered = made_by(update(world, made)).body
     world.get(f"/{made.id}").expect_json(answered)

@@ -7,7 +7,6 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer
 from sample_resource_testkit.checks.names import LINKS, complex_path
-from sample_resource_testkit.checks.refusals import refused
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import World
 
@@ -55,11 +54,8 @@ def a_scalar_field_is_taken(world: World, path: str, name: Any) -> None:
 
 
 TIMES_AND_PERSONS: dict[str, Any] = {
-    "createdAt": {"createdAt": SAMPLE},
     "lastModifiedAt": {"lastModifiedAt": SAMPLE},
     "both times": {"createdAt": SAMPLE, "lastModifiedAt": "1999-12-31T23:59:59.999Z"},
-    "createdBy": {"createdBy": PERSON},
-    "lastModifiedBy": {"lastModifiedBy": PERSON},
     "both persons": {"createdBy": PERSON, "lastModifiedBy": {"firstName": "Ünïcödé 😀", "lastName": ""}},
     "everything": whole_record(),
 }
@@ -72,16 +68,11 @@ def times_and_persons_are_taken(world: World, path: str, record: Any) -> None:
 
 KINDS: dict[str, Any] = {
     "a text": "a",
-    "the empty text": "",
     "an integer": -7,
     "a fraction": 0.5,
-    "zero": 0,
-    "true": True,
     "false": False,
     "an object": {"a": {"b": [1, "c"]}},
-    "an empty object": {},
     "an array": ["a", 1, None, {"b": True}],
-    "an empty array": [],
     "null": None,
 }
 
@@ -94,9 +85,7 @@ def a_scalar_may_have_any_type(world: World, path: str, value: Any) -> None:
 SPARSE: dict[str, Any] = {
     "nothing": {},
     "an empty createdBy": {"createdBy": {}},
-    "an empty lastModifiedBy": {"lastModifiedBy": {}},
     "a first name alone": {"createdBy": {"firstName": "Ada"}},
-    "a last name alone": {"lastModifiedBy": {"lastName": "Hopper"}},
 }
 
 
@@ -105,28 +94,12 @@ def all_fields_are_optional(world: World, path: str, record: Any) -> None:
     world.post(path, record).expect_success()
 
 
-UNKNOWN: dict[str, Any] = {
-    name: {name: "a"}
-    for name in ("eighthProperty", "eleventhProperty", "twelfthProperty", "Id", "firstName", "objectTypeProperty", "")
-} | {"createdBy.middleName": {"createdBy": {"middleName": "a"}}, "lastModifiedBy.id": {"lastModifiedBy": {"id": "a"}}}
-
-
-@check("4-16", cases=both(UNKNOWN))
-def an_unknown_field_is_refused(world: World, path: str, record: Any) -> None:
-    refused(world.post(path, record), 400, "InvalidJsonInput")
-
-
 ACCEPTED_TIMES = [
     "2016-02-28T16:41:41Z",
-    "2016-02-28T16:41:41.0Z",
     "2016-02-28T16:41:41.090Z",
-    "2016-02-28T16:41:41.123456Z",
     "2016-02-28T16:41:41.123456789Z",
-    "2016-02-28T16:41:41+01:00",
     "2016-02-28T16:41:41.090-23:59",
-    "2016-02-28T16:41:41+00:00",
     "2016-02-28T16:41:41-00:00",
-    "2016-02-29T00:00:00.000Z",
     "1969-12-31T23:59:59.999+14:00",
 ]
 
@@ -193,12 +166,9 @@ def zone(hours: float) -> timezone:
 
 
 SAME_MOMENTS: dict[str, datetime] = {
-    "in UTC": datetime(2016, 2, 28, 16, 41, 41, 90_000, UTC),
     "the day before in UTC": datetime(2016, 3, 1, 0, 30, 0, 1_000, zone(1)),
     "the day after in UTC": datetime(2015, 12, 31, 23, 59, 59, 999_000, zone(-5)),
-    "half an hour of offset": datetime(2016, 2, 29, 12, 0, 0, 0, zone(5.5)),
     "before 1970": datetime(1969, 7, 20, 20, 17, 40, 123_000, UTC),
-    "a time of summer": datetime(2026, 7, 5, 1, 2, 3, 4_000, UTC),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sample_resource_testkit.answers import Answer, same
 from sample_resource_testkit.checks.finding import Fields, among, expect_counts, facet, refused, search
-from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
+from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
 from sample_resource_testkit.world import Made, World
 
@@ -27,15 +27,9 @@ NAMES = {
     "version": "version",
     f"objectTypeProperty.{INTEGERS}": f"objectTypeProperty.{INTEGERS}",
     INTEGERS: INTEGERS,
-    f"{OBJECTS}.integerExample": f"{OBJECTS}.integerExample",
-    "createdBy.typeId": "createdBy.typeId",
-    "version:1,2": "version",
-    "version:range(1 to 2)": "version",
     "version as v": "v",
-    "version:1,2 as some-name": "some-name",
     "version:range(1 to 2),(2 to *) as my_name2": "my_name2",
     f"{TEXTS} as texts counting products": "texts",
-    "version counting products": "version",
 }
 
 
@@ -113,17 +107,10 @@ def at_most_200_terms_are_listed(world: World, count: int) -> None:
 TYPES = {
     "version": "number",
     INTEGERS: "number",
-    FLOATS: "number",
-    NUMBERS: "number",
-    PAIR: "number",
     f"{OBJECTS}.integerExampleInt32": "number",
-    "key": "text",
     TEXTS: "text",
-    "someProperty": "text",
     "createdBy.typeId": "text",
-    "createdBy.id": "text",
     "createdAt": "datetime",
-    "lastModifiedAt": "datetime",
 }
 
 
@@ -135,8 +122,6 @@ def the_data_type_is_that_of_the_field(world: World, path: str, name: str) -> No
 TWICE: dict[str, tuple[Fields, str, list[object]]] = {
     "numbers": ({INTEGERS: [2, 2, 3, 2]}, INTEGERS, [2, 3]),
     "texts": ({TEXTS: ["dog", "dog"]}, TEXTS, ["dog"]),
-    "fractions": ({FLOATS: [0.5, 0.5]}, FLOATS, [0.5]),
-    "members": ({OBJECTS: [{"integerExample": 7}, {"integerExample": 7}]}, f"{OBJECTS}.integerExample", [7]),
 }
 
 
@@ -149,11 +134,8 @@ def a_value_that_is_held_twice_counts_once(world: World, fields: Fields, path: s
 VALUES = {
     "one value": (f"{INTEGERS}:2", 2),
     "two values": (f"{INTEGERS}:1,3", 2),
-    "a value of nothing": (f"{INTEGERS}:9", 0),
     "all values": (f"{INTEGERS}:1,2,3,9", 3),
-    "texts": (f'{TEXTS}:"dog","bird"', 2),
     "another case of a text": (f'{TEXTS}:"DOG"', 0),
-    "versions": ("version:1", 3),
     "members": (f"{OBJECTS}.integerExample:7", 1),
 }
 
@@ -177,16 +159,7 @@ def ranges_of(world: World, expression: str, *made: Made) -> tuple[Answer, list[
     return answer, found
 
 
-@check(
-    "S-36",
-    needs=["S-23"],
-    cases={
-        "one": ["1 to 5"],
-        "two": ["5 to 9", "1 to 5"],
-        "open": ["* to 5", "5 to *"],
-        "three": ["7 to 8", "1 to 2", "2 to 7"],
-    },
-)
+@check("S-36", needs=["S-23"], cases=[["1 to 5"], ["5 to 9", "1 to 5"], ["* to 5", "5 to *"]])
 def a_range_facet_has_an_object_for_each_range(world: World, bounds: list[str]) -> None:
     made = world.make({INTEGERS: [3, 7]})
     expression = f"{INTEGERS}:range{','.join(f'({each})' for each in bounds)}"
@@ -200,32 +173,17 @@ def a_range_facet_has_an_object_for_each_range(world: World, bounds: list[str]) 
     answer.expect(same(got, [int(low) for low in lows]), f"the ranges that begin with {lows}", got)
 
 
-HALF_OPEN = {
-    "the lower bound": ("7 to 9", 1),
-    "the upper bound": ("1 to 7", 0),
-    "within": ("6 to 8", 1),
-    "below": ("8 to 9", 0),
-    "no upper bound": ("7 to *", 1),
-    "no lower bound": ("* to 7", 0),
-    "no bounds": ("* to *", 1),
-    "an empty range": ("7 to 7", 0),
-    "fractions": ("6.9 to 7.1", 1),
-}
-
-
-@check("S-37", needs=["S-36"], cases=HALF_OPEN)
+@check("S-37", needs=["S-36"], cases=[("7 to 9", 1), ("1 to 7", 0), ("7 to *", 1), ("* to 7", 0), ("7 to 7", 0)])
 def the_upper_bound_of_a_range_does_not_belong_to_it(world: World, bounds: str, count: int) -> None:
     answer, ranges = ranges_of(world, f"{INTEGERS}:range({bounds})", world.make({INTEGERS: [7]}))
     answer.expect(same(ranges[0].get("count"), count), f"the count {count}", ranges[0])
 
 
-@check("S-36", cases={"integers": INTEGERS, "fractions": NUMBERS})
-def a_range_sums_its_values(world: World, path: str) -> None:
-    pool = range(-40, 40) if path == INTEGERS else [step / 4 for step in range(-40, 40)]
-    listed = [world.random.sample(pool, 4) for _ in range(2)]
+@check("S-36", cases={INTEGERS: (INTEGERS, [[-4, 7, 9], [-9, 3]]), NUMBERS: (NUMBERS, [[-4.5, 7], [0.25, 9]])})
+def a_range_sums_its_values(world: World, path: str, listed: list[list[float]]) -> None:
     made = [world.make({path: values}) for values in listed]
     low, high = -5, 8
-    values = [value for each in listed for value in each if low <= value < high] or [0]
+    values = [value for each in listed for value in each if low <= value < high]
     wanted = {"total": sum(values), "min": min(values), "max": max(values), "mean": sum(values) / len(values)}
     answer, ranges = ranges_of(world, f"{path}:range({low} to {high})", *made)
     for name, value in wanted.items():
@@ -255,7 +213,6 @@ def times_are_milliseconds(world: World, bounds: str) -> None:
 
 PRODUCTS: dict[str, tuple[str, tuple[str | int, ...]]] = {
     "terms": (INTEGERS, ("terms", 0)),
-    "terms with a name": (f"{INTEGERS} as {INTEGERS}", ("terms", 0)),
     "values": (f"{INTEGERS}:2", ()),
     "ranges": (f"{INTEGERS}:range(1 to 3)", ("ranges", 0)),
 }
@@ -265,40 +222,20 @@ PRODUCTS: dict[str, tuple[str, tuple[str | int, ...]]] = {
 def counting_products_adds_a_count(world: World, expression: str, path: tuple[str | int, ...]) -> None:
     made = world.make({INTEGERS: [2]})
     answer = search(world, ("facet", f"{expression} counting products"), among(made)).expect_status(200)
-    value = answer.at("facets", INTEGERS, *path, "productCount")
-    answer.expect(isinstance(value, int) and not isinstance(value, bool), "productCount to be an integer", value)
+    answer.expect_json("facets", INTEGERS, *path, "productCount", 1)
     answer = search(world, ("facet", expression), among(made)).expect_status(200)
     answer.at("facets", INTEGERS, *path)
     answer.expect_absent("facets", INTEGERS, *path, "productCount")
 
 
-@check("S-34", needs=["S-40"], cases=PRODUCTS)
-def the_count_of_products_is_that_of_resources(world: World, expression: str, path: tuple[str | int, ...]) -> None:
-    made = [world.make({INTEGERS: [2, 2]}) for _ in range(2)]
-    answer = search(world, ("facet", f"{expression} counting products"), among(*made)).expect_status(200)
-    count = answer.at("facets", INTEGERS, *path, "count")
-    answer.expect_json("facets", INTEGERS, *path, "productCount", count).expect(same(count, 2), "the count 2", count)
-
-
-SAME_NAMES = {
-    "the same path": ("version", "version"),
-    "a path and a name": ("key", "version as key"),
-    "the same name": ("key as a", "version as a"),
-    "two kinds": ("version:1", "version:range(1 to 2)"),
-    "the same facet": ("version as a", "version as a"),
-}
-
-
-@check("S-54", needs=["S-28"], cases=SAME_NAMES)
-def two_facets_with_one_name_are_refused(world: World, expressions: tuple[str, str]) -> None:
-    refused(search(world, *(("facet", expression) for expression in expressions)))
+@check("S-54", needs=["S-28"], cases=[("key", "version as key"), ("version:1", "version:range(1 to 2)")])
+def two_facets_with_one_name_are_refused(world: World, one: str, other: str) -> None:
+    refused(search(world, ("facet", one), ("facet", other)))
 
 
 WRITTEN: dict[str, tuple[str, Fields, list[str]]] = {
     "integers": (INTEGERS, {INTEGERS: [3, -40]}, ["3", "-40"]),
-    "zero": (UNIQUE, {UNIQUE: [0]}, ["0"]),
     "numbers": (NUMBERS, {NUMBERS: [10, 2.5]}, ["10", "2.5"]),
-    "a version": ("version", {}, ["1"]),
     "members": (f"{OBJECTS}.integerExample", {OBJECTS: [{"integerExample": 7}]}, ["7"]),
 }
 

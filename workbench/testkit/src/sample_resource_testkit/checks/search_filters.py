@@ -1,25 +1,24 @@
-"""Filters of searches: the profile ``search``."""
+"""Filters of searches, and which of them narrow results and facets: the profile ``search``."""
 
-from sample_resource_testkit.checks.finding import Fields, among, expect_ids, make, search
+from sample_resource_testkit.checks.finding import (
+    Fields,
+    among,
+    counted,
+    expect_counts,
+    expect_ids,
+    facet,
+    make,
+    search,
+)
 from sample_resource_testkit.checks.names import FLOATS, INTEGERS, NUMBERS, OBJECTS, PAIR, TEXTS, UNIQUE
 from sample_resource_testkit.registry import check
-from sample_resource_testkit.world import World
+from sample_resource_testkit.world import Made, World
 
 KINDS = ("filter", "filter.query")
 """The filters that narrow the results."""
 
-BLANKS = ("{0}:{1}", "{0}: {1}", "{0} :{1}", "{0} : {1}", " {0}:{1} ", "{0}  :\t{1}")
 
 # These need no other condition, because no other resource has their words and numbers.
-
-
-@check("S-13", cases=BLANKS)
-def blanks_around_the_colon_are_optional(world: World, form: str) -> None:
-    word = world.word()
-    made = world.make({TEXTS: [word]})
-    world.make({TEXTS: [world.word()]})
-    answer = search(world, ("filter", form.format(TEXTS, f'"{word}"'))).expect_status(200)
-    expect_ids(answer, [made], "what fulfils the filter")
 
 
 @check("S-14", cases=KINDS)
@@ -39,11 +38,9 @@ def a_filter_with_values_holds_for_one_of_them(world: World, name: str) -> None:
 
 WHOLE = {
     "the text": ("{word} A", True),
-    "another case": ("{word} a", False),
     "the beginning": ("{word}", False),
     "a blank more": ("{word} A ", False),
     "a pattern of SQL": ("{word}%", False),
-    "a pattern": ("{word}*", False),
 }
 
 
@@ -54,39 +51,6 @@ def a_filter_with_values_looks_at_the_whole_text(world: World, text: str, holds:
     condition = f'someProperty:"{world.word()}","{text.replace("{word}", word)}"'
     answer = search(world, ("filter", condition)).expect_status(200)
     expect_ids(answer, [made] if holds else [], "what has exactly this text")
-
-
-@check("S-15", needs=["S-23"], cases=range(4))
-def ranges_of_chance_hold_for_one_of_them(world: World, _: int) -> None:
-    number = world.random.randrange(20)
-    made = world.make({INTEGERS: [number]})
-    ranges = [sorted(world.random.choices(range(20), k=2)) for _ in range(3)]
-    text = ",".join(f"({low} to {high})" for low, high in ranges)
-    answer = search(world, ("filter", f"{INTEGERS}:range{text}"), among(made)).expect_status(200)
-    holds = any(low <= number <= high for low, high in ranges)
-    expect_ids(answer, [made] if holds else [], f"{number} {'' if holds else 'not '}to be in one of the ranges")
-
-
-ABSENT = (INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, TEXTS, OBJECTS)
-
-
-ARRAYS: dict[str, tuple[Fields, bool]] = {
-    **{f"{name} that is absent": ({}, False) for name in ABSENT},
-    **{f"{name} that is empty": ({name: []}, False) for name in ABSENT if name != PAIR},
-    **{f"{name} of numbers": ({name: [0, 2]}, True) for name in ABSENT if name not in (TEXTS, OBJECTS)},
-    f"{TEXTS} of an empty text": ({TEXTS: [""]}, True),
-    f"{OBJECTS} of an empty object": ({OBJECTS: [{}]}, True),
-}
-
-
-@check("S-17", needs=["S-15"], cases=range(4))
-def one_element_of_chance_is_within_both_bounds(world: World, _: int) -> None:
-    values = world.random.choices(range(20), k=3)
-    low, high = sorted(world.random.choices(range(20), k=2))
-    made = world.make({NUMBERS: values})
-    answer = search(world, ("filter", f"{NUMBERS}:range({low} to {high})"), among(made)).expect_status(200)
-    holds = any(low <= value <= high for value in values)
-    expect_ids(answer, [made] if holds else [], f"one of {values} {'' if holds else 'not '}to be in the range")
 
 
 NAMED: dict[str, tuple[Fields, str, str]] = {
@@ -121,3 +85,61 @@ def all_filters_of_a_kind_must_hold(world: World, name: str) -> None:
     expect_ids(answer, [], f"all {name} to hold")
     answer = search(world, (name, f'{TEXTS}:"{other}"')).expect_status(200)
     expect_ids(answer, [both, second], f"the only {name} to hold")
+
+
+def three(world: World) -> tuple[str, list[Made]]:
+    """Make three resources with the numbers 1, 1 and 2, and 3. Return the word that all of them have, and the
+    resources."""
+    word = world.word()
+    return word, [world.make({TEXTS: [word], INTEGERS: numbers}) for numbers in ([1], [1, 2], [3])]
+
+
+@check("S-23", needs=["S-14"], cases={"a number": ("1", {1, 2}, 2), "another one": ("3", {3}, 1)})
+def filter_query_narrows_results_and_facets(world: World, values: str, terms: set[int], results: int) -> None:
+    word, _ = three(world)
+    query = [("filter.query", f'{TEXTS}:"{word}"'), ("filter.query", f"{INTEGERS}:{values}"), ("facet", INTEGERS)]
+    answer = search(world, *query).expect_status(200)
+    answer.expect(len(answer.at("results")) == results, f"{results} results")
+    if "facets" not in answer.members:
+        return  # A server without facets: the clauses on facets say so.
+    got = counted(answer, INTEGERS)
+    answer.expect(set(got) == terms, f"only {sorted(terms)} to be counted", list(got))
+
+
+@check("S-24", needs=["S-23", "S-30"], cases={INTEGERS: INTEGERS, "another field": "version"})
+def filter_narrows_results_and_no_facets(world: World, path: str) -> None:
+    word, made = three(world)
+    world.update(made[1])
+    condition, wanted = (f"{INTEGERS}:2", [made[1]]) if path == INTEGERS else ("version:1", [made[0], made[2]])
+    query = [("filter.query", f'{TEXTS}:"{word}"'), ("filter", condition), ("facet", INTEGERS)]
+    answer = search(world, *query).expect_status(200)
+    expect_ids(answer, wanted, "what fulfils filter")
+    expect_counts(answer, INTEGERS, {1: 2, 2: 1, 3: 1}, "counts that filter does not narrow")
+
+
+OWN = {
+    "terms": INTEGERS,
+    "an alias": f"{INTEGERS} as {INTEGERS}",
+    "with and without the object": f"objectTypeProperty.{INTEGERS}",
+}
+
+
+@check("S-25", needs=["S-23", "S-30"], cases=OWN)
+def a_facet_is_not_narrowed_by_a_filter_on_its_field(world: World, expression: str) -> None:
+    word, made = three(world)
+    name = expression.partition(" ")[0]
+    query = [("filter.query", f'{TEXTS}:"{word}"'), ("filter.facets", f"{INTEGERS}:1"), ("facet", expression)]
+    answer = search(world, *query, ("facet", "version")).expect_status(200)
+    expect_ids(answer, made, "results that filter.facets does not narrow")
+    expect_counts(answer, name, {1: 2, 2: 1, 3: 1}, "counts that the filter on this field does not narrow")
+    expect_counts(answer, "version", {1: 2}, "counts of what fulfils filter.facets")
+
+
+@check("S-27", needs=["S-2", "S-30"], cases={"a word": "{0}", "two words": "{0} dog", "another case": "{1}"})
+def a_text_narrows_facets(world: World, form: str) -> None:
+    word = world.word()
+    for numbers in ([1], [1, 2]):
+        world.make({TEXTS: [f"{word} dog"], INTEGERS: numbers})
+    world.make({TEXTS: ["dog"], INTEGERS: [1, 3]})
+    answer = facet(world, INTEGERS, ("text.en", form.format(word, word.upper())))
+    expect_counts(answer, INTEGERS, {1: 2, 2: 1}, "counts of what matches the text")

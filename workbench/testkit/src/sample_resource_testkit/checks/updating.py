@@ -33,34 +33,11 @@ def to_do_something_raises_the_version(world: World, count: int) -> None:
 
 @check(
     "2.6-1",
-    cases={
-        "a word": "word",
-        "blanks": "  a b ",
-        "beyond ASCII": "ü 🐙",
-        "10,000 characters": "x" * 10_000,
-        "digits": "5",
-    },
+    cases={"beyond ASCII": "ü 🐙", "10,000 characters": "x" * 10_000},
 )
 def a_change_to_a_text_is_accepted(world: World, text: str) -> None:
     made = world.make()
     world.post(f"/{made.id}", update_body(made.version, change(text))).expect_success()
-
-
-@check(
-    "E-8",
-    cases={
-        "missing": {},
-        "a number": {"someProperty": 5},
-        "true": {"someProperty": True},
-        "an array": {"someProperty": ["a"]},
-        "an object": {"someProperty": {"a": "b"}},
-        "misspelt": {"someproperty": "a"},
-    },
-)
-def a_change_without_a_text_is_refused(world: World, fields: dict[str, Any]) -> None:
-    made = world.make()
-    answer = world.post(f"/{made.id}", update_body(made.version, {"action": "changeSomeProperty", **fields}))
-    refused(answer, 400, "InvalidJsonInput")
 
 
 @check("E-7", cases=[0, 1, 2, 10])
@@ -82,27 +59,12 @@ def an_unknown_action_is_refused_and_the_known_ones_are_told(world: World, name:
     answer.expect(any(all(action in text for action in known) for text in details), f"{known} in the message", details)
 
 
-@check("2.2-8")
-def the_empty_text_is_a_value(world: World) -> None:
-    made = world.make()
-    answer = world.post(f"/{made.id}", update_body(made.version, change(""))).expect_success()
-    answer.expect_json("someProperty", "")
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "")
-
-
 @check("4.10-1", needs=["2.2-8"], cases=[2, 3, 20])
 def the_last_of_several_changes_counts(world: World, count: int) -> None:
     made = world.make()
     actions = [change(f"text {number}") for number in range(count)]
     world.post(f"/{made.id}", update_body(made.version, *actions)).expect_success()
     world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", f"text {count - 1}")
-
-
-@check("4.10-1", needs=["2.2-8"])
-def an_update_of_a_later_version_is_applied(world: World) -> None:
-    made = world.update(world.update(world.make()))
-    world.post(f"/{made.id}", update_body(made.version, change("a"))).expect_success()
-    world.get(f"/{made.id}").expect_status(200).expect_json("someProperty", "a")
 
 
 @check("4.8-9", needs=["4.10-1"], cases={"doSomeThing": {"action": "doSomeThing"}, "a change": change("a")})
@@ -116,8 +78,6 @@ def an_update_answers_200_with_the_resource(world: World, action: dict[str, Any]
 REFUSED_ACTIONS: dict[str, dict[str, Any]] = {
     "an unknown action": {"action": "setKey"},
     "a missing text": {"action": "changeSomeProperty"},
-    "a number as the text": {"action": "changeSomeProperty", "someProperty": 5},
-    "an unknown field": {"action": "doSomeThing", "fooBar": 1},
     "a text that cannot be kept": change("a\u0000b"),
 }
 
@@ -136,23 +96,13 @@ def a_refused_action_leaves_nothing_of_the_others(world: World, name: str, where
     world.get(f"/{made.id}").expect_status(200).expect_json(before)
 
 
-IDS = {
-    "a UUID": UNKNOWN_ID,
-    "a word": "abc",
-    "too long": "1" * 40,
-    "a blank": "a%20b",
-    "the nil UUID": "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
-}
+IDS = {"a UUID": UNKNOWN_ID, "a word": "abc", "the nil UUID": "0" * 8 + "-0000" * 3 + "-" + "0" * 12}
 
 
 @check("4.10-4", cases=IDS)
 def an_update_of_an_unknown_id_is_not_found(world: World, identifier: str) -> None:
-    refused(world.post(f"/{identifier}", update_body(1, change("a"))), 404, "ResourceNotFound")
-
-
-@check("4.10-4", cases=IDS)
-def an_update_of_an_unknown_id_without_actions_is_not_found(world: World, identifier: str) -> None:
-    refused(world.post(f"/{identifier}", {"version": 1, "actions": []}), 404, "ResourceNotFound")
+    for body in (update_body(1, change("a")), {"version": 1, "actions": []}):
+        refused(world.post(f"/{identifier}", body), 404, "ResourceNotFound")
 
 
 @check("4.10-5", cases={"version": {"actions": []}, "actions": {"version": 1}})
@@ -160,13 +110,6 @@ def an_update_needs_both_fields(world: World, body: dict[str, Any]) -> None:
     missing = "actions" if "version" in body else "version"
     answer = world.post(f"/{world.make().id}", body)
     refused_with_detail(answer, f"{missing}: Missing required value.")
-
-
-@check("9-5", cases={"one more": 1, "one less": -1, "far more": 1_000_000})
-def a_version_is_compared_without_actions(world: World, difference: int) -> None:
-    made = world.update(world.make())
-    answer = world.post(f"/{made.id}", {"version": made.version + difference, "actions": []})
-    answer.expect_status(409)
 
 
 @check("4.10-7", cases={"a new resource": 0, "a changed resource": 2})
@@ -253,32 +196,12 @@ def a_second_delete_is_not_found(world: World, how: str) -> None:
     refused(world.delete(f"/{made.id}", query=query), 404, "ResourceNotFound")
 
 
-@check("9-12", cases=[0, 1, 3])
-def a_delete_needs_no_version(world: World, updates: int) -> None:
-    made = world.make()
-    for _ in range(updates):
-        made = world.update(made)
-    world.delete(f"/{made.id}").expect_success()
-
-
 @check("4.11-5", cases={"one more": 1, "one less": -1, "far more": 1_000_000, "0": -2, "below 0": -5})
 def a_delete_of_another_version_is_a_conflict(world: World, difference: int) -> None:
     made = world.update(world.make())
     answer = world.delete(f"/{made.id}", query={"version": made.version + difference})
     refused(answer, 409, "ConcurrentModification")
     world.get(f"/{made.id}").expect_status(200)
-
-
-@check("4.11-5")
-def a_delete_of_the_actual_version_is_carried_out(world: World) -> None:
-    made = world.update(world.update(world.make()))
-    world.delete(f"/{made.id}", query={"version": made.version}).expect_success()
-
-
-@check("9-10", cases=["a", "true", "%221%22", "1a", "null", "1,0", "%5B1%5D"])
-def a_version_of_a_delete_that_is_no_number_is_refused(world: World, text: str) -> None:
-    made = world.make()
-    refused(world.delete(f"/{made.id}?version={text}"), 400, "InvalidInput")
 
 
 @check("4.11-8", cases=['{"version": 1}', '{"version": 99}', "[]", "x", "null"])

@@ -138,11 +138,6 @@ class Adapter:
         """Empty the log, because a new scenario begins."""
         self._log.clear()
 
-    @property
-    def complaint(self) -> str | None:
-        """Why a message of the adapter was not valid; None if all messages were valid."""
-        return self._complaint
-
     def open(self, session: str, order: Mapping[str, Any]) -> None:
         """Let the adapter make a client.
 

@@ -19,11 +19,6 @@ OF_CLIENTS = Terms(
     group="theme",
     groups=THEMES,
     outcomes=(Outcome.PASS, Outcome.FAIL, Outcome.UNSUPPORTED, Outcome.NOT_REACHABLE, Outcome.ERROR),
-    source="Clauses",
-    levels={
-        "must": "what was called is what is sent, and what was answered is what is returned",
-        "should": "how a good client behaves; another may do otherwise and say so",
-    },
     has_cases=False,
 )
 

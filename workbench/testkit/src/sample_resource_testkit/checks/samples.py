@@ -1,4 +1,4 @@
-"""POST with all options (4.9), and the clauses on its answer that also hold for 4.13."""
+"""POST with all options (4.9) and description with links (4.13)."""
 
 import json
 from datetime import datetime
@@ -20,8 +20,6 @@ OBJECT_TYPE = {TEXTS, INTEGERS, UNIQUE, PAIR, FLOATS, NUMBERS, "arrayOfObjectTyp
 QUERIES: dict[str, dict[str, Any]] = {
     "no parameters": {},
     "a number": {"queryParameterOne": 5},
-    "a fraction": {"queryParameterOne": -0.25},
-    "a text": {"queryParameterTwo": "a b&c=d"},
     "both": {"queryParameterOne": 1.5, "queryParameterTwo": "ä😀"},
 }
 
@@ -51,29 +49,17 @@ OBJECT_TEXT = '{"a":[1,0.5,true,null,"b"],"c":{"ä":{}}}'
 TEXT_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "nothing": ({}, {}, []),
     "queryParameterTwo": ({"queryParameterTwo": "two"}, {}, ["two"]),
-    "one text": ({}, {"custom": "c"}, ["c"]),
-    "an empty text": ({}, {"custom": ""}, [""]),
     "all texts, sent backwards": ({}, {name: name.upper() for name in SCALARS[::-1]}, [*map(str.upper, SCALARS)]),
     "booleans": ({}, {"key": True, "id": False, "custom": "true"}, ["false", "true", "true"]),
     "an object": ({}, {"custom": {"a": [1, 0.5, True, None, "b"], "c": {"ä": {}}}}, [OBJECT_TEXT]),
-    "an empty object and an empty array": ({}, {"id": {}, "version": []}, ["{}", "[]"]),
     "an array among texts": ({}, {"id": "i", "version": [2, "v"], "key": "k"}, ["i", '[2,"v"]', "k"]),
     "null": ({}, {"id": None, "custom": "c"}, ["c"]),
-    "no numbers": ({"queryParameterOne": 5}, {"key": 1, "id": 0.5, "custom": "c"}, ["c"]),
-    "no times": ({}, {"createdAt": SAMPLE, "lastModifiedAt": SAMPLE, "custom": "c"}, ["c"]),
-    "createdBy": ({}, {"createdBy": PERSON}, ["Ada", "Lovelace"]),
     "first names after the texts": ({}, {"createdBy": PERSON, "custom": "c"}, ["c", "Ada", "Lovelace"]),
     "both persons, sent backwards": (
         {},
         {"lastModifiedBy": NAMES, "createdBy": {"lastName": "Lovelace", "firstName": "Ada"}},
         ["Ada", "Lovelace", "Grace", "Hopper"],
     ),
-    "a part of the names": (
-        {},
-        {"createdBy": {"lastName": "Lovelace"}, "lastModifiedBy": {"firstName": "Grace"}},
-        ["Lovelace", "Grace"],
-    ),
-    "the same text twice": ({"queryParameterTwo": "a"}, {"id": "a", "key": "a"}, ["a", "a", "a"]),
     "everything": (
         {"queryParameterOne": 5, "queryParameterTwo": "two"},
         whole_record(),
@@ -83,14 +69,8 @@ TEXT_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
 
 NUMBER_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, list[Any]]]] = {
     "queryParameterOne": ({"queryParameterOne": 1.5}, {}, {NUMBERS: [1.5], FLOATS: [1.5]}),
-    "a whole queryParameterOne": ({"queryParameterOne": 5}, {}, {NUMBERS: [5], FLOATS: [5]}),
     "one integer": ({}, {"custom": 7}, {NUMBERS: [7], INTEGERS: [7], UNIQUE: [7]}),
     "one fraction": ({}, {"custom": 0.25}, {NUMBERS: [0.25]}),
-    "in the order of the fields": (
-        {},
-        {"fifteenthProperty": 5, "custom": 4, "key": 3, "version": 2, "id": 1},
-        {NUMBERS: [1, 2, 3, 4, 5], INTEGERS: [1, 2, 3, 4, 5], UNIQUE: [1, 2, 3, 4, 5]},
-    ),
     "queryParameterOne first": (
         {"queryParameterOne": 9},
         {"id": 1, "version": -2.5},
@@ -100,13 +80,6 @@ NUMBER_CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, list[Any
         {},
         {"id": 3, "version": 1, "key": 3, "custom": 1},
         {NUMBERS: [3, 1, 3, 1], INTEGERS: [3, 1, 3, 1], UNIQUE: [3, 1]},
-    ),
-    "no booleans": ({}, {"id": True, "version": 1}, {NUMBERS: [1], INTEGERS: [1], UNIQUE: [1]}),
-    "no digits of texts": ({}, {"id": "5", "version": 1}, {NUMBERS: [1], INTEGERS: [1], UNIQUE: [1]}),
-    "the ends of 64 bits": (
-        {},
-        {"id": 2**63 - 1, "version": -(2**63)},
-        {NUMBERS: [2**63 - 1, -(2**63)], INTEGERS: [2**63 - 1, -(2**63)], UNIQUE: [2**63 - 1, -(2**63)]},
     ),
     "beyond 64 bits": ({}, {"id": 1 << 64, "version": 1}, {NUMBERS: [1 << 64, 1], INTEGERS: [1], UNIQUE: [1]}),
 }
@@ -143,11 +116,8 @@ def numbers_arrive_in_the_arrays_of_their_types(world: World, name: str) -> None
 
 
 TIMES = {
-    "a second apart": ("2016-02-28T16:41:41.090Z", "2016-02-28T16:41:42.090Z"),
     "the later one first": ("2016-02-28T16:41:42.090Z", "2016-02-28T16:41:41.090Z"),
-    "the same": (SAMPLE, SAMPLE),
     "with offsets": ("2016-02-28T16:41:41.090+01:00", "2016-02-28T16:41:41.090-05:30"),
-    "without decimals": ("2016-02-28T16:41:41Z", "2016-02-29T00:00:00Z"),
     "1970 and before": ("1970-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z"),
 }
 
@@ -166,11 +136,7 @@ def both_times_arrive_as_milliseconds(world: World, name: str) -> None:
 
 
 ALONE: dict[str, tuple[dict[str, Any], dict[str, Any], set[str]]] = {
-    "nothing": ({}, {}, {TEXTS}),
-    "a text": ({}, {"custom": "c"}, {TEXTS}),
-    "a boolean": ({}, {"custom": True}, {TEXTS}),
     "an integer": ({}, {"custom": 1}, {TEXTS, NUMBERS, INTEGERS, UNIQUE}),
-    "a fraction": ({}, {"custom": 0.5}, {TEXTS, NUMBERS}),
     "queryParameterOne": ({"queryParameterOne": 1}, {}, {TEXTS, NUMBERS, FLOATS}),
     "one time": ({}, {"createdAt": SAMPLE}, {TEXTS}),
     "an empty person": ({}, {"createdBy": {}}, {TEXTS}),
@@ -191,30 +157,7 @@ def a_sample_stores_nothing(world: World, path: str) -> None:
     own.get().expect_status(200).expect_json("results", [])
 
 
-PATH_TEXTS = [
-    'lastName = "Doe"',
-    "a b",
-    "a+b",
-    "=",
-    "a=b=c",
-    "a/b",
-    "/",
-    "//",
-    "100%",
-    "%2F",
-    "a?b",
-    "a#b",
-    "a&b;c",
-    "'",
-    "\\",
-    "ä",
-    "日本語",
-    "\U0001f600",
-    "e\u0301",
-    "\t",
-    "key=a",
-    "~a.b_c-d",
-]
+PATH_TEXTS = ['lastName = "Doe"', "a+b", "a/b", "%2F", "a?b", "a&b;c", "\\", "\U0001f600", "key=a"]
 
 
 @check("4.9-7", needs=["4.9-2"], cases=PATH_TEXTS)
@@ -241,18 +184,11 @@ def another_code_is_ignored(world: World, preference: str) -> None:
 ACCEPTED_TYPES = {
     "a form": (FORM, FORM),
     "a form rather than JSON": (f"application/json;q=0.5, {FORM}", FORM),
-    "JSON": ("application/json", "application/json"),
     "JSON rather than a form": (f"{FORM};q=0.1, application/json", "application/json"),
     "anything": ("*/*", "application/json"),
-    "any application": ("application/*", "application/json"),
-    "both": (f"{FORM}, application/json", "application/json"),
-    "JSON with a charset": ("application/json; charset=utf-8", "application/json"),
-    "JSON with a version": ("application/json;version=2;q=0.9", "application/json"),
     "a form with a charset": (f"{FORM}; charset=utf-8, application/json;q=0.5", FORM),
     "a page": ("text/html", "application/json"),
-    "XML or an image": ("application/xml, image/*", "application/json"),
     "no JSON": ("application/json;q=0", "application/json"),
-    "neither": (f"{FORM};q=0, text/plain", "application/json"),
 }
 
 
@@ -264,12 +200,32 @@ def the_answer_has_an_accepted_type(world: World, name: str) -> None:
     answer.expect(found == wanted, f"Content-Type: {wanted}", found)
 
 
-@check("A-11")
-def all_options_needs_a_token(world: World) -> None:
-    world.nobody().post(complex_path(), {}).expect_status(401)
-
-
 @check("4-13", cases=["%FF", "a%FF", "%C3", "%C3%28", "%ED%A0%80", "%C0%80"])
 def what_is_no_text_is_refused_in_the_path(world: World, escaped: str) -> None:
     refused(world.post(complex_path(escaped, "two"), {}), 400, "InvalidInput")
     refused(world.post(complex_path("one", escaped), {}), 400, "InvalidInput")
+
+
+@check("4.13-1", cases={"both parameters": QUERIES["both"], "no parameters": {}})
+def links_answers_the_date_time_record(world: World, query: dict[str, Any]) -> None:
+    answer = world.post(LINKS, {"lastModifiedAt": SAMPLE}, query=query, headers={"Prefer": "code=202"})
+    body = answer.expect_success().json
+    answer.expect(isinstance(body, dict) and "dateTimeExampleRfc" in body, "the date/time record (2.5)")
+
+
+@check("4.13-2", needs=["4.13-1"], cases=list(TEXT_CASES))
+def texts_of_the_record_arrive(world: World, name: str) -> None:
+    query, record, wanted = TEXT_CASES[name]
+    answer = world.post(LINKS, record, query=query).expect_status(200)
+    if wanted:
+        answer.expect_json(TEXTS, wanted)
+    else:
+        answer.expect_absent(TEXTS)
+
+
+@check("4.13-3", needs=["4.13-1"], cases=["no header", "code=201", "code=203", "code=204", "code=abc", "a=202"])
+def another_code_than_202_is_ignored(world: World, preference: str) -> None:
+    # No codes from 400 on, because a sandbox may take these for orders.
+    headers = {} if preference == "no header" else {"Prefer": preference}
+    answer = world.post(LINKS, {"createdAt": SAMPLE}, headers=headers).expect_status(200)
+    answer.expect_no_header("Preference-Applied")
