@@ -125,7 +125,8 @@ def distribute_(settings: Settings, shards: int) -> None:
     package = installed_package()
     with open_connection(settings, limited=False) as connection:
         try:
-            for step in distribute.distribute(connection, shards, package.distributed_tables, package.local_tables):
+            tables = package.distributed_tables, package.local_tables
+            for step in distribute.distribute(connection, shards, *tables, package_of(settings).migrations):
                 click.echo(f"{step.name}  {step.done}")
         except distribute.CannotDistribute as error:
             raise click.ClickException(str(error)) from None

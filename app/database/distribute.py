@@ -7,6 +7,7 @@ of the service finds all its rows on one machine. ``docs/scaling.md`` says when 
 
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import LiteralString
 
 from psycopg import sql
@@ -117,9 +118,13 @@ class _Placement:
 
 
 def distribute(
-    connection: Connection, shards: int, more: Sequence[str] = (), others: Collection[str] = ()
+    connection: Connection,
+    shards: int,
+    more: Sequence[str] = (),
+    others: Collection[str] = (),
+    migrations: tuple[Path, ...] = (),
 ) -> Generator[Step]:
-    """Distribute the tables that are not yet distributed, one after the other.
+    """Distribute the tables that are not yet distributed, one after the other, as the steps are iterated.
 
     It can be repeated, also after an interruption. Writes to a table wait while its rows are copied.
 
@@ -128,10 +133,11 @@ def distribute(
     :param shards: the number of parts into which the tables of projects are split.
     :param more: tables of extensions with rows of projects.
     :param others: tables of extensions that are not distributed.
+    :param migrations: folders of extensions, whose migrations have to be applied.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if the schema has a table that is in none of
         these lists, or if a table is already distributed in another way.
     """
-    _raise_if_not_prepared(connection)
+    _raise_if_not_prepared(connection, migrations)
     tables = service_tables(connection)
     unknown = tables - {*DISTRIBUTED, *REFERENCE, *more, *others}
     if unknown:
@@ -161,7 +167,7 @@ def distribute(
         )
 
 
-def _raise_if_not_prepared(connection: Connection) -> None:
+def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...]) -> None:
     if connection.execute(_IS_INSTALLED).fetchone() is None:
         available = connection.execute(_IS_AVAILABLE).fetchone()
         raise CannotDistribute(
@@ -170,7 +176,7 @@ def _raise_if_not_prepared(connection: Connection) -> None:
                 "The server brings it: run 'CREATE EXTENSION citus' here and on every worker, then register the workers"
                 " with citus_add_node."
                 if available is not None
-                else "Neither has the server: distributing needs PostgreSQL with Citus (docs/scaling.md)."
+                else "The server does not have it either: distributing needs PostgreSQL with Citus (docs/scaling.md)."
             )
         )
     if connection.execute(_HAS_WORKERS).fetchone() is None:
@@ -178,9 +184,11 @@ def _raise_if_not_prepared(connection: Connection) -> None:
             "The cluster has no workers, so all shards would be on the coordinator: register the workers with"
             " citus_add_node first."
         )
-    missing = missing_migrations(connection)
+    missing = missing_migrations(connection, migrations)
     if missing:
-        raise CannotDistribute(f"The database lacks {len(missing)} migrations: run 'sample-resource db upgrade' first.")
+        raise CannotDistribute(
+            f"The database lacks the migration {missing[0]}: run 'sample-resource db upgrade' first."
+        )
 
 
 def service_tables(connection: Connection) -> set[str]:

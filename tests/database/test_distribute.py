@@ -93,8 +93,8 @@ def citus(url: str) -> Iterator[Connection]:
         yield connection
 
 
-def run(url: str, *arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["db", "distribute", *arguments], env={"DATABASE_URL": url})
+def run(url: str, *arguments: str, **environment: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["db", "distribute", *arguments], env={"DATABASE_URL": url, **environment})
     return result.exit_code, result.output
 
 
@@ -162,8 +162,15 @@ def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
 def test_a_database_without_citus_is_refused(database_url: str) -> None:
     code, output = run(database_url)
     assert code == 1
-    assert output.startswith("Error: The database has no extension citus. Neither has the server")
+    assert output.startswith("Error: The database has no extension citus. The server does not have it either")
     assert output.count("\n") == 1
+
+
+def test_migrations_of_an_extension_come_first(url: str, citus: Connection) -> None:
+    code, output = run(url, SANDBOX="on")
+    assert code == 1
+    assert output.startswith("Error: The database lacks the migration sandbox.0001.schema: run")
+    assert calls(citus) == []
 
 
 def test_a_table_in_none_of_the_lists_is_refused_before_anything_is_done(url: str, citus: Connection) -> None:
