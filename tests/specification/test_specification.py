@@ -5,7 +5,7 @@ import re
 from itertools import groupby
 
 import pytest
-from sample_resource_testkit.checks.object_type import ALL
+from sample_resource_testkit.checks.names import ALL_FIELDS
 from sample_resource_testkit.registry import load_checks
 
 from app.query.object_fields import OBJECT_FIELDS, arrays_of_parameter
@@ -72,8 +72,8 @@ def test_each_clause_has_a_check() -> None:
 
 
 def test_the_check_of_all_fields_has_each_field() -> None:
-    lacking = [row.name for row in OBJECT_FIELDS if row.name not in ALL]
-    assert lacking == [], "ALL in workbench/testkit/src/sample_resource_testkit/checks/object_type.py needs it"
+    lacking = [row.name for row in OBJECT_FIELDS if row.name not in ALL_FIELDS]
+    assert lacking == [], "ALL_FIELDS in workbench/testkit/src/sample_resource_testkit/checks/names.py needs it"
 
 
 def test_a_clause_names_each_operator() -> None:
