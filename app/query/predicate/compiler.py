@@ -15,7 +15,6 @@ from math import isinf
 from typing import Any, LiteralString, NamedTuple, TypeGuard, assert_never, cast
 from uuid import UUID
 
-from app.errors import unreachable
 from app.query import kinds
 from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
@@ -289,7 +288,7 @@ class _Compiler:
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
                 return _ElementTest(f"!({test})" if negated else test, finds_few)
             case _:
-                return unreachable("elements have no arrays")
+                raise AssertionError("elements have no arrays")
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL condition that a jsonpath finds something, in a form that no index serves.
@@ -334,7 +333,7 @@ def parameter_of(value: Value) -> SqlParameter:
 
 def _json(value: Value) -> str:
     if isinstance(value, UUID | datetime):
-        unreachable("documents hold texts and numbers")
+        raise AssertionError("documents hold texts and numbers")
     return encode(value) if isinstance(value, str) else number_text(value)
 
 

@@ -174,7 +174,7 @@ class Page:
         paging = {"limit": self.paging.limit, "offset": self.paging.offset}
         made = connection.execute(statement, parameters | paging).pgresult
         if made is None:
-            errors.unreachable("a query has a result")
+            raise AssertionError("a query has a result")
         count = made.ntuples - 1
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:

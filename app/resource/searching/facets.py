@@ -14,7 +14,6 @@ from functools import cache
 from math import ceil, inf
 from typing import Any, LiteralString
 
-from app import errors
 from app.query.fields import DOCUMENT, Projection
 from app.query.filters.ast import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
@@ -269,4 +268,4 @@ def _bound(value: Value | None) -> str:
         case int() | float():
             return number_text(value)
         case _:
-            return errors.unreachable("only numbers and times have ranges")
+            raise AssertionError("only numbers and times have ranges")

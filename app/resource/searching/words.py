@@ -94,7 +94,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
         },
     ).fetchone()
     if row is None:
-        errors.unreachable("a select without FROM has one row")
+        raise AssertionError("a select without FROM has one row")
     word_counts, all_found, asked = cast("tuple[list[int], bool, list[list[str | None]]]", row)
     too_many = text_beyond(WORDS_AT_MOST, texts, word_counts)
     if too_many is not None:
