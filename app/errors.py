@@ -84,8 +84,6 @@ class ApiError(Exception):
         status: int | None = None,
         description: str | None = None,
     ) -> None:
-        if not faults:
-            raise ValueError("an error needs at least one fault")
         super().__init__(faults[0].message)
         self.faults = tuple(faults[:FAULTS_AT_MOST])
         self.headers = dict(headers or {})

@@ -4,8 +4,7 @@ from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_list_header
 
-from app.echo.arrays import date_times, echo, form_encoded
-from app.echo.record import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema
+from app.echo import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema, date_times, echo, form_encoded
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON

@@ -14,7 +14,7 @@ from app.http.paths import SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
-from app.resource.model import Caller, Preconditions
+from app.resource.model import Caller, Preconditions, Representation, Written
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
@@ -23,14 +23,12 @@ from app.resource.params import (
     StagedSchema,
     VersionSchema,
 )
-from app.resource.preconditions import parse
+from app.resource.preconditions import matches, parse
 from app.resource.reading import reads
-from app.resource.reading.lanes import lane_of_existence, lane_of_page
-from app.resource.reading.listing import Page
+from app.resource.reading.listing import Page, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON, RESULT_JSON, representation_of
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
 from app.resource.writing import writes
-from app.routes.resource_answers import read_answer, resource_answer, written_answer
 from app.routes.services import clocks, database
 from app.values.parameters import QuerySchema
 
@@ -85,6 +83,49 @@ def _caller(project_key: str) -> Caller:
     return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
+# Answers with one resource
+
+
+def _resource_answer(resource: Representation, status: int = 200) -> Response:
+    """The answer with one resource and its entity tag."""
+    answer = json_answer(resource.json, status)
+    answer.headers["ETag"] = _entity_tag(resource)
+    return answer
+
+
+def _read_answer(resource: Representation, conditions: Preconditions) -> Response:
+    """The answer to a read of one resource: 200, or 304 if the client has this version.
+
+    :raises ApiError: 412 if If-Match does not list the version of the resource.
+    """
+    if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
+        raise errors.precondition_failed("If-Match", resource.version, has_other_tags=conditions.has_other_tags)
+    if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
+        return Response(status=304, headers={"ETag": _entity_tag(resource)})
+    return _resource_answer(resource)
+
+
+def _written_answer(written: Written, project_key: str) -> Response:
+    """The answer to a write on the collection: 200, or 201 with ``Location`` if the resource is new.
+
+    ``Content-Location`` says which resource the body meant (RFC 9110, section 8.7).
+    """
+    resource = representation_of(written.resource)
+    answer = _resource_answer(resource, 201 if written.is_new else 200)
+    address = f"{request.script_root}/{project_key}/resource/{resource.id}"
+    answer.headers["Content-Location"] = address
+    if written.is_new:
+        answer.headers["Location"] = address
+    return answer
+
+
+def _entity_tag(resource: Representation) -> str:
+    return f'"{resource.version}"'
+
+
+# Views
+
+
 @blueprint.route("")
 class Collection(Endpoint):
     """All resources of a project."""
@@ -132,7 +173,7 @@ class Collection(Endpoint):
         nothing is created (412).
         """
         written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        return _written_answer(written, project_key)
 
     @for_writers
     @_describes_write("createOrOverwriteResource", WRITTEN_IN_COLLECTION, CREATED)
@@ -149,7 +190,7 @@ class Collection(Endpoint):
         `If-Match` nothing is created (412).
         """
         written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        return _written_answer(written, project_key)
 
     @for_writers
     @_describes_write("overwriteResource", WRITTEN_IN_COLLECTION)
@@ -163,7 +204,7 @@ class Collection(Endpoint):
         if it is sent.
         """
         written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        return _written_answer(written, project_key)
 
 
 @blueprint.route("/key=<segment:key>")
@@ -184,7 +225,7 @@ class ItemByKey(Endpoint):
             resource = reads.get_by_key(connection, project_key, key)
         if resource is None:
             raise errors.not_found_by_key(key)
-        return read_answer(resource, conditions)
+        return _read_answer(resource, conditions)
 
 
 @blueprint.route(f"/{SORTED_LIST}")
@@ -232,7 +273,7 @@ class Item(Endpoint):
             resource = reads.get_by_id(connection, project_key, resource_id)
         if resource is None:
             raise errors.not_found_by_id(resource_id)
-        return read_answer(resource, conditions)
+        return _read_answer(resource, conditions)
 
     @for_writers
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))
@@ -248,7 +289,7 @@ class Item(Endpoint):
         actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
-        return resource_answer(representation_of(written.resource))
+        return _resource_answer(representation_of(written.resource))
 
     @for_writers
     @operation(
@@ -269,4 +310,4 @@ class Item(Endpoint):
         changed since is not deleted. A body is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
-        return resource_answer(deleted)
+        return _resource_answer(deleted)

@@ -1,7 +1,7 @@
 """Strict marshmallow fields for JSON bodies: they keep a value as it was sent, or refuse it, but do not convert it.
 
 A field refuses a value with a marshmallow ``ValidationError``. The message is a text if the structure is wrong (type,
-missing or unknown field), and a :class:`RefusedValue` if a value of the right type is not accepted.
+missing or unknown field), a :class:`RefusedValue` if a value of the right type is not accepted, or the fault itself.
 :func:`faults_of` converts the tree of messages to faults of the error catalogue, each with the path of its field.
 """
 
@@ -30,9 +30,6 @@ INTEGER_EXPECTED = "JSON Number without a fraction expected."
 BOOLEAN_EXPECTED = "JSON Boolean expected."
 ARRAY_EXPECTED = "JSON Array expected."
 
-INT32_MIN = -(2**31)
-INT32_MAX = 2**31 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class RefusedValue:
@@ -43,14 +40,6 @@ class RefusedValue:
 
     def __str__(self) -> str:
         return self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedSize:
-    """A message of a ``ValidationError`` about a value of the right type that has too many bytes as JSON text."""
-
-    size: int
-    at_most: int
 
 
 def refuse_value(value: Any, reason: str) -> NoReturn:
@@ -100,7 +89,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
 
 
 check_int64 = integer_check(INT64_MIN, INT64_MAX, "int64")
-check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
+check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
@@ -391,8 +380,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
         place = " -> ".join([step[:_LONGEST_STEP] for step in path])
         if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
-        elif isinstance(message, RefusedSize):
-            found.append(errors.size_fault(place, message.size, message.at_most))
+        elif isinstance(message, errors.Fault):
+            found.append(message)
         else:
             found.append(errors.shape_fault(f"{place}: {message}" if path else str(message)))
     return found

@@ -28,12 +28,8 @@ class Values:
     items: tuple[Literal | Subtree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A range between two bounds. None is an open end, which is written ``*``."""
-
-    low: Literal | None
-    high: Literal | None
+Range = tuple[Literal | None, Literal | None]
+"""A range between two bounds. None is an open end, which is written ``*``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +87,9 @@ class Filter:
     terms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """A range. A facet counts values from ``low`` to less than ``high``; a filter includes ``high``. None is an open
-    end."""
-
-    low: Value | None
-    high: Value | None
+Bounds = tuple[Value | None, Value | None]
+"""A range. A facet counts values from the first bound to less than the second; a filter includes the second. None is an
+open end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class _TreeMaker(TreeMaker):
         return Ranges(items)
 
     def range(self, low: Literal | None, high: Literal | None) -> Range:
-        return Range(low, high)
+        return low, high
 
     def open(self) -> None:
         return None

@@ -147,7 +147,7 @@ class _Resolver:
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
     def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
-        compared = [(">=", bounds.low), ("<=", bounds.high)]
+        compared = zip((">=", "<="), bounds, strict=True)
         both = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
         if not both:
             return self._presence(target, exists=True)
@@ -201,11 +201,12 @@ class _Resolver:
         return tuple(found)
 
     def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
-        low = None if item.low is None else self._bound(target, path, item.low)
-        high = None if item.high is None else self._bound(target, path, item.high)
-        return Bounds(low, high)
+        low, high = item
+        return self._bound(target, path, low), self._bound(target, path, high)
 
-    def _bound(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
+    def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
+        if literal is None:
+            return None
         if isinstance(literal.value, HugeNumber):
             self._fault(f"The bound {shown(literal.value)} is a number that no double can hold.", literal.position)
             return None

@@ -15,7 +15,7 @@ from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
 from app.resource.reading.listing import BY_ID, Page, Selected, Term, terms_of
 from app.resource.resource_json import PROJECTION_JSON
-from app.resource.searching.facets import Counted, compile_facet
+from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion
 from app.values.strict_json import encode
 
@@ -107,8 +107,7 @@ def _facets(
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
-        counted = Counted(narrowed.where, query.projection)
-        facet_query = compile_facet(facet, counted, name, parameters, bytes_at_most)
+        facet_query = compile_facet(facet, (narrowed.where, query.projection), name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")

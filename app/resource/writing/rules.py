@@ -6,20 +6,9 @@ They execute no SQL.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 from app import errors
-from app.resource.model import (
-    ById,
-    ByKey,
-    Caller,
-    NewResource,
-    OwnYoungest,
-    Preconditions,
-    Resource,
-    Target,
-    raise_if_too_large,
-)
+from app.resource.model import ById, ByKey, Caller, NewResource, Preconditions, Resource, Target, raise_if_too_large
 from app.resource.preconditions import raise_if_refused
 
 
@@ -69,18 +58,15 @@ def _creation(write: Write) -> NewResource:
 
     :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource.
     """
-    if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
-        _raise_not_found(write.target, write.caller)
+    match write.target:
+        case ById(id=resource_id):  # a client cannot choose an id
+            raise errors.not_found_by_id(resource_id)
+        case ByKey(key=key) if write.creates is None:
+            raise errors.not_found_by_key(key)
+        case _ if write.creates is None:
+            raise errors.no_own_resource(write.caller.project_key)
+        case _:
+            pass
     if write.conditions.if_match is not None:
         raise errors.precondition_failed("If-Match", None)
     return write.creates
-
-
-def _raise_not_found(target: Target | None, caller: Caller) -> NoReturn:
-    match target:
-        case ById(id=resource_id):
-            raise errors.not_found_by_id(resource_id)
-        case ByKey(key=key):
-            raise errors.not_found_by_key(key)
-        case OwnYoungest() | None:
-            raise errors.no_own_resource(caller.project_key)

@@ -1,18 +1,112 @@
-"""Makes the answers of the echo endpoints (interface 4.9 and 4.13): each received value, in the array of its type.
+"""The echo endpoints (interface 4.9 and 4.13): their parameters and bodies, and the arrays that they answer.
 
 The endpoints store nothing. An answer shows the author of a client how each value of path, query and body has arrived.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from app import errors
-from app.echo.record import ComplexRecord
 from app.values import timestamps
-from app.values.json_fields import MISSING, check_number
+from app.values.json_fields import (
+    MISSING,
+    NestedObject,
+    StrictField,
+    StrictSchema,
+    Text,
+    Timestamp,
+    check_json,
+    check_number,
+)
+from app.values.parameters import NumberParameter, Parameter, QuerySchema
 from app.values.strict_json import encode, is_negative_zero
+
+# The body and the parameters
+
+UNTYPED = (
+    "id",
+    "version",
+    "key",
+    "custom",
+    "eigthProperty",
+    "ninthProperty",
+    "tenthProperty",
+    "eleventhPropery",
+    "twelthProperty",
+    "thirteenthProperty",
+    "fourteenthProperty",
+    "fifteenthProperty",
+)
+"""The fields of the record whose types the interface does not show, in the order and the spelling of the interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexRecord:
+    """A checked complex body record (interface 2.4)."""
+
+    untyped: Mapping[str, Any]
+    """The sent fields of :data:`UNTYPED` that are not null, in the order of that tuple. Their values are any JSON
+    values."""
+    created_at: datetime | None
+    last_modified_at: datetime | None
+    names: tuple[str, ...]
+    """The sent first and last names, first those of createdBy, then those of lastModifiedBy."""
+
+
+class PersonSchema(StrictSchema):
+    """The schema of ``createdBy`` and ``lastModifiedBy`` of the complex record."""
+
+    firstName = Text(stored=False)
+    lastName = Text(stored=False)
+
+
+def _any_json() -> StrictField:
+    """A field whose type the interface does not show. Any JSON value is accepted, and kept as it was sent."""
+    return StrictField(check_json, "", metadata={"description": "any JSON value"})
+
+
+class ComplexRecordSchema(StrictSchema.from_dict({name: _any_json() for name in UNTYPED})):
+    """The schema of the complex body record (interface 2.4). Every field is optional."""
+
+    createdAt = Timestamp()
+    lastModifiedAt = Timestamp()
+    createdBy = NestedObject(PersonSchema)
+    lastModifiedBy = NestedObject(PersonSchema)
+
+    def make(self, data: dict[str, Any]) -> ComplexRecord:
+        persons: list[dict[str, str]] = [data.get(name, {}) for name in ("createdBy", "lastModifiedBy")]
+        return ComplexRecord(
+            untyped={name: data[name] for name in UNTYPED if name in data},
+            created_at=data.get("createdAt"),
+            last_modified_at=data.get("lastModifiedAt"),
+            names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EchoQuery:
+    """The loaded parameters of the echo endpoints (interface 4.9 and 4.13)."""
+
+    one: int | float | None = None
+    two: str | None = None
+
+
+class EchoQuerySchema(QuerySchema):
+    """The schema of the query parameters ``queryParameterOne`` and ``queryParameterTwo``."""
+
+    one = NumberParameter(data_key="queryParameterOne", meaning="any number", example=0.5)
+    # Any text: the query string is UTF-8, and the text is not stored.
+    two = Parameter(str, {"type": "string"}, data_key="queryParameterTwo", meaning="any text", example="any text")
+
+    def make(self, values: dict[str, Any]) -> EchoQuery:
+        return EchoQuery(**values)
+
+
+# The answers
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
