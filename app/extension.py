@@ -28,8 +28,6 @@ _SWITCH = "SANDBOX"
 
 _DISTRIBUTION = "sample-resource-sandbox"
 
-_NOT_INSTALLED = f"needs the package {_DISTRIBUTION}, which is not installed"
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage:
@@ -128,7 +126,7 @@ def installed_package() -> ExtensionPackage:
     own = version("sample-resource")
     found = next(iter(entry_points(group=_ENTRY_POINTS)), None)
     if found is None or found.dist is None:
-        package.unusable = _NOT_INSTALLED
+        package.unusable = f"needs the package {_DISTRIBUTION}, which is not installed"
     elif found.dist.version != own:
         package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
     else:

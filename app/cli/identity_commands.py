@@ -1,7 +1,5 @@
 """The commands for API clients and access tokens."""
 
-import json
-
 import click
 
 from app.cli.common import ScopesParameter, echo_json_line, open_connection
@@ -24,19 +22,11 @@ def client() -> None:
 @_SCOPES
 @click.pass_obj
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
-    """Create a client and print it as JSON, with its secret, which is never shown again."""
+    """Create a client and print it as a line of JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
         made = clients.create_client(connection, name, scopes)
-    click.echo(
-        json.dumps(
-            {
-                "client_id": made.client_id,
-                "client_secret": made.client_secret,
-                "name": made.name,
-                "scope": " ".join(made.scopes),
-            },
-            indent=2,
-        )
+    echo_json_line(
+        client_id=made.client_id, client_secret=made.client_secret, name=made.name, scope=" ".join(made.scopes)
     )
 
 

@@ -124,17 +124,12 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
         missing = missing_migrations(lock, more)
         if missing:
             _raise_if_worker(lock)
-            files = migration_files(more)
-            _apply(url, {name: files[name] for name in missing})
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(_CREATE_TABLE)
+                _raise_if_index_invalid(connection)
+                for name in missing:
+                    _apply_one(connection, name, migration_files(more)[name])
         return missing
-
-
-def _apply(url: str, missing: Mapping[str, Path]) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(_CREATE_TABLE)
-        _raise_if_index_invalid(connection)
-        for name, path in missing.items():
-            _apply_one(connection, name, path)
 
 
 def _raise_if_index_invalid(connection: Connection) -> None:

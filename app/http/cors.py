@@ -17,10 +17,7 @@ _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
 _EXPOSED = ("Content-Location", "ETag", "Location", "Retry-After", "X-Correlation-ID")
 
 
-Hook = Callable[[Request, Response], Response]
-
-
-def cors_hooks(app: Flask, settings: Settings) -> tuple[Hook, ...]:
+def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Response], Response], ...]:
     """The last hook after a request, which adds the headers of CORS to an answer; none if no origin is allowed.
 
     Browsers send ``Origin`` with each request of a page of another origin.

@@ -28,7 +28,6 @@ def install_routes(app: Flask, settings: Settings) -> None:
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     if settings.metrics_token is not None:
-        app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.metrics_blueprint)
     app.extensions["openapi"] = document(app, api, settings)
     # Encoded once, because it takes ten milliseconds and any client may request it.

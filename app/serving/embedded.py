@@ -21,7 +21,7 @@ from typing import Self
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
 from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
-from app.serving.postgres_programs import server_environment
+from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
 
 logger = logging.getLogger(__name__)
@@ -54,8 +54,6 @@ _SERVER_SETTINGS: dict[str, str] = {
     # In this log they would fill the disk and show the users' data.
     "log_min_messages": "log",
     "log_checkpoints": "off",
-    "log_destination": "stderr",
-    "logging_collector": "off",
 }
 """The server's settings. fsync, synchronous_commit and full_page_writes keep PostgreSQL's default, which is on."""
 
@@ -260,7 +258,7 @@ class EmbeddedPostgres:
             began = os.fstat(log).st_size
             self.process = processes.spawn(
                 command,
-                environment={**server_environment(), **(environment or {})},
+                environment={**SERVER_ENVIRONMENT, **(environment or {})},
                 folder=Path("/"),
                 source=source,
                 output=log,

@@ -7,7 +7,6 @@
 import gc
 import logging
 import sys
-from types import TracebackType
 from typing import Any
 
 from gevent import monkey
@@ -17,29 +16,17 @@ from gevent import monkey
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
+from app.database.connection import check_database_url  # noqa: E402 -- after the patch
 from app.extension import settled  # noqa: E402 -- after the patch
 from app.serving import stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
     settings = settled(Settings.from_environment())
+    check_database_url(settings)
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
-
-
-def _print_invalid_settings_in_one_line(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    if isinstance(error, InvalidSetting):
-        sys.stderr.write(f"error: {error}\n")
-    else:
-        sys.__excepthook__(kind, error, trace)
-
-
-# Some faults, such as a missing DATABASE_URL, are raised only when gunicorn loads the application. Then gunicorn ends
-# with exit code 1, and this hook prints the error.
-sys.excepthook = _print_invalid_settings_in_one_line
 
 # The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made. This
 # comes before the import of metrics, which loads prometheus_client. A reload loads this file again.
@@ -91,11 +78,6 @@ limit_request_fields = 100
 # The service has few files, and they are small.
 sendfile = False
 
-# Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
-# workers have to be replaced, set both variables, so that they do not restart together.
-max_requests = 0
-max_requests_jitter = 0
-
 # The folder of the files whose times tell the master that a worker is alive. It is in memory if possible, because on a
 # disk that syncs slowly, touching a file can block for longer than the timeout, and the master would kill a healthy
 # worker.
@@ -106,11 +88,8 @@ worker_tmp_dir = None if _memory is None else str(_memory)
 # suffice.
 control_socket_disable = True
 
-# The application logs each request, with facts that gunicorn does not know: route, project, correlation id.
-accesslog = None
-
-# Gunicorn's own messages go to standard error, warnings and errors only: the supervisor reports starts and stops.
-errorlog = "-"
+# Gunicorn's own messages are warnings and errors only. The supervisor reports starts and stops, and the application
+# logs requests.
 loglevel = "warning"
 
 # The name in the output of `ps`, if setproctitle is installed.

@@ -32,11 +32,8 @@ class _TreeMaker(TreeMaker):
     def conjunction(self, *terms: Parsed) -> Parsed:
         return And(terms)
 
-    def negation(self, term: Parsed) -> Parsed:
-        return Not(term)
-
-    def nested(self, name: Name, term: Parsed) -> Parsed:
-        return Nested(name, term)
+    negation = Not
+    nested = Nested
 
     def comparison(self, name: Name, token: Token, operand: Operand) -> Parsed:
         return Atom(name, token.value, (operand,))

@@ -40,7 +40,9 @@ def get_by_key(connection: Connection, project_key: str, key: str) -> Representa
 
 # Reads of many resources
 
-_EXISTS: LiteralString = """
+_EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_key = %(project_key)s)"
+
+_EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED prevents a plan for one row, which would scan the whole project in the hope of an early match instead of
@@ -51,7 +53,8 @@ then PostgreSQL reads one row of the index, and not a bitmap of the whole stretc
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:
     """Whether at least one resource is selected."""
     parameters = {"project_key": project_key, **selected.parameters}
-    row = connection.execute(_EXISTS.format(selected.where_any), parameters).fetchone()
+    statement = _EXISTS_SELECTED.format(selected.where_any) if selected.clauses else _EXISTS
+    row = connection.execute(statement, parameters).fetchone()
     return row is not None and row[0]
 
 
