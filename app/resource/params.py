@@ -15,7 +15,7 @@ from app import errors
 from app.query.fields import OBJECT_TYPE, SORTABLE, Field
 from app.query.object_fields import OBJECT_FIELDS, SEARCHED, arrays_of_parameter
 from app.query.predicate import resolver
-from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, Holds
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
 from app.resource.model import DEFAULT_LIMIT, WRAPPER, Paging, SortTerm
 from app.resource.resource_json import EXPANDABLE

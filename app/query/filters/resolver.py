@@ -11,11 +11,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import RESOURCE, Field
-from app.query.filters.ast import (
-    Bounds,
-    Facet,
-    FieldPath,
-    Filter,
+from app.query.filters.parser import (
     ParsedFacet,
     ParsedFilter,
     Presence,
@@ -23,13 +19,15 @@ from app.query.filters.ast import (
     Ranges,
     Subtree,
     Values,
+    parse_facet,
+    parse_filter,
 )
-from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
 from app.query.messages import refused_literal, shown, similar_or_all, unknown_field
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Name
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, HasElement, Holds
 from app.query.predicate.operators import OPERATORS, Operator
+from app.query.predicate.parser import Name
 from app.values.strict_json import HugeNumber
 
 FACETS_AT_MOST = 50
@@ -37,6 +35,51 @@ FACETS_AT_MOST = 50
 
 RANGES_AT_MOST = 100
 """The most ranges of a facet. One scan counts all of them."""
+
+# The resolved tree
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """The field that a path names. If the field is a member of an array's elements, ``element_of`` is the array."""
+
+    field: Field
+    element_of: Field | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on the field that a path names.
+
+    :param terms: the number of its values and ranges; ``exists`` and ``missing`` count as one.
+    """
+
+    path: FieldPath
+    condition: Condition
+    terms: int
+
+
+Bounds = tuple[Value | None, Value | None]
+"""A range. A facet counts values from the first bound to less than the second; a filter includes the second. None is an
+open end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A facet: it counts resources by the values of a field.
+
+    :param groups: a condition to count the resources that fulfil it; ranges to count the resources with a value in
+        each, with statistics of these values; None to count the resources with each value that occurs.
+    :param counting_products: whether the result repeats each count as ``productCount``.
+    """
+
+    name: str
+    path: FieldPath
+    groups: Condition | tuple[Bounds, ...] | None
+    counting_products: bool
+
+
+# Reading
 
 _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 

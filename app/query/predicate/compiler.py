@@ -18,7 +18,7 @@ from uuid import UUID
 from app.query import kinds
 from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
-from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
 from app.values.strict_json import encode

@@ -14,7 +14,7 @@ from math import ceil, inf
 from typing import Any, LiteralString
 
 from app.query.fields import DOCUMENT, Projection
-from app.query.filters.ast import Bounds, Facet, FieldPath
+from app.query.filters.resolver import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
 from app.query.predicate.compiler import compile_condition, hidden_from_planner, number_text, parameter_of
 from app.query.sql_text import Parameters, literal

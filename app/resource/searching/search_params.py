@@ -8,8 +8,7 @@ from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import Projection
-from app.query.filters.ast import Filter
-from app.query.filters.resolver import read_facets, read_filters
+from app.query.filters.resolver import Filter, read_facets, read_filters
 from app.query.language import TERMS_AT_MOST
 from app.resource.model import FUZZY_LEVEL_AT_MOST, Search, SearchText
 from app.resource.params import Expressions, PagingSchema, paging_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
-from app.query.filters.ast import Filter
+from app.query.filters.resolver import Filter
 from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
 from app.query.sql_text import Parameters, numbered, placeholder
 from app.resource.json_text import concatenated, member
