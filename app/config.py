@@ -326,9 +326,7 @@ def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: A
         variable: str | None = item.metadata.get("variable")
         if variable is None:
             continue
-        text = source.get(variable, "")
-        if item.metadata["secret"]:
-            text = _secret(source, variable)
+        text = _secret(source, variable) if item.metadata["secret"] else source.get(variable, "")
         if not text:
             continue
         try:

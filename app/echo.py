@@ -87,12 +87,8 @@ class ComplexRecordSchema(StrictSchema.from_dict({name: _any_json() for name in 
         )
 
 
-@dataclass(frozen=True, slots=True)
-class EchoQuery:
-    """The loaded parameters of the echo endpoints (interface 4.9 and 4.13)."""
-
-    one: int | float | None = None
-    two: str | None = None
+EchoQuery = tuple[int | float | None, str | None]
+"""The loaded parameters ``queryParameterOne`` and ``queryParameterTwo``."""
 
 
 class EchoQuerySchema(QuerySchema):
@@ -103,7 +99,7 @@ class EchoQuerySchema(QuerySchema):
     two = Parameter(str, {"type": "string"}, data_key="queryParameterTwo", meaning="any text", example="any text")
 
     def make(self, values: dict[str, Any]) -> EchoQuery:
-        return EchoQuery(**values)
+        return values.get("one"), values.get("two")
 
 
 # The answers
@@ -113,13 +109,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ArrayFields = dict[str, list[Any]]
 
 
-def echo(paths: tuple[str, ...], one: int | float | None, two: str | None, record: ComplexRecord) -> ArrayFields:
+def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> ArrayFields:
     """All received values, each in the array of its type. Empty arrays are left out.
 
     :param paths: the path parameters.
-    :param one: ``queryParameterOne``.
-    :param two: ``queryParameterTwo``.
     """
+    one, two = query
     untyped = record.untyped.values()
     numbers = [check_number(value) for value in untyped if _is_number(value)]
     # Of the numbers, check_number leaves only integers within int64 as integers.

@@ -302,14 +302,12 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
     :param granted: the scopes of the token, for the description.
     """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
-    needed = " or ".join(f"{scope}:{realm}" for scope in scopes)
+    needed = [f"{scope}:{realm}" for scope in scopes]
     has = " ".join(sorted(granted))
     has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has others, too many to list."
-    description = f"The access token needs {needed} for the project '{realm}'. {has if granted else 'It has none.'}"
-    challenge = (
-        f'Bearer realm="{realm}", error="insufficient_scope", '
-        f'scope="{" ".join(f"{scope}:{realm}" for scope in scopes)}"'
-    )
+    has = has if granted else "It has none."
+    description = f"The access token needs {' or '.join(needed)} for the project '{realm}'. {has}"
+    challenge = f'Bearer realm="{realm}", error="insufficient_scope", scope="{" ".join(needed)}"'
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge}, description=description)
 
 

@@ -35,8 +35,6 @@ _COLUMN = "project_key"
 
 _IS_INSTALLED: LiteralString = "SELECT FROM pg_extension WHERE extname = 'citus'"
 
-_IS_AVAILABLE: LiteralString = "SELECT FROM pg_available_extensions WHERE name = 'citus'"
-
 _HAS_WORKERS: LiteralString = "SELECT FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary'"
 
 # The tables of the schema, without those of extensions and without shards, which are parts of other tables.
@@ -158,15 +156,9 @@ def distribute(
 
 def _raise_if_not_prepared(connection: Connection) -> None:
     if connection.execute(_IS_INSTALLED).fetchone() is None:
-        available = connection.execute(_IS_AVAILABLE).fetchone()
         raise CannotDistribute(
-            "The database has no extension citus. "
-            + (
-                "The server brings it: run 'CREATE EXTENSION citus' here and on every worker, then register the workers"
-                " with citus_add_node."
-                if available is not None
-                else "Neither has the server: distributing needs PostgreSQL with Citus (docs/scaling.md)."
-            )
+            "The database has no extension citus. Run 'CREATE EXTENSION citus' here and on every worker, then register"
+            " the workers with citus_add_node. The server needs PostgreSQL with Citus (docs/scaling.md)."
         )
     if connection.execute(_HAS_WORKERS).fetchone() is None:
         raise CannotDistribute(

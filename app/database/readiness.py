@@ -76,17 +76,14 @@ class Readiness:
             else:
                 fault = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
             found = Health(fault)
-        self._show(found.faults)
+        for name in ("pool", "database", "migrations"):
+            metrics.ready.labels(name).set(name not in found.faults)
+            if name in found.faults:
+                break  # the checks after this one were not made
         if not found.faults:
             for name in _WARNINGS:
                 metrics.warning.labels(name).set(name in found.warnings)
         return found
-
-    def _show(self, faults: Faults) -> None:
-        for name in ("pool", "database", "migrations"):
-            metrics.ready.labels(name).set(name not in faults)
-            if name in faults:
-                return  # the checks after this one were not made
 
     def _running_check(self) -> Future[Health]:
         """The running check of the database; a new one is started if none is running."""

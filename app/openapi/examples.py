@@ -4,14 +4,34 @@
 examples of errors follow from the functions that make errors.
 """
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from app import errors
-from app.openapi.parts import PARTS, Document
 from app.query.object_fields import OBJECT_FIELDS
 from app.resource.model import WRAPPER
 from app.resource.schemas import KEY_REASON
 from app.values.json_fields import INTEGER_EXPECTED
+
+Document = dict[str, Any]
+
+PARTS: Document = json.loads(Path(__file__).with_name("parts.json").read_text("utf-8"))
+"""The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document.
+
+- ``info``, without the description.
+- ``tags``: the tag of each blueprint, in the order of the documentation page.
+- ``serverOfRegion``: the server at the host of a region and a cloud provider, without its URL.
+- ``pathParameters``: the variables of URL rules, by the names that the rules give them.
+- ``requestHeaders``. Documentation pages send an example that is next to the schema, so a request with such an example
+  must succeed. An example inside the schema is for readers only. Entity tags have a pattern and no enum, because for an
+  enum the page shows a list, in which nobody can type ``"1"``.
+- ``components``: among them the schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view
+  makes them, and links: operations whose parameters an answer contains.
+- ``requestExamples``, by operation id or by the name of the schema, and ``answerExamples``, by the name of the schema.
+  Resources lack their ObjectType and pages lack their results, which are added below.
+"""
 
 _OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
 

@@ -49,7 +49,7 @@ class AllOptions(Endpoint):
         Stores nothing, and answers every value that arrived in the array of its type. `Prefer: code=201` chooses the
         status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
-        arrays = echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
+        arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
@@ -76,7 +76,7 @@ class DescriptionWithLinks(Endpoint):
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
         else:
-            answer = json_answer(encode(echo((), query.one, query.two, record)))
+            answer = json_answer(encode(echo((), query, record)))
         return _with_preferred_status(answer, (200, 202), "Prefer")
 
 

@@ -9,8 +9,8 @@ from app.http.paths import PROJECTION_SEARCH, SEARCH
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, operation
 from app.resource.model import Search
+from app.resource.params import SearchFormSchema, SearchSchema
 from app.resource.reading.listing import lane_of_page
-from app.resource.searching.search_params import SearchFormSchema, SearchSchema
 from app.resource.searching.searches import page_of_search
 from app.resource.searching.words import expand
 from app.routes.services import database

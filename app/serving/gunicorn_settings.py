@@ -7,6 +7,7 @@
 import gc
 import logging
 import sys
+from types import TracebackType
 from typing import Any
 
 from gevent import monkey
@@ -16,17 +17,29 @@ from gevent import monkey
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
-from app.database.connection import check_database_url  # noqa: E402 -- after the patch
 from app.extension import settled  # noqa: E402 -- after the patch
 from app.serving import stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
     settings = settled(Settings.from_environment())
-    check_database_url(settings)
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
+
+
+def _print_invalid_settings_in_one_line(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    if isinstance(error, InvalidSetting):
+        sys.stderr.write(f"error: {error}\n")
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+# Some faults, such as a missing DATABASE_URL, are raised only when gunicorn loads the application. Then gunicorn ends
+# with exit code 1, and this hook prints the error.
+sys.excepthook = _print_invalid_settings_in_one_line
 
 # The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made. This
 # comes before the import of metrics, which loads prometheus_client. A reload loads this file again.

@@ -175,18 +175,10 @@ def check_boolean(value: Any) -> bool:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A field of a JSON object, for :func:`read_object`.
-
-    :param name: the key of its value in the result.
-    :param if_null: the message for ``null`` if the field is required. None if the field is optional: then ``null``
-        counts as absent, because serializers in Java and C# send ``null`` for every unset field.
-    """
-
-    name: str
-    check: Check
-    if_null: str | None = None
+Member = tuple[str, Check, str | None]
+"""A field of a JSON object, for :func:`read_object`: the key of its value in the result, its check, and the message for
+``null`` if the field is required. None if the field is optional: then ``null`` counts as absent, because serializers in
+Java and C# send ``null`` for every unset field."""
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
@@ -199,15 +191,15 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
     given = cast("dict[str, Any]", value)
     kept: dict[str, Any] = {}
     refused: dict[str, Any] = {}
-    for public, member in members.items():
+    for public, (name, check, if_null) in members.items():
         item = given.get(public)
         if item is not None:
             try:
-                kept[member.name] = member.check(item)
+                kept[name] = check(item)
             except ValidationError as error:
                 refused[public] = error.messages
-        elif member.if_null is not None:
-            refused[public] = [member.if_null if public in given else MISSING]
+        elif if_null is not None:
+            refused[public] = [if_null if public in given else MISSING]
     if not given.keys() <= members.keys():
         # An unknown field that is null counts as absent, because a client with one class for all update actions sends
         # null for the fields of the other actions.
@@ -220,7 +212,7 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
 
 def object_check(checks: Mapping[str, Check]) -> Check:
     """Return a check for objects that have only these members, all optional, each with its own check."""
-    members = {name: Member(name, check) for name, check in checks.items()}
+    members: Mapping[str, Member] = {name: (name, check, None) for name, check in checks.items()}
     return lambda value: read_object(value, members)
 
 
@@ -349,7 +341,7 @@ class StrictSchema(Schema):
             if not isinstance(field, StrictField | NestedObject):
                 raise TypeError(f"{type(self).__name__}.{name} is neither a strict field nor a nested object.")
             if_null = str(field.error_messages["null"]) if field.required else None
-            self._members[field.data_key or name] = Member(name, field.check, if_null)
+            self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
         """Make the result of a load from the loaded fields. Subclasses return a frozen value."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.resource.searching.search_params import SearchFormSchema
+from app.resource.params import SearchFormSchema
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
 

@@ -75,8 +75,8 @@ def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
-    for number, word in enumerate(texts.ranked):
-        for name, tsquery in zip(names, (word.exact, word.stemmed), strict=True):
+    for number, (exact, stemmed, _) in enumerate(texts.ranked):
+        for name, tsquery in zip(names, (exact, stemmed), strict=True):
             if tsquery is not None:
                 parameter = numbered(name, number)
                 parameters[parameter] = tsquery
