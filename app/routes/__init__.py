@@ -9,11 +9,11 @@ from flask_smorest import Api
 from app.config import Settings
 from app.extension import Extension
 from app.openapi.document import describe_fields, document
-from app.routes import docs, echo, health, oauth, resource, search
+from app.routes import docs, echo, health, oauth, resource
 
 BLUEPRINTS = (
     resource.blueprint,
-    search.blueprint,
+    resource.search_blueprint,
     echo.blueprint,
     oauth.blueprint,
     health.blueprint,

@@ -1,4 +1,4 @@
-"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
+"""The views of the resource (interface 4.1 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,19 +6,22 @@ from dataclasses import replace
 from flask import Response, request
 
 from app import errors
+from app.database.admission import Lane
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body
 from app.http.large_pages import pages_under_way
-from app.http.paths import SORTED_LIST
+from app.http.paths import PROJECTION_SEARCH, SEARCH, SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
-from app.resource.model import Caller, Preconditions, Representation, Written
+from app.resource.model import Caller, Preconditions, Representation, Search, Written
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
     OptionalTextsSchema,
+    SearchFormSchema,
+    SearchSchema,
     SortedListSchema,
     StagedSchema,
     VersionSchema,
@@ -28,11 +31,14 @@ from app.resource.reading import reads
 from app.resource.reading.listing import Page, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON, RESULT_JSON, representation_of
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
 from app.resource.writing import writes
 from app.routes.services import clocks, database
 from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
+search_blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
 for_readers = scopes("manage_test", "view_test")
 for_writers = scopes("manage_test")
@@ -45,6 +51,7 @@ CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location", "Cont
 WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",), links=LINKS)
 WRITTEN_IN_COLLECTION = replace(WRITTEN, headers=("ETag", "Content-Location"))
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
+FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the facets that were asked for")
 
 
 def _describes_write(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
@@ -172,7 +179,7 @@ class Collection(Endpoint):
         the stored fields; fields that are absent or `null` stay. A create does not compare `version`. With `If-Match`
         nothing is created (412).
         """
-        written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "POST", staged=staged)
         return _written_answer(written, project_key)
 
     @for_writers
@@ -189,7 +196,7 @@ class Collection(Endpoint):
         404. A create does not compare `version`, so after a DELETE the same PUT creates the resource anew. With
         `If-Match` nothing is created (412).
         """
-        written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
 
     @for_writers
@@ -203,7 +210,7 @@ class Collection(Endpoint):
         Overwrites like PUT, but creates nothing: if PUT would create a resource, PATCH is 404. A `version` is compared
         if it is sent.
         """
-        written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "PATCH", staged=staged)
         return _written_answer(written, project_key)
 
 
@@ -311,3 +318,47 @@ class Item(Endpoint):
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return _resource_answer(deleted)
+
+
+# The search
+
+
+def _found(project_key: str, query: Search) -> Response:
+    if not query.texts:
+        return _page_answer(project_key, page_of_search(project_key, query))
+    with database().connection(project_key, Lane.SLOW) as connection:
+        texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+        content = page_of_search(project_key, query, texts).read(connection)
+    return pages_under_way.answer(project_key, content)
+
+
+@search_blueprint.route(f"/{SEARCH}")
+class SearchByQuery(Endpoint):
+    """Search with everything in the query string."""
+
+    @scopes("manage_test", "view_test")
+    @operation("searchResources", FOUND, error_codes=("SearchFacetPathNotFound",))
+    @search_blueprint.arguments(SearchSchema(), location="query")
+    def get(self, query: Search, project_key: str) -> Response:
+        """Search resources (4.4).
+
+        Searches one of the two projections by texts and filters, and counts facets. Without `sort` the best matches
+        come first.
+        """
+        return _found(project_key, query)
+
+
+@search_blueprint.route(f"/{PROJECTION_SEARCH}")
+class SearchByForm(Endpoint):
+    """Search with a form, which may be longer than a URL."""
+
+    @scopes("view_products", "view_published_products")
+    @operation("searchProductProjections", FOUND, error_codes=("SearchFacetPathNotFound",))
+    @search_blueprint.arguments(SearchFormSchema(), location="form")
+    def post(self, query: Search, project_key: str) -> Response:
+        """Search product projections (4.14).
+
+        Searches like 4.4, with the parameters in a form. A repeatable parameter may be in the query string too. Either
+        scope is enough for both projections.
+        """
+        return _found(project_key, query)
