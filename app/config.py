@@ -59,10 +59,6 @@ def domain(text: str) -> str:
     return domain
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(","))
-
-
 def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
     """Split a URL, and return its parts and its host, which is empty if the URL has none.
 
@@ -87,7 +83,8 @@ def origins(text: str) -> tuple[str, ...]:
         return ()
     if text == ANY_ORIGIN:
         return (ANY_ORIGIN,)
-    for origin in _listed(text):
+    listed = tuple(part.strip() for part in text.split(","))
+    for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
         written = f"{parts.scheme}://{parts.netloc}".lower()
@@ -96,7 +93,7 @@ def origins(text: str) -> tuple[str, ...]:
                 "origins as browsers send them are expected, as in https://shop.example.com,"
                 f" or {ANY_ORIGIN} or {NO_ORIGIN}"
             )
-    return _listed(text)
+    return listed
 
 
 def public_url(text: str) -> str:
@@ -147,13 +144,10 @@ def address_of(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def one_of(*words: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"{' or '.join(words)} is expected")
-        return text
-
-    return parse
+def log_format(text: str) -> str:
+    if text not in ("auto", "json", "text"):
+        raise ValueError("auto or json or text is expected")
+    return text
 
 
 # The settings
@@ -260,9 +254,7 @@ class Settings:
         "the bearer token of /metrics, which is off if unset",
         secret=True,
     )
-    log_format: str = setting(
-        "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
-    )
+    log_format: str = setting("LOG_FORMAT", log_format, "auto", "json, text, or auto: text on a terminal, else json")
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment from which the settings were read. An extension reads its own settings from it."""
 
@@ -296,11 +288,6 @@ class Settings:
         """The URL of the service, without a slash at its end: ``PUBLIC_URL``, else the address on which gunicorn
         listens."""
         return self.public_url or f"http://{address_of(self.own_host, self.port)}"
-
-    @property
-    def listens_on_loopback(self) -> bool:
-        """Whether gunicorn can be reached at loopback addresses."""
-        return self.listen_host in EVERY_ADDRESS or is_loopback(self.listen_host)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

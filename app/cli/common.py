@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -11,7 +11,7 @@ import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.database.migrate import MigrationFailed, UnsupportedServer
+from app.database.migrate import MigrationFailed
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
 from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.serving import EmbeddedError, embedded
@@ -50,18 +50,14 @@ class ProjectKeyParameter(click.ParamType[str]):
         return value
 
 
-@contextmanager
-def database_url(settings: Settings) -> Generator[str]:
-    """Yield the URL of a command's database: DATABASE_URL, or the embedded PostgreSQL, which is started if it does not
-    run.
+def database_url(settings: Settings) -> AbstractContextManager[str]:
+    """A context with the URL of a command's database: DATABASE_URL, or the embedded PostgreSQL, which is started if it
+    does not run.
 
-    :raises EmbeddedError: if the embedded PostgreSQL cannot be started.
+    Entering it raises EmbeddedError if the embedded PostgreSQL cannot be started.
     """
-    if settings.database_url is not None:
-        yield settings.database_url
-        return
-    with embedded.database(settings.data_dir) as url:
-        yield url
+    url = settings.database_url
+    return embedded.database(settings.data_dir) if url is None else nullcontext(url)
 
 
 @contextmanager
@@ -99,7 +95,7 @@ def line_for(error: Exception) -> str | None:
                 "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
                 f" cluster does not answer. {_ON_A_CLUSTER}"
             )
-        case psycopg.Error() | EmbeddedError() | MigrationFailed() | UnsupportedServer() | LookupError():
+        case psycopg.Error() | EmbeddedError() | MigrationFailed() | LookupError():
             return str(error).strip()
         case _:
             return None

@@ -22,7 +22,7 @@ def client() -> None:
 @_SCOPES
 @click.pass_obj
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
-    """Create a client and print it as a line of JSON, with its secret, which is never shown again."""
+    """Create a client and print it as JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
         made = clients.create_client(connection, name, scopes)
     echo_json_line(

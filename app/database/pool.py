@@ -52,10 +52,6 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 old ones are replaced."""
 
 
-def _no_own_connection(_project: str) -> None:
-    """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
-
-
 class Database:
     """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
@@ -86,7 +82,7 @@ class Database:
         self._lock = Lock()
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
-        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
+        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
         """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":

@@ -42,7 +42,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             add_log_fields(**match.groupdict())
             return
         name = _name_in(host)
-        if name is None or not (name == own_host or (settings.listens_on_loopback and is_loopback(name))):
+        if name is None or not (name == own_host or (is_loopback(settings.own_host) and is_loopback(name))):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

@@ -337,10 +337,6 @@ def _terms_of(filters: Iterable[Filter]) -> int:
 
 _TEXTS = "text.<language>"
 
-_LANGUAGE_NAME = len("text.")
-"""The number of characters before the language in a parameter's name. The pattern of the interface allows any character
-in place of the ``.``."""
-
 
 class SearchSchema(PagingSchema):
     """The parameters of the search (interface 4.4)."""
@@ -392,7 +388,10 @@ class SearchSchema(PagingSchema):
 
     def make(self, values: dict[str, Any]) -> Search:
         texts = tuple(
-            SearchText(name[_LANGUAGE_NAME:], text) for name, given in values.get("texts", {}).items() for text in given
+            # The pattern of the interface allows any character in place of the dot.
+            SearchText(name[len("text.") :], text)
+            for name, given in values.get("texts", {}).items()
+            for text in given
         )
         too_long = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
         if too_long is not None:

@@ -117,11 +117,9 @@ class GunicornProcess:
 
 
 def _listen_once(host: str, port: int) -> None:
-    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, kind, protocol, _, address = resolved[0]
-    with socket.socket(family, kind, protocol) as listener:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:  # as gunicorn chooses
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        listener.bind((host, port))
         listener.listen()
 
 

@@ -105,9 +105,6 @@ control_socket_disable = True
 # logs requests.
 loglevel = "warning"
 
-# The name in the output of `ps`, if setproctitle is installed.
-proc_name = "sample-resource"
-
 # The application reads the headers of proxies, as TRUSTED_PROXIES allows. By default gunicorn would accept another
 # scheme and even another path from any client on this machine.
 forwarded_allow_ips = ""

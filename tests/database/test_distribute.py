@@ -162,7 +162,7 @@ def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
 def test_a_database_without_citus_is_refused(database_url: str) -> None:
     code, output = run(database_url)
     assert code == 1
-    assert output.startswith("Error: The database has no extension citus. Neither has the server")
+    assert output.startswith("Error: The database has no extension citus. Run 'CREATE EXTENSION citus'")
     assert output.count("\n") == 1
 
 

@@ -92,7 +92,7 @@ def test_forms_are_bounded(api: Api) -> None:
         ),
         (
             "key:exists",
-            "Syntax error while parsing 'key:exists'. Invalid input 'e', expected primitive value, 'range' or 'subtree'"
+            "Syntax error while parsing 'key:exists'. Invalid input 'e', expected primitive value or 'range'"
             " (line 1, column 5):\nkey:exists\n    ^",
         ),
         (

@@ -1,29 +1,21 @@
 """Parses filters and facets to trees."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
 from lark import Token, v_args
 
-from app.query.language import Language, Literal, TreeMaker, position_of, text_of
+from app.query.language import Language, Literal, TreeMaker, position_of
 from app.query.predicate.parser import Name
 
 # The tree of a filter or facet. Positions are offsets into the text, counted from 0. Comparisons ignore them.
 
 
 @dataclass(frozen=True, slots=True)
-class Subtree:
-    """The expression ``subtree("...")``: a node of a hierarchy and all nodes below it."""
-
-    root: str
-    position: int = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Values:
     """The expression that the field has one of these values."""
 
-    items: tuple[Literal | Subtree, ...]
+    items: tuple[Literal, ...]
 
 
 Range = tuple[Literal | None, Literal | None]
@@ -97,11 +89,8 @@ class _TreeMaker(TreeMaker):
     def counting(self) -> bool:
         return True
 
-    def values(self, *items: Literal | Subtree) -> Values:
+    def values(self, *items: Literal) -> Values:
         return Values(items)
-
-    def subtree(self, root: Token) -> Subtree:
-        return Subtree(text_of(root.value), position_of(root))
 
     def ranges(self, *items: Range) -> Ranges:
         return Ranges(items)

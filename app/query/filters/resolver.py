@@ -5,7 +5,6 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from marshmallow import ValidationError
 
@@ -17,7 +16,6 @@ from app.query.filters.parser import (
     Presence,
     Range,
     Ranges,
-    Subtree,
     Values,
     parse_facet,
     parse_filter,
@@ -175,8 +173,6 @@ class _Resolver:
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]
                 return AnyOf(tuple(self._in_range(target, bounds) for bounds in ranges))
-            case _:
-                assert_never(expression)
 
     def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
         """The condition that a field has a value, or has none.
@@ -213,35 +209,24 @@ class _Resolver:
             self._refuse_object(target, path, "no facet")
             return None
         groups: Condition | tuple[Bounds, ...] | None = None
-        match parsed.expression:
-            case Values() as values:
-                groups = self.condition(target, path, values)
-            case Ranges(items):
-                if not target.field.kind.amount:
-                    self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
-                    return None
-                if len(items) > RANGES_AT_MOST:
-                    self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
-                    return None
-                groups = tuple(self._bounds(target, path, item) for item in items)
-            case None:
-                pass
-            case _:
-                assert_never(parsed.expression)
+        if isinstance(parsed.expression, Values):
+            groups = self.condition(target, path, parsed.expression)
+        elif parsed.expression is not None:
+            items = parsed.expression.items
+            if not target.field.kind.amount:
+                self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
+                return None
+            if len(items) > RANGES_AT_MOST:
+                self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
+                return None
+            groups = tuple(self._bounds(target, path, item) for item in items)
         return Facet(parsed.alias or path.text, target, groups, parsed.counting_products)
 
     # Both
 
-    def _values(self, target: FieldPath, path: Name, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
-        found: list[Value] = []
-        for item in items:
-            if isinstance(item, Subtree):
-                self._fault(f"The field '{path.text}' is no hierarchy, it takes no 'subtree'.", item.position)
-            else:
-                value = self._value(target, path, item)
-                if value is not None:
-                    found.append(value)
-        return tuple(found)
+    def _values(self, target: FieldPath, path: Name, items: Sequence[Literal]) -> tuple[Value, ...]:
+        found = [self._value(target, path, item) for item in items]
+        return tuple([value for value in found if value is not None])
 
     def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
         low, high = item

@@ -24,8 +24,8 @@ from app.database.connection import Connection
 from app.query.fields import RESOURCE, Field, Projection
 from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
-from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, TOTAL_AT_MOST, Paging, SortTerm
+from app.resource.resource_json import concatenated, member
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
 """The most matches that are counted, as a literal and not as a parameter: if the planner does not know the value of a

@@ -18,8 +18,8 @@ from app.query.filters.resolver import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
 from app.query.predicate.compiler import compile_condition, hidden_from_planner, number_text, parameter_of
 from app.query.sql_text import Parameters, literal
-from app.resource.json_text import concatenated, member, members, object_, text_member
 from app.resource.model import FACET_TERMS_AT_MOST
+from app.resource.resource_json import concatenated, member, members, object_, text_member
 from app.values.strict_json import INT64_MAX, INT64_MIN
 
 _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
@@ -252,13 +252,11 @@ def _bounds_json(bounds: Bounds) -> str:
 
 def _bound(value: Value | None) -> str:
     """A bound as a JSON number: for a time, the milliseconds since 1970; for an open end, an empty text."""
-    match value:
-        case None:
-            return ""
-        case datetime():
-            microseconds = (value - _EPOCH) // timedelta(microseconds=1)
-            return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)
-        case int() | float():
-            return number_text(value)
-        case _:
-            raise AssertionError("only numbers and times have ranges")
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        microseconds = (value - _EPOCH) // timedelta(microseconds=1)
+        return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)
+    if isinstance(value, int | float):
+        return number_text(value)
+    raise AssertionError("only numbers and times have ranges")

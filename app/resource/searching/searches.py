@@ -11,10 +11,9 @@ from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
 from app.query.filters.resolver import Filter
 from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
 from app.query.sql_text import Parameters, numbered, placeholder
-from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
 from app.resource.reading.listing import BY_ID, Page, Selected, Term, terms_of
-from app.resource.resource_json import PROJECTION_JSON
+from app.resource.resource_json import PROJECTION_JSON, concatenated, member
 from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion
 from app.values.strict_json import encode
