@@ -148,10 +148,8 @@ def distribute(
         else:
             _raise_if_misplaced(table, placement, _placements(connection)[first])
         _truncate_local_copy(connection, table)
-        yield (
-            table,
-            f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already",
-        )
+        done = f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
+        yield table, done
 
 
 def _raise_if_not_prepared(connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from flask import Request
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
@@ -73,7 +73,10 @@ def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Faul
         raise errors.unsupported_media_type(FORM)
     if data.count(b"&") >= FIELDS_AT_MOST:
         return [], [errors.Fault("InvalidInput", f"Malformed form: it has more than {FIELDS_AT_MOST} fields.")]
-    return decoded_pairs(data)
+    try:
+        return parse_qsl(data.decode(), keep_blank_values=True, errors="strict"), []
+    except UnicodeDecodeError:
+        return decoded_pairs(data)
 
 
 def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:

@@ -7,7 +7,6 @@ from flask import Flask
 from flask_smorest import Api
 
 from app.config import Settings
-from app.extension import Extension
 from app.openapi.document import describe_fields, document
 from app.routes import docs, echo, health, oauth, resource
 
@@ -32,5 +31,4 @@ def install_routes(app: Flask, settings: Settings) -> None:
     app.extensions["openapi"] = document(app, api, settings)
     # Encoded once, because it takes ten milliseconds and any client may request it.
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
-    extension: Extension = app.extensions["extension"]
-    extension.install(app)
+    app.extensions["extension"].install(app)

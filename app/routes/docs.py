@@ -142,8 +142,8 @@ def for_language_models() -> Response:
 
 
 # No other name, because the path of a project with the key "docs" begins alike: /docs/resource.
-@blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):name>")
+@blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):asset>")
 @public
-def asset(name: str) -> Response:
+def file_of_a_page(asset: str) -> Response:
     """Answer a style sheet, a script, an icon or data that the pages load or link to."""
-    return frame.asset(_FOLDERS[name], name)
+    return frame.asset(_FOLDERS[asset], asset)

@@ -77,10 +77,6 @@ keepalive = 75
 # The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
 graceful_timeout = settings.longest_request_s
 
-# The seconds after which the master replaces a worker whose main loop has not reported to it. This does not limit
-# requests; the statement timeout of the database does.
-timeout = 30
-
 # The largest values that gunicorn allows, because URLs contain expressions of the query language. A longer search can
 # be sent by POST. app/serving/worker.py limits all header lines together.
 limit_request_line = 8190

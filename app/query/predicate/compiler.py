@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
-from typing import Any, LiteralString, TypeGuard
+from typing import Any, LiteralString, TypeGuard, assert_never
 from uuid import UUID
 
 from app.query import kinds
@@ -170,6 +170,8 @@ class _Compiler:
                 return self._has_element(condition)
             case Contains(document):
                 return ClauseTerm(self._contains(document), by_gin=True, finds_few=_has_value(json.loads(document)))
+            case _:
+                assert_never(condition)
 
     def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
         """Compile a condition that holds if any of several does.

@@ -5,6 +5,7 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
@@ -57,6 +58,8 @@ class _Resolver:
                 return self._nested(name, inner, known, negated=negated)
             case Atom():
                 return self._atom(term, known, negated=negated)
+            case _:
+                assert_never(term)
 
     def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
         row = self._field(name, known)
