@@ -8,8 +8,8 @@ from flask.sessions import NullSession, SessionInterface
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.clock_and_ids import REAL_CLOCKS
-from app.config import InvalidSetting, Settings
-from app.database.connection import check_conninfo
+from app.config import Settings
+from app.database.connection import check_database_url
 from app.database.pool import Database
 from app.database.readiness import Readiness
 from app.extension import package_of, settled
@@ -38,11 +38,7 @@ class _NoSessions(SessionInterface):
 def create_app(settings: Settings | None = None) -> Flask:
     """Make the WSGI application; see :func:`app.create_app`."""
     settings = settled(settings or Settings.from_environment())
-    if settings.database_url is None:
-        raise InvalidSetting(
-            "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
-        )
-    check_conninfo("DATABASE_URL", settings.database_url)
+    url = check_database_url(settings)
     configure_logging(settings)
 
     app = Flask("app", static_folder=None)
@@ -55,7 +51,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.converters |= CONVERTERS
 
-    database = Database(settings.database_url, settings)
+    database = Database(url, settings)
     package = package_of(settings)
     extension = package.extension(settings, database)
     database.around_writes = extension.writing

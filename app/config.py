@@ -5,27 +5,15 @@ secret may also be in a file, which the environment variable with the suffix ``_
 in ``docs/reference.md`` with these fields.
 """
 
+import ipaddress
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
-
-from app.setting_values import (
-    ANY_ORIGIN,
-    EVERY_ADDRESS,
-    NO_ORIGIN,
-    address_of,
-    domain,
-    fixed_token,
-    integer,
-    is_loopback,
-    one_of,
-    origins,
-    public_url,
-    text,
-)
+from urllib.parse import SplitResult, urlsplit
 
 
 class InvalidSetting(ValueError):
@@ -36,7 +24,133 @@ class InvalidSetting(ValueError):
 
     def __init__(self, variable: str, value: str | None, reason: str) -> None:
         super().__init__(f"{variable}: {reason}" if value is None else f"{variable}={value!r}: {reason}")
-        self.variable = variable
+
+
+# How the value of a setting is parsed: a function takes the text of an environment variable, or raises a ValueError.
+
+
+def integer(minimum: int, maximum: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise ValueError("a whole number is expected") from None
+        if not minimum <= number <= maximum:
+            raise ValueError(f"a whole number from {minimum} to {maximum} is expected")
+        return number
+
+    return parse
+
+
+def text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("printable text is expected")
+    return text
+
+
+HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""The pattern of a part of a host name between two dots (RFC 1123, section 2.1)."""
+
+
+def domain(text: str) -> str:
+    domain = text.strip(".").lower()
+    if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
+        raise ValueError("a domain name is expected, as in example.com")
+    return domain
+
+
+def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
+    """Split a URL, and return its parts and its host, which is empty if the URL has none.
+
+    :raises ValueError: if host or port are malformed.
+    """
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(f"a URL is expected{example}") from None
+    return parts, host
+
+
+ANY_ORIGIN = "*"
+NO_ORIGIN = "none"
+
+
+def origins(text: str) -> tuple[str, ...]:
+    """Check origins in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port only if it is not
+    the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if no origin is."""
+    if text == NO_ORIGIN:
+        return ()
+    if text == ANY_ORIGIN:
+        return (ANY_ORIGIN,)
+    listed = tuple(part.strip() for part in text.split(","))
+    for origin in listed:
+        parts, host = _split_url(origin, ", as in https://shop.example.com")
+        default = {"http": 80, "https": 443}.get(parts.scheme)
+        written = f"{parts.scheme}://{parts.netloc}".lower()
+        if default is None or not host or origin != written or parts.port == default or "@" in origin:
+            raise ValueError(
+                "origins as browsers send them are expected, as in https://shop.example.com,"
+                f" or {ANY_ORIGIN} or {NO_ORIGIN}"
+            )
+    return listed
+
+
+def public_url(text: str) -> str:
+    """Check a URL to which paths can be appended: https, or http in a private network. The result has no slash at its
+    end."""
+    parts, host = _split_url(text, ", as in https://api.example.com")
+    if not host or parts.username is not None or _NOT_IN_A_PLAIN_URL.search(text):
+        raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
+        raise ValueError("https is expected; http only for a private address or a name without a dot")
+    return text.rstrip("/")
+
+
+_NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host in a URL is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host is this machine or in a private network, in which names often have no dot."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host
+
+
+_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+
+
+def fixed_token(text: str) -> str:
+    if _FIXED_TOKEN.fullmatch(text) is None:
+        # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
+        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
+    return text
+
+
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
+"""The values of ``BIND`` that mean all addresses of the machine."""
+
+
+def address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def log_format(text: str) -> str:
+    if text not in ("auto", "json", "text"):
+        raise ValueError("auto or json or text is expected")
+    return text
+
+
+# The settings
 
 
 def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -75,12 +189,6 @@ def _secret(source: Mapping[str, str], variable: str) -> str:
         raise InvalidSetting(file_variable(variable), path, f"the file cannot be read: {reason}") from None
 
 
-def _default_workers() -> int:
-    """The default number of gunicorn processes: one for each core, but at most four, because with more the database is
-    the bottleneck."""
-    return max(1, min(4, os.cpu_count() or 1))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of the service. A default of None means that the setting is not set."""
@@ -94,7 +202,7 @@ class Settings:
     workers: int = setting(
         "WORKERS",
         integer(1, 256),
-        _default_workers(),
+        min(4, os.cpu_count() or 1),  # with more the database is the bottleneck
         "number of gunicorn processes; default: one for each core, at most 4",
     )
     connections: int = setting(
@@ -146,9 +254,7 @@ class Settings:
         "the bearer token of /metrics, which is off if unset",
         secret=True,
     )
-    log_format: str = setting(
-        "LOG_FORMAT", one_of("auto", "json", "text"), "auto", "json, text, or auto: text on a terminal, else json"
-    )
+    log_format: str = setting("LOG_FORMAT", log_format, "auto", "json, text, or auto: text on a terminal, else json")
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
     """The environment from which the settings were read. An extension reads its own settings from it."""
 
@@ -183,11 +289,6 @@ class Settings:
         listens."""
         return self.public_url or f"http://{address_of(self.own_host, self.port)}"
 
-    @property
-    def listens_on_loopback(self) -> bool:
-        """Whether gunicorn can be reached at loopback addresses."""
-        return self.listen_host in EVERY_ADDRESS or is_loopback(self.listen_host)
-
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
         """Read all settings from environment variables. An empty variable counts as not set.
@@ -212,9 +313,7 @@ def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: A
         variable: str | None = item.metadata.get("variable")
         if variable is None:
             continue
-        text = source.get(variable, "")
-        if item.metadata["secret"]:
-            text = _secret(source, variable)
+        text = _secret(source, variable) if item.metadata["secret"] else source.get(variable, "")
         if not text:
             continue
         try:

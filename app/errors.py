@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,6 @@ class ApiError(Exception):
         status: int | None = None,
         description: str | None = None,
     ) -> None:
-        if not faults:
-            raise ValueError("an error needs at least one fault")
         super().__init__(faults[0].message)
         self.faults = tuple(faults[:FAULTS_AT_MOST])
         self.headers = dict(headers or {})
@@ -112,17 +110,8 @@ class ApiError(Exception):
         return text.encode("utf-8", "backslashreplace")
 
 
-_OAUTH_CODES = frozenset(
-    (
-        "invalid_token",
-        "invalid_client",
-        "insufficient_scope",
-        "invalid_request",
-        "invalid_scope",
-        "invalid_grant",
-        "unsupported_grant_type",
-    )
-)
+_OAUTH_CODES = frozenset(code for code in CATALOGUE if code.islower())
+"""The codes of OAuth. The platform's own codes have capital letters."""
 
 
 # Functions that make faults, which checks collect
@@ -203,15 +192,8 @@ def invalid_input(message: str) -> ApiError:
 
 def duplicate_field(field_name: str, value: Any) -> ApiError:
     """The error 400 for a value that another resource of the project has."""
-    return ApiError(
-        [
-            Fault(
-                "DuplicateField",
-                f"A duplicate value '{quoted(value)}' exists for field '{field_name}'.",
-                {"field": field_name, "duplicateValue": value},
-            )
-        ]
-    )
+    message = f"A duplicate value '{quoted(value)}' exists for field '{field_name}'."
+    return ApiError([Fault("DuplicateField", message, {"field": field_name, "duplicateValue": value})])
 
 
 def not_found_by_id(resource_id: str) -> ApiError:
@@ -241,23 +223,14 @@ def unknown_url(path: str) -> ApiError:
 def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
     """The error 405 for a method that the URL does not have, with ``Allow`` (RFC 9110, section 15.5.6)."""
     listed = ", ".join(sorted(allowed))
-    return ApiError(
-        [Fault("MethodNotAllowed", f"The method {method} is not allowed here. Allowed: {listed}.")],
-        {"Allow": listed},
-    )
+    fault = Fault("MethodNotAllowed", f"The method {method} is not allowed here. Allowed: {listed}.")
+    return ApiError([fault], {"Allow": listed})
 
 
 def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
     """The error 409 for a version that is not the actual one, with ``currentVersion`` (interface 4.10 and 7)."""
-    return ApiError(
-        [
-            Fault(
-                "ConcurrentModification",
-                f"Object {resource_id} has a different version than expected. Expected: {expected} - Actual: {actual}.",
-                {"currentVersion": actual},
-            )
-        ]
-    )
+    message = f"Object {resource_id} has a different version than expected. Expected: {expected} - Actual: {actual}."
+    return ApiError([Fault("ConcurrentModification", message, {"currentVersion": actual})])
 
 
 def precondition_failed(header: str, version: int | None, *, has_other_tags: bool = False) -> ApiError:
@@ -329,14 +302,12 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
     :param granted: the scopes of the token, for the description.
     """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
-    needed = " or ".join(f"{scope}:{realm}" for scope in scopes)
+    needed = [f"{scope}:{realm}" for scope in scopes]
     has = " ".join(sorted(granted))
     has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has others, too many to list."
-    description = f"The access token needs {needed} for the project '{realm}'. {has if granted else 'It has none.'}"
-    challenge = (
-        f'Bearer realm="{realm}", error="insufficient_scope", '
-        f'scope="{" ".join(f"{scope}:{realm}" for scope in scopes)}"'
-    )
+    has = has if granted else "It has none."
+    description = f"The access token needs {' or '.join(needed)} for the project '{realm}'. {has}"
+    challenge = f'Bearer realm="{realm}", error="insufficient_scope", scope="{" ".join(needed)}"'
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge}, description=description)
 
 
@@ -348,11 +319,8 @@ def oauth_error(code: str, message: str) -> ApiError:
 def invalid_client() -> ApiError:
     """The error 401 for missing or wrong client credentials. It does not say which part is wrong (RFC 6749, section
     5.2)."""
-    message = "Please provide valid client credentials using HTTP Basic Authentication."
-    return ApiError(
-        [Fault("invalid_client", message)],
-        {"WWW-Authenticate": 'Basic realm="sample-resource", charset="UTF-8"'},
-    )
+    fault = Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")
+    return ApiError([fault], {"WWW-Authenticate": 'Basic realm="sample-resource", charset="UTF-8"'})
 
 
 def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
@@ -363,11 +331,3 @@ def over_capacity(message: str, retry_after_s: int = 1) -> ApiError:
 def general() -> ApiError:
     """The error 500 for a fault of the service. Only the log has the cause, under the correlation id of the answer."""
     return ApiError([Fault("General", "An unexpected error occurred. The request may be tried again.")])
-
-
-def unreachable(what: str) -> NoReturn:
-    """Raise an error for a state that the surrounding code rules out.
-
-    :raises AssertionError: always.
-    """
-    raise AssertionError(what)

@@ -22,13 +22,9 @@ if TYPE_CHECKING:  # the supervisor process imports this module, and has to stay
     from app.database.connection import Connection
     from app.database.pool import Database
 
-_ENTRY_POINTS = "sample_resource.extension"
-
 _SWITCH = "SANDBOX"
 
 _DISTRIBUTION = "sample-resource-sandbox"
-
-_NOT_INSTALLED = f"needs the package {_DISTRIBUTION}, which is not installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +122,9 @@ def installed_package() -> ExtensionPackage:
     ``unusable``."""
     package = ExtensionPackage()
     own = version("sample-resource")
-    found = next(iter(entry_points(group=_ENTRY_POINTS)), None)
+    found = next(iter(entry_points(group="sample_resource.extension")), None)
     if found is None or found.dist is None:
-        package.unusable = _NOT_INSTALLED
+        package.unusable = f"needs the package {_DISTRIBUTION}, which is not installed"
     elif found.dist.version != own:
         package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
     else:

@@ -284,7 +284,6 @@ _TAKEN_OVER = (
     "limit_request_line",
     "limit_request_fields",
     "limit_request_field_size",
-    "accesslog",
     "loglevel",
     "control_socket_disable",
     "forwarded_allow_ips",

@@ -54,11 +54,6 @@ def test_error_messages_are_those_of_the_platform() -> None:
     )
 
 
-def test_an_api_error_without_a_fault_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="at least one fault"):
-        ApiError([])
-
-
 def test_long_invalid_values_are_truncated_in_errors() -> None:
     fault = errors.value_fault("key", "x" * 5000, "Too long.")
     assert len(fault.message) < 400

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -34,35 +33,30 @@ _SYLLABLES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chance:
-    """The source of random values of one field. The other fields keep their values when a field is added."""
-
-    random: Random
-
-    def integers(self, below: int, at_most: int) -> list[int]:
-        """Draw 1 to ``at_most`` integers, each from 0 to less than ``below``."""
-        return [self.random.randrange(below) for _ in range(self.random.randrange(1, at_most + 1))]
-
-    def number(self, value: float, digits: int) -> int | float:
-        """A rounded number: an int if it is whole, as the service stores it."""
-        rounded = round(value, digits)
-        return int(rounded) if rounded.is_integer() else rounded
+def _integers(random: Random, below: int, at_most: int) -> list[int]:
+    """Draw 1 to ``at_most`` integers, each from 0 to less than ``below``."""
+    return [random.randrange(below) for _ in range(random.randrange(1, at_most + 1))]
 
 
-ITEMS: Mapping[str, Callable[[_Chance], list[Any]]] = {
-    "arrayOfIntExample": lambda chance: chance.integers(1000, 7),
-    "arrayOfUniqueIntExample": lambda chance: sorted(set(chance.integers(10_000, 7))),
-    "arrayOfTwonumbersExample": lambda chance: [chance.random.randrange(-90, 90), chance.random.randrange(-180, 180)],
-    "arrayOfFloatExample": lambda chance: [chance.number(chance.random.gauss(50, 20), 2)],
-    "arrayOfNumberNoDefaultsExample": lambda chance: [
-        chance.random.randrange(1_000_000),
-        chance.number(chance.random.random(), 3),
+def _number(value: float, digits: int) -> int | float:
+    """A rounded number: an int if it is whole, as the service stores it."""
+    rounded = round(value, digits)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+ITEMS: Mapping[str, Callable[[Random], list[Any]]] = {
+    "arrayOfIntExample": lambda random: _integers(random, 1000, 7),
+    "arrayOfUniqueIntExample": lambda random: sorted(set(_integers(random, 10_000, 7))),
+    "arrayOfTwonumbersExample": lambda random: [random.randrange(-90, 90), random.randrange(-180, 180)],
+    "arrayOfFloatExample": lambda random: [_number(random.gauss(50, 20), 2)],
+    "arrayOfNumberNoDefaultsExample": lambda random: [
+        random.randrange(1_000_000),
+        _number(random.random(), 3),
     ],
-    SEARCHED: lambda chance: [_word(chance.random) for _ in range(chance.random.randrange(1, 5))],
-    "arrayOfObjectType": lambda chance: [
-        {"integerExample": chance.random.randrange(100_000), "integerExampleInt32": chance.random.randrange(100)}
-        for _ in range(chance.random.randrange(3))
+    SEARCHED: lambda random: [_word(random) for _ in range(random.randrange(1, 5))],
+    "arrayOfObjectType": lambda random: [
+        {"integerExample": random.randrange(100_000), "integerExampleInt32": random.randrange(100)}
+        for _ in range(random.randrange(3))
     ],
 }
 """The random items of each field of ObjectType."""
@@ -77,7 +71,7 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     def stream(name: str) -> Random:
         return Random(f"{project_key}/{seed}/{name}")  # noqa: S311 -- for test data, not for secrets
 
-    fields = {row.name: _Chance(stream(row.name)) for row in OBJECT_FIELDS}
+    fields = {row.name: stream(row.name) for row in OBJECT_FIELDS}
     random = stream("resource")
     created = EPOCH
     for number in range(count):
@@ -103,7 +97,7 @@ def _word(random: Random) -> str:
 
 
 def _resource(
-    project_key: str, seed: int, number: int, created: datetime, random: Random, fields: Mapping[str, _Chance]
+    project_key: str, seed: int, number: int, created: datetime, random: Random, fields: Mapping[str, Random]
 ) -> ResourceRow:
     object_type = _object_type(fields)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
@@ -129,10 +123,10 @@ def _resource(
     )
 
 
-def _object_type(fields: Mapping[str, _Chance]) -> ObjectType:
+def _object_type(fields: Mapping[str, Random]) -> ObjectType:
     """A random ObjectType. Each field is missing with a probability of 10 %."""
     return ObjectType.of(
-        {row.name: ITEMS[row.name](fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random.random() < 0.9}
+        {row.name: ITEMS[row.name](fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random() < 0.9}
     )
 
 

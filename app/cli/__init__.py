@@ -8,6 +8,7 @@ and start 0.3 s later. So another command is imported only when it is called, or
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -18,7 +19,7 @@ _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
     "db": "app.cli.commands",
     "openapi": "app.cli.commands",
-    "seed": "app.cli.data_commands",
+    "seed": "app.cli.commands",
     "token": "app.cli.identity_commands",
 }
 """The module of each other command. A module lists its commands in ``COMMANDS``."""
@@ -55,6 +56,18 @@ class _LazyGroup(click.Group):
             if reason is None:
                 raise
             raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke a command. An error of the database ends it with one line."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            from app.cli.common import line_for
+
+            line = line_for(error)
+            if line is None:
+                raise
+            raise click.ClickException(line) from None
 
 
 def _imported(name: str, module: str) -> click.Command:

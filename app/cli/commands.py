@@ -1,23 +1,34 @@
-"""The commands for the database and the OpenAPI document.
+"""The commands for the database, for generated resources and the OpenAPI document.
 
-The commands for clients, keys and tokens are in :mod:`app.cli.identity_commands`, the commands for resources in
-:mod:`app.cli.data_commands`.
+The commands for clients and tokens are in :mod:`app.cli.identity_commands`, which imports less.
 """
 
 import json
 import sys
+from collections.abc import Generator, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 import click
+import psycopg
 
 from app import create_app
 from app.bulk import all_projects
-from app.cli.common import ProjectKeyParameter, database_url, errors_in_one_line, open_connection
+from app.bulk import seed as made_up
+from app.cli.common import ProjectKeyParameter, database_url, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
 from app.extension import installed_package, package_of
 from app.identity import clients
 from app.resource import bulk_store
+
+Item = TypeVar("Item")
+
+_SHOWN_EVERY = 10_000
+"""The number of items between two lines of progress, if standard error is not a terminal."""
+
+_TIDIED_FROM = 1_000
+"""The number of loaded resources from which the command vacuums the tables, which takes some seconds for a million."""
 
 
 @click.group()
@@ -27,7 +38,6 @@ def db() -> None:
 
 @db.command()
 @click.pass_obj
-@errors_in_one_line
 def upgrade(settings: Settings) -> None:
     """Apply the migrations that are missing."""
     with database_url(settings) as url:
@@ -40,7 +50,6 @@ def upgrade(settings: Settings) -> None:
 
 @db.command()
 @click.pass_obj
-@errors_in_one_line
 def status(settings: Settings) -> None:
     """List the migrations; exit with 1 if one is missing."""
     with database_url(settings) as url:
@@ -54,7 +63,6 @@ def status(settings: Settings) -> None:
 @db.command()
 @click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of the documents too; this reads all of them.")
 @click.pass_obj
-@errors_in_one_line
 def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
@@ -70,7 +78,6 @@ def projects(settings: Settings, sizes: bool) -> None:
 @click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
 @click.confirmation_option(prompt="Delete everything of this project?")
 @click.pass_obj
-@errors_in_one_line
 def remove_project(settings: Settings, project_key: str) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
@@ -96,7 +103,6 @@ def remove_project(settings: Settings, project_key: str) -> None:
 
 @db.command("remove-words")
 @click.pass_obj
-@errors_in_one_line
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
@@ -116,7 +122,6 @@ def remove_words(settings: Settings) -> None:
     "--shards", type=click.IntRange(1, 1024), default=32, show_default=True, help="Number of shards of each table."
 )
 @click.pass_obj
-@errors_in_one_line
 def distribute_(settings: Settings, shards: int) -> None:
     """Distribute the projects over the workers of a Citus cluster; can be repeated.
 
@@ -126,10 +131,47 @@ def distribute_(settings: Settings, shards: int) -> None:
     with open_connection(settings, limited=False) as connection:
         try:
             tables = package.distributed_tables, package.local_tables
-            for step in distribute.distribute(connection, shards, *tables, package_of(settings).migrations):
-                click.echo(f"{step.name}  {step.done}")
+            for name, done in distribute.distribute(connection, shards, *tables, package_of(settings).migrations):
+                click.echo(f"{name}  {done}")
         except distribute.CannotDistribute as error:
             raise click.ClickException(str(error)) from None
+
+
+@click.command()
+@click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
+@click.option("--count", type=click.IntRange(0), required=True, help="How many resources.")
+@click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
+@click.pass_obj
+def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
+    """Load generated resources, all or none. The same project, count and seed give the same resources."""
+    with open_connection(settings, limited=False) as connection:
+        first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
+        try:
+            if bulk_store.existing_ids(connection, project_key, first):
+                # COPY also fails for an existing id, but on distributed tables its error does not have this SQLSTATE.
+                raise psycopg.errors.UniqueViolation
+            resources = made_up.resources(project_key, count, number)
+            bulk_store.copy_in(connection, project_key, _with_progress(resources, count))
+            if count >= _TIDIED_FROM:
+                bulk_store.tidy(connection)
+        except psycopg.errors.UniqueViolation:
+            raise click.ClickException(
+                f"The project {project_key} has resources of --seed {number} already; nothing was loaded."
+            ) from None
+
+
+def _with_progress(items: Iterable[Item], count: int) -> Generator[Item]:
+    """Yield the items, and show progress on standard error: a bar on a terminal, else a line for many items."""
+    if sys.stderr.isatty():
+        with click.progressbar(items, length=count, label="Seeding", file=sys.stderr, update_min_steps=500) as bar:
+            yield from bar
+        return
+    number = 0
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % _SHOWN_EVERY == 0:
+            click.echo(f"Seeding: {number} of {count}", err=True)
+    click.echo(f"Seeding: {number}, done.", err=True)
 
 
 @click.command()
@@ -140,4 +182,4 @@ def openapi(settings: Settings) -> None:
     click.echo(json.dumps(app.extensions["openapi"], indent=2))
 
 
-COMMANDS = (db, openapi)
+COMMANDS = (db, openapi, seed)

@@ -1,25 +1,21 @@
-"""Helpers of all commands: connections, parameter types, errors in one line, and output as lines of JSON."""
+"""Helpers of all commands: connections, parameter types, errors as one line, and output as lines of JSON."""
 
 import json
 import re
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
 
 import click
 import psycopg
 
 from app.config import Settings
 from app.database.connection import Connection, connect
-from app.database.migrate import MigrationFailed, UnsupportedServer
+from app.database.migrate import MigrationFailed
 from app.identity.clients import SCOPES_LENGTH_AT_MOST
 from app.identity.scopes import SCOPE, SCOPE_NAMES
-from app.serving import embedded
+from app.serving import EmbeddedError, embedded
 from app.values.patterns import PROJECT_KEY_PATTERN
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 
 class ScopesParameter(click.ParamType[tuple[str, ...]]):
@@ -54,18 +50,14 @@ class ProjectKeyParameter(click.ParamType[str]):
         return value
 
 
-@contextmanager
-def database_url(settings: Settings) -> Generator[str]:
-    """Yield the URL of a command's database: DATABASE_URL, or the embedded PostgreSQL, which is started if it does not
-    run.
+def database_url(settings: Settings) -> AbstractContextManager[str]:
+    """A context with the URL of a command's database: DATABASE_URL, or the embedded PostgreSQL, which is started if it
+    does not run.
 
-    :raises EmbeddedError: if the embedded PostgreSQL cannot be started.
+    Entering it raises EmbeddedError if the embedded PostgreSQL cannot be started.
     """
-    if settings.database_url is not None:
-        yield settings.database_url
-        return
-    with embedded.database(settings.data_dir) as url:
-        yield url
+    url = settings.database_url
+    return embedded.database(settings.data_dir) if url is None else nullcontext(url)
 
 
 @contextmanager
@@ -85,33 +77,28 @@ _ON_A_CLUSTER = (
 )
 
 
-def errors_in_one_line(command: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Make a command print one line instead of a traceback for errors of the database and for missing entries."""
-
-    @wraps(command)
-    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-        try:
-            return command(*arguments, **options)
-        except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
-            raise click.ClickException(
+def line_for(error: Exception) -> str | None:
+    """The line that a command prints instead of a traceback: for an error of the database, or a missing entry; None for
+    any other error."""
+    match error:
+        case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
+            return (
                 "The database is not migrated. Run 'sample-resource db upgrade'; if the service is being started for "
                 "the first time, wait until it serves."
-            ) from None
-        except psycopg.errors.ConnectionFailure as error:
+            )
+        case psycopg.errors.ConnectionFailure():
             # This error comes from the server and not from libpq: the coordinator of Citus cannot reach a worker.
             reason = error.diag.message_primary or "no reason is given"
-            raise click.ClickException(
-                f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
-            ) from None
-        except psycopg.errors.QueryCanceled:
-            raise click.ClickException(
+            return f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
+        case psycopg.errors.QueryCanceled():
+            return (
                 "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
                 f" cluster does not answer. {_ON_A_CLUSTER}"
-            ) from None
-        except (psycopg.Error, embedded.EmbeddedError, MigrationFailed, UnsupportedServer, LookupError) as error:
-            raise click.ClickException(str(error).strip()) from None
-
-    return run
+            )
+        case psycopg.Error() | EmbeddedError() | MigrationFailed() | LookupError():
+            return str(error).strip()
+        case _:
+            return None
 
 
 def echo_json_line(**fields: Any) -> None:

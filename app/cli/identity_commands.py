@@ -1,10 +1,8 @@
 """The commands for API clients and access tokens."""
 
-import json
-
 import click
 
-from app.cli.common import ScopesParameter, echo_json_line, errors_in_one_line, open_connection
+from app.cli.common import ScopesParameter, echo_json_line, open_connection
 from app.config import Settings
 from app.identity import clients, tokens
 from app.identity.tokens import TOKEN_LIFETIME_S
@@ -23,27 +21,17 @@ def client() -> None:
 @click.option("--name", required=True, help="The client's name.")
 @_SCOPES
 @click.pass_obj
-@errors_in_one_line
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
     """Create a client and print it as JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
         made = clients.create_client(connection, name, scopes)
-    click.echo(
-        json.dumps(
-            {
-                "client_id": made.client_id,
-                "client_secret": made.client_secret,
-                "name": made.name,
-                "scope": " ".join(made.scopes),
-            },
-            indent=2,
-        )
+    echo_json_line(
+        client_id=made.client_id, client_secret=made.client_secret, name=made.name, scope=" ".join(made.scopes)
     )
 
 
 @client.command("list")
 @click.pass_obj
-@errors_in_one_line
 def list_clients(settings: Settings) -> None:
     """Print all clients, oldest first, each as a line of JSON."""
     with open_connection(settings) as connection:
@@ -60,7 +48,6 @@ def list_clients(settings: Settings) -> None:
 @client.command("revoke")
 @click.argument("client_id")
 @click.pass_obj
-@errors_in_one_line
 def revoke_client(settings: Settings, client_id: str) -> None:
     """Revoke a client for good, and with it all its tokens: within 5 seconds no process accepts them any more."""
     with open_connection(settings) as connection:
@@ -79,7 +66,6 @@ def revoke_client(settings: Settings, client_id: str) -> None:
     help="How long the token is valid.",
 )
 @click.pass_obj
-@errors_in_one_line
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else.
 

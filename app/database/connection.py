@@ -72,19 +72,21 @@ def has_citus(connection: Connection) -> bool:
     return connection.execute(HAS_CITUS).fetchone() == (True,)
 
 
-def check_conninfo(variable: str, url: str) -> None:
-    """Check that libpq can parse a connection string, without connecting.
+def check_database_url(settings: Settings) -> str:
+    """Check that there is a connection string that libpq can parse, without connecting, and return it.
 
-    :raises InvalidSetting: if libpq cannot parse it. libpq's message is left out, because it can contain the password.
+    :raises InvalidSetting: if there is none. libpq's message is left out, because it can contain the password.
     """
-    try:
-        conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
+    if settings.database_url is None:
         raise InvalidSetting(
-            variable,
-            None,
-            "is no connection string of libpq, as postgresql://USER@HOST/DATABASE or host=HOST dbname=DATABASE",
-        ) from None
+            "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
+        )
+    try:
+        conninfo_to_dict(settings.database_url)
+    except psycopg.ProgrammingError:
+        reason = "is no connection string of libpq, as postgresql://USER@HOST/DATABASE or host=HOST dbname=DATABASE"
+        raise InvalidSetting("DATABASE_URL", None, reason) from None
+    return settings.database_url
 
 
 def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:

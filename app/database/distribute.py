@@ -6,7 +6,6 @@ of the service finds all its rows on one machine. ``docs/scaling.md`` says when 
 """
 
 from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import LiteralString
 
@@ -36,8 +35,6 @@ _COLUMN = "project_key"
 
 
 _IS_INSTALLED: LiteralString = "SELECT FROM pg_extension WHERE extname = 'citus'"
-
-_IS_AVAILABLE: LiteralString = "SELECT FROM pg_available_extensions WHERE name = 'citus'"
 
 _HAS_WORKERS: LiteralString = "SELECT FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary'"
 
@@ -99,22 +96,11 @@ class CannotDistribute(Exception):
     """The error for a database that cannot be distributed. The message says what to do about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A table, a function or an extension, and what was done with it."""
+Step = tuple[str, str]
+"""The name of a table, a function or an extension, and what was done with it."""
 
-    name: str
-    done: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Placement:
-    """Where Citus keeps the rows of a table."""
-
-    column: str | None
-    """The column that the table is distributed by; None for a reference table."""
-    colocation_id: int
-    """A number that colocated tables share."""
+_Placement = tuple[str | None, int]
+"""The column that a table is distributed by, None for a reference table; and a number that colocated tables share."""
 
 
 def distribute(
@@ -149,35 +135,34 @@ def distribute(
         placement = placements.get(table)
         if placement is None:
             connection.execute(_CREATE_REFERENCE_TABLE, {"table": table})
-        elif placement.column is not None:
+        elif placement[0] is not None:
             raise CannotDistribute(f"The table {table} is distributed; it should be a reference table.")
         # Also a table of an earlier run, which may have ended before it truncated the local copy.
         _truncate_local_copy(connection, table)
-        yield Step(table, "is a reference table now" if placement is None else "was a reference table already")
+        yield table, "is a reference table now" if placement is None else "was a reference table already"
     first = DISTRIBUTED[0]
     for table in (table for table in (*DISTRIBUTED, *more) if table in tables):
         placement = placements.get(table)
         if placement is None:
-            _distribute_table(connection, table, None if table == first else first, shards)
+            parameters = {"table": table, "column": _COLUMN}
+            if table == first:
+                with connection.transaction():
+                    connection.execute(_DROP_TRIGGERS)
+                connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
+            else:
+                connection.execute(_CREATE_COLOCATED_TABLE, {**parameters, "colocate_with": first})
         else:
             _raise_if_misplaced(table, placement, _placements(connection)[first])
         _truncate_local_copy(connection, table)
-        yield Step(
-            table, f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
-        )
+        done = f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
+        yield table, done
 
 
 def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...]) -> None:
     if connection.execute(_IS_INSTALLED).fetchone() is None:
-        available = connection.execute(_IS_AVAILABLE).fetchone()
         raise CannotDistribute(
-            "The database has no extension citus. "
-            + (
-                "The server brings it: run 'CREATE EXTENSION citus' here and on every worker, then register the workers"
-                " with citus_add_node."
-                if available is not None
-                else "The server does not have it either: distributing needs PostgreSQL with Citus (docs/scaling.md)."
-            )
+            "The database has no extension citus. Run 'CREATE EXTENSION citus' here and on every worker, then register"
+            " the workers with citus_add_node. The server needs PostgreSQL with Citus (docs/scaling.md)."
         )
     if connection.execute(_HAS_WORKERS).fetchone() is None:
         raise CannotDistribute(
@@ -208,26 +193,16 @@ def _create_on_workers(connection: Connection) -> Generator[Step]:
             # The extension exists on the coordinator, so the statement changes nothing there, but Citus creates it on
             # the workers.
             connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(sql.Identifier(extension)))
-            yield Step(extension, "is on the workers now")
+            yield extension, "is on the workers now"
     for (function,) in connection.execute(_FUNCTIONS).fetchall():
         if connection.execute(_FUNCTION_IS_EVERYWHERE, {"name": function}).fetchone() is None:
             connection.execute(_CREATE_DISTRIBUTED_FUNCTION, {"function": function})
-            yield Step(function, "is on the workers now")
+            yield function, "is on the workers now"
 
 
 def _placements(connection: Connection) -> dict[str, _Placement]:
     rows = connection.execute(_PLACEMENTS).fetchall()
-    return {name: _Placement(column, colocation_id) for name, colocation_id, column in rows}
-
-
-def _distribute_table(connection: Connection, table: str, colocate_with: str | None, shards: int) -> None:
-    parameters = {"table": table, "column": _COLUMN}
-    if colocate_with is None:
-        with connection.transaction():
-            connection.execute(_DROP_TRIGGERS)
-        connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
-    else:
-        connection.execute(_CREATE_COLOCATED_TABLE, {**parameters, "colocate_with": colocate_with})
+    return {name: (column, colocation_id) for name, colocation_id, column in rows}
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
@@ -242,10 +217,11 @@ def _truncate_local_copy(connection: Connection, table: str) -> None:
 
 def _raise_if_misplaced(table: str, found: _Placement, first: _Placement) -> None:
     """Check that a table of projects is distributed by the project, and colocated with the first such table."""
-    if found.column != _COLUMN:
-        how = "a reference table" if found.column is None else f"distributed by {found.column}"
+    (column, colocation_id), (_, colocation_id_of_first) = found, first
+    if column != _COLUMN:
+        how = "a reference table" if column is None else f"distributed by {column}"
         raise CannotDistribute(f"The table {table} is {how}; it should be distributed by {_COLUMN}.")
-    if found.colocation_id != first.colocation_id:
+    if colocation_id != colocation_id_of_first:
         raise CannotDistribute(
             f"The table {table} is not colocated with {DISTRIBUTED[0]}, so a project's rows are on several machines:"
             f" run SELECT update_distributed_table_colocation('{table}', colocate_with => '{DISTRIBUTED[0]}')."

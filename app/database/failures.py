@@ -15,6 +15,7 @@ from app.telemetry.metrics import metrics
 _AWAY = "The database is not available."
 _COLLISION = "The write collided with another one."
 _NOT_MIGRATED = ("not_migrated", "The database lacks migrations of this version.")
+_LOST = ("away", _AWAY)
 _MOVED = ("collision", "The project is being moved to another machine.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
@@ -35,24 +36,14 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
 
 _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
     # A worker was lost during a transaction, or during its commit.
-    **dict.fromkeys(
-        (
-            "CheckRemoteTransactionsHealth",
-            "ErrorIfPostCommitFailedShardPlacements",
-            "MarkRemoteTransactionFailed",
-        ),
-        ("away", _AWAY),
-    ),
+    "CheckRemoteTransactionsHealth": _LOST,
+    "ErrorIfPostCommitFailedShardPlacements": _LOST,
+    "MarkRemoteTransactionFailed": _LOST,
     # A shard has moved since the statement was planned.
-    **dict.fromkeys(
-        (
-            "ActiveShardPlacement",
-            "LoadGroupShardPlacement",
-            "LookupShardIdCacheEntry",
-            "LookupShardRelationFromCatalog",
-        ),
-        _MOVED,
-    ),
+    "ActiveShardPlacement": _MOVED,
+    "LoadGroupShardPlacement": _MOVED,
+    "LookupShardIdCacheEntry": _MOVED,
+    "LookupShardRelationFromCatalog": _MOVED,
 }
 """The reason and the message of temporary errors with SQLSTATE XX000, by the raising C function of Citus 14.0."""
 

@@ -59,13 +59,11 @@ _log = logging.getLogger("app.database")
 
 
 class MigrationFailed(Exception):
-    """The error for a migration that failed. It has changed nothing; the migrations before it are applied. The message
-    names the statement."""
+    """The error for a migration that failed, or for a database that cannot be migrated: because of its server, its
+    encoding or its schema, or because it is a worker of a Citus cluster.
 
-
-class UnsupportedServer(Exception):
-    """The error for a database that cannot be migrated: because of its server, encoding or schema, or because it is a
-    worker of a Citus cluster."""
+    A failed migration has changed nothing; the migrations before it are applied. The message names the statement.
+    """
 
 
 @cache
@@ -113,7 +111,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     migration runs in a separate transaction, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
+    :raises MigrationFailed: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
         UTF8, or if migrations are missing and the server is a worker of a Citus cluster. Then nothing is changed.
     :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
@@ -124,17 +122,12 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
         missing = missing_migrations(lock, more)
         if missing:
             _raise_if_worker(lock)
-            files = migration_files(more)
-            _apply(url, {name: files[name] for name in missing})
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(_CREATE_TABLE)
+                _raise_if_index_invalid(connection)
+                for name in missing:
+                    _apply_one(connection, name, migration_files(more)[name])
         return missing
-
-
-def _apply(url: str, missing: Mapping[str, Path]) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(_CREATE_TABLE)
-        _raise_if_index_invalid(connection)
-        for name, path in missing.items():
-            _apply_one(connection, name, path)
 
 
 def _raise_if_index_invalid(connection: Connection) -> None:
@@ -220,7 +213,7 @@ def _raise_if_worker(connection: Connection) -> None:
     except UndefinedTable:
         return  # without Citus
     if is_worker:
-        raise UnsupportedServer(
+        raise MigrationFailed(
             "Migrations are missing, and the server is a worker of a Citus cluster. "
             "Name the coordinator first in DATABASE_URL, or run 'sample-resource db upgrade' there."
         )
@@ -231,13 +224,13 @@ def raise_if_unsupported(server_version: int, encoding: str | None) -> None:
 
     :param server_version: as libpq returns it: 150018 is 15.18.
     :param encoding: the encoding of the database, as PostgreSQL names it; None if it is unknown.
-    :raises UnsupportedServer: if the server is older than :data:`OLDEST_SERVER`, or the encoding is not UTF8.
+    :raises MigrationFailed: if the server is older than :data:`OLDEST_SERVER`, or the encoding is not UTF8.
     """
     major = server_version // 10_000
     if major < OLDEST_SERVER:
-        raise UnsupportedServer(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
+        raise MigrationFailed(f"The database is PostgreSQL {major}; {OLDEST_SERVER} or newer is needed.")
     if encoding != "UTF8":
-        raise UnsupportedServer(
+        raise MigrationFailed(
             f"The database has the encoding {encoding}; UTF8 is needed. Make it by: "
             "CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
         )

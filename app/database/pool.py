@@ -26,6 +26,13 @@ from app.database.connection import CONNECT_TIMEOUT_S, PREPARE_THRESHOLD, Connec
 from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": PREPARE_THRESHOLD,
+    "cursor_factory": MeteredCursor,
+}
+"""The options of every connection."""
+
 _OPENED_AT_ONCE = 2
 
 _AWAY_TIMEOUT_S = 0.5
@@ -45,10 +52,6 @@ _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 old ones are replaced."""
 
 
-def _no_own_connection(_project: str) -> None:
-    """The default of :attr:`Database.around_writes`: writes to all projects use the connections of the pool."""
-
-
 class Database:
     """A pool of connections to one database. Each process opens its own when it first needs a connection.
 
@@ -58,9 +61,9 @@ class Database:
     def __init__(self, url: str, settings: Settings) -> None:
         self._settings = settings
         self._url = url
-        self._queue_timeout_s = settings.queue_timeout_ms / 1000
-        self._admission = Admission(settings.connections)
-        self._is_away = False
+        self.queue_timeout_s = settings.queue_timeout_ms / 1000
+        self.admission = Admission(settings.connections)
+        self.is_away = False
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_before = 0
@@ -79,7 +82,7 @@ class Database:
         self._lock = Lock()
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
-        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = _no_own_connection
+        self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
         """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
@@ -103,27 +106,7 @@ class Database:
             self._has_citus = has_citus(connection)
         return self._has_citus
 
-    def check_out(self, pool: ConnectionPool[PooledConnection], project: str, lane: Lane) -> PooledConnection:
-        """Wait for the admission of a request, and take a connection out of the pool.
-
-        The caller has to call :meth:`return_connection` at the end.
-
-        :raises Unavailable: if no connection becomes free for the project within the timeout, if too many requests of
-            the project wait already, or if the database is away.
-        """
-        try:
-            self._admission.enter(project, lane, _AWAY_TIMEOUT_S if self._is_away else self._queue_timeout_s)
-        except ProjectBusy:
-            raise (failures.away() if self._is_away else failures.project_busy()) from None
-        except SentAway:
-            raise failures.away() from None
-        try:
-            return self._take(pool)
-        except BaseException:
-            self._admission.leave(project, lane)
-            raise
-
-    def _take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
+    def take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
 
         :raises Unavailable: if none can be opened, or if none becomes free within the timeout.
@@ -137,30 +120,21 @@ class Database:
                 raise failures.away() from None
             except PoolTimeout:
                 now = monotonic()
-                deadline = deadline or now - _AWAY_TIMEOUT_S + self._queue_timeout_s
+                deadline = deadline or now - _AWAY_TIMEOUT_S + self.queue_timeout_s
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
                 # A busy server or machine may take long to open a connection.
-                is_opening = _failed_connections(pool) == self._failures_before and not self._is_away
+                is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
                 if now < deadline and (others_work or is_opening):
                     continue
                 if others_work:
                     raise failures.project_busy() from None
-                self._is_away = True
-                self._admission.send_away()
+                self.is_away = True
+                self.admission.send_away()
                 raise failures.away() from None
-            self._is_away = False
+            self.is_away = False
             return connection
-
-    def return_connection(
-        self, pool: ConnectionPool[PooledConnection], connection: PooledConnection, project: str, lane: Lane
-    ) -> None:
-        """Return a connection to the pool, and end the admission. The pool replaces a broken connection."""
-        pool.putconn(connection)
-        self._admission.leave(project, lane)
-        if connection.closed:
-            self._replace_broken_connections(pool)
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections of the pool, because a write on one of them was refused as read-only.
@@ -192,7 +166,7 @@ class Database:
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
-                    connection = self._own = PooledConnection.connect(conninfo, **self._options())
+                    connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
                     self._own_until = monotonic() + self._lifetime_s
                     connection.configure(self._settings)
                 yield connection
@@ -220,10 +194,6 @@ class Database:
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
             pool.putconn(pool.getconn(CONNECT_TIMEOUT_S))
-
-    def is_exhausted(self) -> bool:
-        """Whether all connections are in use and requests are waiting."""
-        return self._admission.is_exhausted
 
     def close(self) -> None:
         """Close all connections that this process has opened. Later requests for a connection are refused."""
@@ -264,13 +234,13 @@ class Database:
 
         def statistics() -> dict[str, int] | None:
             # The queue of the admission replaces the pool's own queue, which is always empty.
-            return None if pool.closed else {**pool.get_stats(), **self._admission.stats()}
+            return None if pool.closed else {**pool.get_stats(), **self.admission.stats()}
 
         pool = ConnectionPool(
             conninfo_with_timeouts(self._url, settings),
             connection_class=PooledConnection,
             configure=configure,
-            kwargs=self._options(),
+            kwargs=_OPTIONS,
             min_size=min(_OPENED_AT_ONCE, settings.connections),  # the pool opens more when they are needed
             max_size=settings.connections,
             timeout=_AWAY_TIMEOUT_S,
@@ -290,14 +260,7 @@ class Database:
         has_several_hosts = "," in str(conninfo_to_dict(self._url).get("host", ""))
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
-    def _options(self) -> dict[str, Any]:
-        return {
-            "autocommit": True,
-            "prepare_threshold": PREPARE_THRESHOLD,
-            "cursor_factory": MeteredCursor,
-        }
-
-    def _replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
+    def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Check all idle connections in a thread, because more are usually broken if one is.
 
         After a restart of an idle database all are broken, and without this check each would fail one request.
@@ -336,13 +299,28 @@ class Checkout:
         self._lane = lane
 
     def __enter__(self) -> Connection:
-        self._connection = self._database.check_out(self._pool, self._project, self._lane)
+        database = self._database
+        try:
+            timeout_s = _AWAY_TIMEOUT_S if database.is_away else database.queue_timeout_s
+            database.admission.enter(self._project, self._lane, timeout_s)
+        except ProjectBusy:
+            raise (failures.away() if database.is_away else failures.project_busy()) from None
+        except SentAway:
+            raise failures.away() from None
+        try:
+            self._connection = database.take(self._pool)
+        except BaseException:
+            database.admission.leave(self._project, self._lane)
+            raise
         return self._connection
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._database.return_connection(self._pool, self._connection, self._project, self._lane)
+        self._pool.putconn(self._connection)
+        self._database.admission.leave(self._project, self._lane)
+        if self._connection.closed:
+            self._database.replace_broken_connections(self._pool)
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)
             if unavailable is not None:

@@ -47,10 +47,6 @@ class Health:
     warnings: Faults = field(default_factory=dict[str, str])
 
 
-Check = Callable[[Connection], str | None]
-"""A check on a connection. It returns a fault, or None."""
-
-
 class Readiness:
     """Checks a database for readiness probes.
 
@@ -75,22 +71,19 @@ class Readiness:
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
-            if self._database.is_exhausted():
+            if self._database.admission.is_exhausted:
                 fault = {"pool": f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."}
             else:
                 fault = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
             found = Health(fault)
-        self._show(found.faults)
+        for name in ("pool", "database", "migrations"):
+            metrics.ready.labels(name).set(name not in found.faults)
+            if name in found.faults:
+                break  # the checks after this one were not made
         if not found.faults:
             for name in _WARNINGS:
                 metrics.warning.labels(name).set(name in found.warnings)
         return found
-
-    def _show(self, faults: Faults) -> None:
-        for name in ("pool", "database", "migrations"):
-            metrics.ready.labels(name).set(name not in faults)
-            if name in faults:
-                return  # the checks after this one were not made
 
     def _running_check(self) -> Future[Health]:
         """The running check of the database; a new one is started if none is running."""
@@ -116,18 +109,14 @@ class Readiness:
                     needed = len(migration_files(self._migrations))
                     fault = f"The database lacks {len(missing)} of {needed} migrations, first {missing[0]}."
                     return Health({"migrations": fault})
-                return Health(warnings=_results(_WARNINGS, connection))
+                found = {name: check(connection) for name, check in _WARNINGS.items()}
+                return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except errors.ApiError as error:
             return Health({"database": str(error)})
         except psycopg.Error as error:
             # A privilege or a table is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})
             return Health({"database": f"The database refuses what the service needs: {type(error).__name__}."})
-
-
-def _results(checks: Mapping[str, Check], connection: Connection) -> Faults:
-    results = {name: check(connection) for name, check in checks.items()}
-    return {name: fault for name, fault in results.items() if fault is not None}
 
 
 _ARCHIVING: LiteralString = """
@@ -144,7 +133,7 @@ def _archiving_fault(connection: Connection) -> str | None:
     return f"The write-ahead log is not archived: {failures} failures, the last at {last.isoformat()}."
 
 
-_WARNINGS: Mapping[str, Check] = {
+_WARNINGS: Mapping[str, Callable[[Connection], str | None]] = {
     "archiving": _archiving_fault,
     "disk": lambda _: recent_fault("disk_full", "The database had no room for a write"),
     "read_only": lambda _: recent_fault("read_only", "The database was read-only for a write"),

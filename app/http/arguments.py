@@ -6,7 +6,6 @@ error lists the faults of all.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
@@ -35,12 +34,8 @@ _DESCRIPTION = "_apidoc"
 """The attribute in which flask-smorest keeps the description of a view."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of the request, with the function that loads it before the view is called."""
-
-    location: str
-    load: Callable[[], Any]
+_Part = tuple[str, Callable[[], Any]]
+"""The location of a part of the request, and the function that loads it before the view is called."""
 
 
 class Blueprint(SmorestBlueprint):
@@ -76,7 +71,7 @@ class Blueprint(SmorestBlueprint):
         """
 
         def take(view: AnyView) -> AnyView:
-            setattr(view, _PARTS, (_Part(location, load), *getattr(view, _PARTS, ())))
+            setattr(view, _PARTS, ((location, load), *getattr(view, _PARTS, ())))
             return view
 
         return take
@@ -102,9 +97,9 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []
-    for part in sorted(parts, key=lambda part: _LOCATIONS.index(part.location)):
+    for part in sorted(parts, key=lambda part: _LOCATIONS.index(part[0])):
         try:
-            loaded[part] = part.load()
+            loaded[part] = part[1]()
         except errors.ApiError as error:
             if error.status != 400:
                 raise
@@ -120,15 +115,8 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
     query, faults = _query_string()
-    fields, of_form = MultiDict(query), list[errors.Fault]()
-    try:
-        for name, value in read_form(request):
-            fields.add(name, value)
-    except errors.ApiError as error:
-        if error.status != 400:
-            raise
-        of_form += error.faults
-    return _loaded(schema, fields, faults, of_form)
+    fields, of_form = read_form(request)
+    return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
 
 
 def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:

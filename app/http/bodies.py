@@ -63,23 +63,20 @@ def read_json(request: Request) -> Any:
         raise errors.ApiError([errors.shape_fault(str(error))]) from None
 
 
-def read_form(request: Request) -> list[tuple[str, str]]:
-    """Return the fields of a form in their order; an empty list if there is no body.
+def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
+    """Return the fields of a form in their order, and its faults: fields that are not UTF-8, or too many.
 
-    :raises ApiError: 400 if fields are not UTF-8 or too many; 413 or 415 as :func:`read_body`; 415 for
-        another Content-Type.
+    :raises ApiError: 400, 413 or 415 as :func:`read_body`; 415 for another Content-Type.
     """
     data = read_body(request)
-    if not data:
-        return []
-    if not _has_type(request.content_type or "", FORM):
+    if data and not _has_type(request.content_type or "", FORM):
         raise errors.unsupported_media_type(FORM)
     if data.count(b"&") >= FIELDS_AT_MOST:
-        raise errors.invalid_input(f"Malformed form: it has more than {FIELDS_AT_MOST} fields.")
+        return [], [errors.Fault("InvalidInput", f"Malformed form: it has more than {FIELDS_AT_MOST} fields.")]
     try:
-        return parse_qsl(data.decode(), keep_blank_values=True, errors="strict")
+        return parse_qsl(data.decode(), keep_blank_values=True, errors="strict"), []
     except UnicodeDecodeError:
-        raise errors.ApiError(decoded_pairs(data)[1]) from None
+        return decoded_pairs(data)
 
 
 def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:

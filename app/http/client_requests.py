@@ -45,17 +45,13 @@ def read_parameters(request: Request) -> dict[str, str]:
     for name in _NOT_IN_A_URL:
         if name in in_query:
             raise invalid_request(f"The parameter {name} must be a form field, not a part of the address.")
-    in_form = _known_parameters(_body(request))
-    for name in sorted(in_query.keys() & in_form.keys()):
-        raise invalid_request(f"The parameter {name} is given more than once.")
-    return {**in_query, **in_form}
-
-
-def _body(request: Request) -> bytes:
     body = read_body(request)
     if body and request.mimetype not in (FORM, ""):
         raise invalid_request(f"The request body must have Content-Type {FORM}.")
-    return body
+    in_form = _known_parameters(body)
+    for name in sorted(in_query.keys() & in_form.keys()):
+        raise invalid_request(f"The parameter {name} is given more than once.")
+    return {**in_query, **in_form}
 
 
 def _known_parameters(encoded: bytes) -> dict[str, str]:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from flask import Flask, Request, Response
 from flask_cors.core import get_cors_options, set_cors_headers
 
-from app.config import Settings
-from app.setting_values import ANY_ORIGIN
+from app.config import ANY_ORIGIN, Settings
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
 """The paths of the resource API and of the token endpoint. Extensions have no paths among them."""
@@ -18,10 +17,7 @@ _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
 _EXPOSED = ("Content-Location", "ETag", "Location", "Retry-After", "X-Correlation-ID")
 
 
-Hook = Callable[[Request, Response], Response]
-
-
-def cors_hooks(app: Flask, settings: Settings) -> tuple[Hook, ...]:
+def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Response], Response], ...]:
     """The last hook after a request, which adds the headers of CORS to an answer; none if no origin is allowed.
 
     Browsers send ``Origin`` with each request of a page of another origin.

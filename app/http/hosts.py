@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 from flask import Request
 
 from app import errors
-from app.config import Settings, is_loopback
+from app.config import HOST_LABEL, Settings, is_loopback
 from app.http.request_log import add_log_fields
-from app.setting_values import HOST_LABEL
 
 _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 """The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
@@ -43,7 +42,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             add_log_fields(**match.groupdict())
             return
         name = _name_in(host)
-        if name is None or not (name == own_host or (settings.listens_on_loopback and is_loopback(name))):
+        if name is None or not (name == own_host or (is_loopback(settings.own_host) and is_loopback(name))):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

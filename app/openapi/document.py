@@ -21,13 +21,12 @@ from app.config import Settings
 from app.http.bodies import FORM, JSON
 from app.http.request_log import route_template
 from app.identity.scopes import accepted_scopes
-from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES, ERROR_EXAMPLES
+from app.openapi.examples import ANSWER_EXAMPLES, BODY_EXAMPLES, ERROR_EXAMPLES, PARTS, Document
 from app.openapi.marks import Answer, Operation, operation_of
-from app.openapi.parts import PARTS, Document
 from app.query.fields import RESOURCE
 from app.resource.actions import REGISTRY
+from app.resource.params import SearchFormSchema
 from app.resource.schemas import ACTION_SCHEMAS, ACTIONS_AT_MOST
-from app.resource.searching.search_params import SearchFormSchema
 from app.values.json_fields import TEXT
 from app.values.parameters import Parameter
 

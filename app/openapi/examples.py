@@ -4,12 +4,34 @@
 examples of errors follow from the functions that make errors.
 """
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from app import errors
-from app.openapi.parts import PARTS, Document
 from app.query.object_fields import OBJECT_FIELDS
+from app.resource.model import WRAPPER
 from app.resource.schemas import KEY_REASON
+from app.values.json_fields import INTEGER_EXPECTED
+
+Document = dict[str, Any]
+
+PARTS: Document = json.loads(Path(__file__).with_name("parts.json").read_text("utf-8"))
+"""The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document.
+
+- ``info``, without the description.
+- ``tags``: the tag of each blueprint, in the order of the documentation page.
+- ``serverOfRegion``: the server at the host of a region and a cloud provider, without its URL.
+- ``pathParameters``: the variables of URL rules, by the names that the rules give them.
+- ``requestHeaders``. Documentation pages send an example that is next to the schema, so a request with such an example
+  must succeed. An example inside the schema is for readers only. Entity tags have a pattern and no enum, because for an
+  enum the page shows a list, in which nobody can type ``"1"``.
+- ``components``: among them the schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view
+  makes them, and links: operations whose parameters an answer contains.
+- ``requestExamples``, by operation id or by the name of the schema, and ``answerExamples``, by the name of the schema.
+  Resources lack their ObjectType and pages lack their results, which are added below.
+"""
 
 _OBJECT_TYPE: Document = {row.name: row.example for row in OBJECT_FIELDS}
 
@@ -41,26 +63,16 @@ ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
     error.faults[0].code: error
     for error in (
         errors.invalid_parameter("limit", '"501" is out of range, a whole number from 0 to 500 is expected.'),
-        errors.ApiError(
-            [
-                errors.shape_fault(
-                    "objectTypeProperty -> arrayOfIntExample -> 3: JSON Number without a fraction expected."
-                )
-            ]
-        ),
+        errors.ApiError([errors.shape_fault(f"{WRAPPER} -> arrayOfIntExample -> 3: {INTEGER_EXPECTED}")]),
         errors.ApiError([errors.value_fault("key", "a b", KEY_REASON)]),
         errors.duplicate_field("key", "my-pet"),
         errors.ApiError([errors.facet_path_not_found("color")]),
-        errors.ApiError([errors.Fault("invalid_request", "Missing required parameter: grant_type.")]),
-        errors.ApiError([errors.Fault("invalid_scope", "Malformed parameter: scope: Invalid scope.")]),
-        errors.ApiError([errors.Fault("invalid_grant", "The token was issued to another client.")]),
-        errors.ApiError(
-            [errors.Fault("unsupported_grant_type", "Invalid parameter: grant_type: Invalid grant type: 'password'")]
-        ),
+        errors.oauth_error("invalid_request", "Missing required parameter: grant_type."),
+        errors.oauth_error("invalid_scope", "Malformed parameter: scope: Invalid scope."),
+        errors.oauth_error("invalid_grant", "The token was issued to another client."),
+        errors.oauth_error("unsupported_grant_type", "Invalid parameter: grant_type: Invalid grant type: 'password'"),
         errors.token_refused("demo", "it has expired"),
-        errors.ApiError(
-            [errors.Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")]
-        ),
+        errors.invalid_client(),
         errors.insufficient_scope("demo", ("manage_test", "view_test"), ("manage_test:other",)),
         errors.not_found_by_id("018cc251-f400-7000-8000-000000000001"),
         errors.method_not_allowed("PUT", ("GET", "HEAD")),

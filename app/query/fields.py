@@ -15,7 +15,7 @@ from uuid import UUID
 
 from app.query import kinds
 from app.query.kinds import Kind, Value
-from app.query.object_fields import OBJECT_FIELDS, ArrayField, Member
+from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.query.sql_text import literal
 
 
@@ -168,12 +168,11 @@ def _array(row: ArrayField) -> Field:
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
     counted_as = "" if row.type is None else row.type.counted_as
-    members = _by_name(*map(_member, row.members))
+    members = {
+        name: Field(name, member.kind, indexed=Index.VALUES, counted_as=member.counted_as)
+        for name, member in row.members.items()
+    }
     return Field(row.name, kind, column, members, indexed=Index.VALUES, counted_as=counted_as, is_array=True)
-
-
-def _member(row: Member) -> Field:
-    return Field(row.name, row.type.kind, indexed=Index.VALUES, counted_as=row.type.counted_as)
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:

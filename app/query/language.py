@@ -145,13 +145,11 @@ def _feed(parser: InteractiveParser, token: Token) -> Any:
         raise
 
 
-_VALUES = frozenset(("STRING", "NUMBER", "TRUE", "FALSE"))
-
 _NAMES = (
     (frozenset(("NAME", "PATH")), "field name"),
     (frozenset(("ALIAS",)), "alias"),
     (frozenset(("VARIABLE",)), "input parameter"),
-    (_VALUES, "primitive value"),
+    (frozenset(("STRING", "NUMBER", "TRUE", "FALSE")), "primitive value"),
     (frozenset(("$END",)), "end of input"),
 )
 """Terminals and their names in messages."""

@@ -6,7 +6,7 @@ to the random values of ``seed`` (:mod:`app.bulk.seed`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
 from app.query import kinds
@@ -38,18 +38,11 @@ TEXT = ItemType(check_text, dict(STORABLE_TEXT), "text", kinds.TEXT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
-    """A member of the objects in an array. Every member is optional."""
-
-    name: LiteralString
-    type: ItemType
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ArrayField:
     """A field of ObjectType. Every field is an array and optional.
 
-    :param type: the type of its items; None if they are objects, which ``members`` describe.
+    :param type: the type of its items; None if they are objects.
+    :param members: the types of the members of these objects. Every member is optional.
     :param unique: whether repeated items are refused.
     :param length: the number of items; None for any number.
     :param parameters: the parameters of the list (interface 4.1) that select the resources in which the field has an
@@ -60,7 +53,7 @@ class ArrayField:
     name: LiteralString
     example: list[Any]
     type: ItemType | None = None
-    members: tuple[Member, ...] = ()
+    members: Mapping[LiteralString, ItemType] = field(default_factory=dict[LiteralString, ItemType])
     unique: bool = False
     length: int | None = None
     parameters: tuple[str, ...] = ()
@@ -109,10 +102,7 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
     ),
     ArrayField(
         "arrayOfObjectType",
-        members=(
-            Member("integerExample", INT64),
-            Member("integerExampleInt32", INT32),
-        ),
+        members={"integerExample": INT64, "integerExampleInt32": INT32},
         example=[
             {"integerExample": 777, "integerExampleInt32": 1},
             {"integerExample": 30000, "integerExampleInt32": 22},

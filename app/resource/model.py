@@ -10,7 +10,7 @@ from uuid import UUID
 from app import errors
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.query.fields import Field, Projection
-from app.query.filters.ast import Facet, Filter
+from app.query.filters.resolver import Facet, Filter
 from app.resource.object_type import OBJECT_TYPE_BYTES_AT_MOST, ObjectType
 from app.values.patterns import UUID_PATTERN
 

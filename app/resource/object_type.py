@@ -11,7 +11,6 @@ from app.query.fields import OBJECT_TYPE
 from app.values.strict_json import encode
 
 _divide = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_decode = msgspec.json.Decoder(list[Any]).decode
 
 
 OBJECT_TYPE_BYTES_AT_MOST = 64 * 1024
@@ -46,10 +45,6 @@ class ObjectType:
     def arrays(self) -> Mapping[str, msgspec.Raw]:
         """The JSON text of each array that is present, by the name of its field. The items are not decoded."""
         return _divide(self.text)
-
-    def items(self, name: str) -> list[Any]:
-        """The items of an array; an empty list if the field is absent. Each call decodes them again."""
-        return _decode(self.arrays[name]) if name in self.arrays else []
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""

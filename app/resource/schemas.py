@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from marshmallow import ValidationError
 
+from app import errors
 from app.query.object_fields import OBJECT_FIELDS, ArrayField
 from app.resource.actions import REGISTRY, UpdateAction
 from app.resource.model import KEY_PATTERN, WRAPPER
@@ -17,7 +18,6 @@ from app.values.json_fields import (
     NestedObject,
     Number,
     ReadOnly,
-    RefusedSize,
     RefusedValue,
     StrictField,
     StrictSchema,
@@ -42,10 +42,10 @@ def _array(row: ArrayField) -> StrictField:
     if row.type is not None:
         check_item, schema = row.type.check, dict(row.type.json_schema)
     else:
-        check_item = object_check({member.name: member.type.check for member in row.members})
+        check_item = object_check({name: member.check for name, member in row.members.items()})
         schema = {
             "type": "object",
-            "properties": {member.name: dict(member.type.json_schema) for member in row.members},
+            "properties": {name: dict(member.json_schema) for name, member in row.members.items()},
             "additionalProperties": False,
         }
 
@@ -82,7 +82,7 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
     def make(self, data: dict[str, Any]) -> ObjectType:
         made = ObjectType.of(data)
         if made.size > OBJECT_TYPE_BYTES_AT_MOST:
-            raise ValidationError(cast(Any, [RefusedSize(made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
+            raise ValidationError(cast(Any, [errors.size_fault(WRAPPER, made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
         return made
 
 

@@ -7,13 +7,12 @@ from flask import Flask
 from flask_smorest import Api
 
 from app.config import Settings
-from app.extension import Extension
 from app.openapi.document import describe_fields, document
-from app.routes import docs, echo, health, oauth, resource, search
+from app.routes import docs, echo, health, oauth, resource
 
 BLUEPRINTS = (
     resource.blueprint,
-    search.blueprint,
+    resource.search_blueprint,
     echo.blueprint,
     oauth.blueprint,
     health.blueprint,
@@ -28,10 +27,8 @@ def install_routes(app: Flask, settings: Settings) -> None:
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     if settings.metrics_token is not None:
-        app.extensions["metrics_token"] = settings.metrics_token
         api.register_blueprint(health.metrics_blueprint)
     app.extensions["openapi"] = document(app, api, settings)
     # Encoded once, because it takes ten milliseconds and any client may request it.
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
-    extension: Extension = app.extensions["extension"]
-    extension.install(app)
+    app.extensions["extension"].install(app)

@@ -11,7 +11,7 @@ from app import errors, openapi
 from app.config import Settings
 from app.extension import installed_package
 from app.http.answers import json_answer
-from app.http.arguments import Blueprint, Endpoint
+from app.http.arguments import Blueprint
 from app.http.paths import path_of_request
 from app.identity.scopes import public
 from app.pages import frame
@@ -104,61 +104,46 @@ def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[r
 
 
 @blueprint.route("/openapi.json")
-class OpenApi(Endpoint):
-    """The document."""
-
-    @public
-    def get(self) -> Response:
-        """Answer the OpenAPI document; a client that has it already gets 304."""
-        text: bytes = current_app.extensions["openapi_text"]
-        answer = json_answer(text)
-        answer.add_etag()
-        answer.headers["Cache-Control"] = "no-cache"
-        answer.make_conditional(request)
-        return answer
+@public
+def open_api() -> Response:
+    """Answer the OpenAPI document; a client that has it already gets 304."""
+    text: bytes = current_app.extensions["openapi_text"]
+    answer = json_answer(text)
+    answer.add_etag()
+    answer.headers["Cache-Control"] = "no-cache"
+    answer.make_conditional(request)
+    return answer
 
 
 @blueprint.route("/docs")
-class Docs(Endpoint):
-    """The page."""
-
-    @public
-    def get(self) -> Response:
-        """Answer the documentation page."""
-        other = frame.extension().document
-        shown, current = _OF_RESOURCES, "/docs"
-        if other is not None and request.args.get("document") == other.name:
-            shown, current = {"name": other.title, "document": other.path, "note": ""}, frame.document_page(other)
-        return frame.page(_filled(_DOCS, shown), current, _DOCS_POLICY)
+@public
+def docs() -> Response:
+    """Answer the documentation page."""
+    other = frame.extension().document
+    shown, current = _OF_RESOURCES, "/docs"
+    if other is not None and request.args.get("document") == other.name:
+        shown, current = {"name": other.title, "document": other.path, "note": ""}, frame.document_page(other)
+    return frame.page(_filled(_DOCS, shown), current, _DOCS_POLICY)
 
 
 @blueprint.route("/docs/specification")
-class Specification(Endpoint):
-    """The numbered clauses."""
-
-    @public
-    def get(self) -> Response:
-        """Answer with the specification as an HTML page."""
-        return frame.page(_SPECIFICATION, "/docs/specification")
+@public
+def specification() -> Response:
+    """Answer with the specification, the numbered clauses, as an HTML page."""
+    return frame.page(_SPECIFICATION, "/docs/specification")
 
 
 @blueprint.route("/llms.txt")
-class ForLanguageModels(Endpoint):
-    """What this is and where its documents are, in the form of llmstxt.org."""
-
-    @public
-    def get(self) -> Response:
-        """Answer the text."""
-        settings: Settings = current_app.extensions["settings"]
-        return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
+@public
+def for_language_models() -> Response:
+    """Answer what this is and where its documents are, in the form of llmstxt.org."""
+    settings: Settings = current_app.extensions["settings"]
+    return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
 
 
 # No other name, because the path of a project with the key "docs" begins alike: /docs/resource.
 @blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):asset>")
-class Assets(Endpoint):
-    """What the pages load and link to."""
-
-    @public
-    def get(self, asset: str) -> Response:
-        """Answer a style sheet, a script, an icon or data."""
-        return frame.asset(_FOLDERS[asset], asset)
+@public
+def file_of_a_page(asset: str) -> Response:
+    """Answer a style sheet, a script, an icon or data that the pages load or link to."""
+    return frame.asset(_FOLDERS[asset], asset)

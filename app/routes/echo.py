@@ -4,8 +4,7 @@ from flask import Response, request
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_list_header
 
-from app.echo.arrays import date_times, echo, form_encoded
-from app.echo.record import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema
+from app.echo import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema, date_times, echo, form_encoded
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON
@@ -50,7 +49,7 @@ class AllOptions(Endpoint):
         Stores nothing, and answers every value that arrived in the array of its type. `Prefer: code=201` chooses the
         status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
-        arrays = echo((uri_parameter_one, uri_parameter_two), query.one, query.two, record)
+        arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
         return _with_preferred_status(answer, (200, 201, 203), "Accept, Prefer")
 
@@ -77,7 +76,7 @@ class DescriptionWithLinks(Endpoint):
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
         else:
-            answer = json_answer(encode(echo((), query.one, query.two, record)))
+            answer = json_answer(encode(echo((), query, record)))
         return _with_preferred_status(answer, (200, 202), "Prefer")
 
 

@@ -55,12 +55,9 @@ class Ready(Endpoint):
 
 
 @metrics_blueprint.route("/metrics")
-class Metrics(Endpoint):
-    """The metrics of all processes."""
-
-    @public
-    def get(self) -> Response:
-        """Answer all metrics to who has the token of ``METRICS_TOKEN``."""
-        raise_unless_bearer(current_app.extensions["metrics_token"], "metrics")
-        readiness().health()  # sets the metrics ``ready`` and ``warning``, which only a check updates
-        return Response(metrics.exposition(), content_type=CONTENT_TYPE)
+@public
+def metrics_of_all() -> Response:
+    """Answer the metrics of all processes to who has the token of ``METRICS_TOKEN``."""
+    raise_unless_bearer(current_app.extensions["settings"].metrics_token, "metrics")
+    readiness().health()  # sets the metrics ``ready`` and ``warning``, which only a check updates
+    return Response(metrics.exposition(), content_type=CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12)."""
+"""The views of the resource (interface 4.1 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,35 +6,39 @@ from dataclasses import replace
 from flask import Response, request
 
 from app import errors
+from app.database.admission import Lane
 from app.http.answers import json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import read_body
 from app.http.large_pages import pages_under_way
-from app.http.paths import SORTED_LIST
+from app.http.paths import PROJECTION_SEARCH, SEARCH, SORTED_LIST
 from app.identity.gate import client_id
 from app.identity.scopes import scopes
 from app.openapi.marks import Answer, AnyView, operation
-from app.resource.model import Caller, Preconditions
+from app.resource.model import Caller, Preconditions, Representation, Search, Written
 from app.resource.params import (
     FilteredListSchema,
     ListQuery,
     OptionalTextsSchema,
+    SearchFormSchema,
+    SearchSchema,
     SortedListSchema,
     StagedSchema,
     VersionSchema,
 )
-from app.resource.preconditions import parse
+from app.resource.preconditions import matches, parse
 from app.resource.reading import reads
-from app.resource.reading.lanes import lane_of_existence, lane_of_page
-from app.resource.reading.listing import Page
+from app.resource.reading.listing import Page, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON, RESULT_JSON, representation_of
 from app.resource.schemas import ResourceDraft, ResourceDraftSchema, Update, UpdateSchema
+from app.resource.searching.searches import page_of_search
+from app.resource.searching.words import expand
 from app.resource.writing import writes
-from app.routes.resource_answers import read_answer, resource_answer, written_answer
 from app.routes.services import clocks, database
 from app.values.parameters import QuerySchema
 
 blueprint = Blueprint("resource", __name__, url_prefix="/<project_key:project_key>/resource")
+search_blueprint = Blueprint("search", __name__, url_prefix="/<project_key:project_key>/resource")
 
 for_readers = scopes("manage_test", "view_test")
 for_writers = scopes("manage_test")
@@ -47,6 +51,7 @@ CREATED = Answer(201, "Resource", "the new resource", ("ETag", "Location", "Cont
 WRITTEN = Answer(200, "Resource", "the resource as it is now, in its current projection", ("ETag",), links=LINKS)
 WRITTEN_IN_COLLECTION = replace(WRITTEN, headers=("ETag", "Content-Location"))
 CONFLICTS = ("ConcurrentModification", "PreconditionFailed")
+FOUND = Answer(200, "ProjectionPage", "a page of flat projections, with the facets that were asked for")
 
 
 def _describes_write(operation_id: str, *answers: Answer) -> Callable[[AnyView], AnyView]:
@@ -83,6 +88,49 @@ def no_body() -> None:
 
 def _caller(project_key: str) -> Caller:
     return Caller(project_key, client_id(), clocks().of_project(project_key))
+
+
+# Answers with one resource
+
+
+def _resource_answer(resource: Representation, status: int = 200) -> Response:
+    """The answer with one resource and its entity tag."""
+    answer = json_answer(resource.json, status)
+    answer.headers["ETag"] = _entity_tag(resource)
+    return answer
+
+
+def _read_answer(resource: Representation, conditions: Preconditions) -> Response:
+    """The answer to a read of one resource: 200, or 304 if the client has this version.
+
+    :raises ApiError: 412 if If-Match does not list the version of the resource.
+    """
+    if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
+        raise errors.precondition_failed("If-Match", resource.version, has_other_tags=conditions.has_other_tags)
+    if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
+        return Response(status=304, headers={"ETag": _entity_tag(resource)})
+    return _resource_answer(resource)
+
+
+def _written_answer(written: Written, project_key: str) -> Response:
+    """The answer to a write on the collection: 200, or 201 with ``Location`` if the resource is new.
+
+    ``Content-Location`` says which resource the body meant (RFC 9110, section 8.7).
+    """
+    resource = representation_of(written.resource)
+    answer = _resource_answer(resource, 201 if written.is_new else 200)
+    address = f"{request.script_root}/{project_key}/resource/{resource.id}"
+    answer.headers["Content-Location"] = address
+    if written.is_new:
+        answer.headers["Location"] = address
+    return answer
+
+
+def _entity_tag(resource: Representation) -> str:
+    return f'"{resource.version}"'
+
+
+# Views
 
 
 @blueprint.route("")
@@ -131,8 +179,8 @@ class Collection(Endpoint):
         the stored fields; fields that are absent or `null` stay. A create does not compare `version`. With `If-Match`
         nothing is created (412).
         """
-        written = writes.create_or_update(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "POST", staged=staged)
+        return _written_answer(written, project_key)
 
     @for_writers
     @_describes_write("createOrOverwriteResource", WRITTEN_IN_COLLECTION, CREATED)
@@ -148,8 +196,8 @@ class Collection(Endpoint):
         404. A create does not compare `version`, so after a DELETE the same PUT creates the resource anew. With
         `If-Match` nothing is created (412).
         """
-        written = writes.create_or_overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
+        return _written_answer(written, project_key)
 
     @for_writers
     @_describes_write("overwriteResource", WRITTEN_IN_COLLECTION)
@@ -162,8 +210,8 @@ class Collection(Endpoint):
         Overwrites like PUT, but creates nothing: if PUT would create a resource, PATCH is 404. A `version` is compared
         if it is sent.
         """
-        written = writes.overwrite(database(), _caller(project_key), draft, conditions, staged=staged)
-        return written_answer(written, project_key)
+        written = writes.write(database(), _caller(project_key), draft, conditions, "PATCH", staged=staged)
+        return _written_answer(written, project_key)
 
 
 @blueprint.route("/key=<segment:key>")
@@ -184,7 +232,7 @@ class ItemByKey(Endpoint):
             resource = reads.get_by_key(connection, project_key, key)
         if resource is None:
             raise errors.not_found_by_key(key)
-        return read_answer(resource, conditions)
+        return _read_answer(resource, conditions)
 
 
 @blueprint.route(f"/{SORTED_LIST}")
@@ -232,7 +280,7 @@ class Item(Endpoint):
             resource = reads.get_by_id(connection, project_key, resource_id)
         if resource is None:
             raise errors.not_found_by_id(resource_id)
-        return read_answer(resource, conditions)
+        return _read_answer(resource, conditions)
 
     @for_writers
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))
@@ -248,7 +296,7 @@ class Item(Endpoint):
         actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
-        return resource_answer(representation_of(written.resource))
+        return _resource_answer(representation_of(written.resource))
 
     @for_writers
     @operation(
@@ -269,4 +317,48 @@ class Item(Endpoint):
         changed since is not deleted. A body is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
-        return resource_answer(deleted)
+        return _resource_answer(deleted)
+
+
+# The search
+
+
+def _found(project_key: str, query: Search) -> Response:
+    if not query.texts:
+        return _page_answer(project_key, page_of_search(project_key, query))
+    with database().connection(project_key, Lane.SLOW) as connection:
+        texts = expand(connection, project_key, query.texts, query.fuzzy_level)
+        content = page_of_search(project_key, query, texts).read(connection)
+    return pages_under_way.answer(project_key, content)
+
+
+@search_blueprint.route(f"/{SEARCH}")
+class SearchByQuery(Endpoint):
+    """Search with everything in the query string."""
+
+    @scopes("manage_test", "view_test")
+    @operation("searchResources", FOUND, error_codes=("SearchFacetPathNotFound",))
+    @search_blueprint.arguments(SearchSchema(), location="query")
+    def get(self, query: Search, project_key: str) -> Response:
+        """Search resources (4.4).
+
+        Searches one of the two projections by texts and filters, and counts facets. Without `sort` the best matches
+        come first.
+        """
+        return _found(project_key, query)
+
+
+@search_blueprint.route(f"/{PROJECTION_SEARCH}")
+class SearchByForm(Endpoint):
+    """Search with a form, which may be longer than a URL."""
+
+    @scopes("view_products", "view_published_products")
+    @operation("searchProductProjections", FOUND, error_codes=("SearchFacetPathNotFound",))
+    @search_blueprint.arguments(SearchFormSchema(), location="form")
+    def post(self, query: Search, project_key: str) -> Response:
+        """Search product projections (4.14).
+
+        Searches like 4.4, with the parameters in a form. A repeatable parameter may be in the query string too. Either
+        scope is enough for both projections.
+        """
+        return _found(project_key, query)

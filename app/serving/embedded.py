@@ -21,7 +21,7 @@ from typing import Self
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
 from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
-from app.serving.postgres_programs import server_environment
+from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
 
 logger = logging.getLogger(__name__)
@@ -54,8 +54,6 @@ _SERVER_SETTINGS: dict[str, str] = {
     # In this log they would fill the disk and show the users' data.
     "log_min_messages": "log",
     "log_checkpoints": "off",
-    "log_destination": "stderr",
-    "logging_collector": "off",
 }
 """The server's settings. fsync, synchronous_commit and full_page_writes keep PostgreSQL's default, which is on."""
 
@@ -187,9 +185,8 @@ class EmbeddedPostgres:
     def _create_own_database(self, folder: DataFolder, cluster: Path) -> None:
         """Create the role and the database of the service in PostgreSQL's single-user mode, which accepts no
         connections."""
-        command = [folder.program("postgres"), "--single", "-D", str(cluster), "-c", "exit_on_error=on"]
-        for name, value in self._settings.items():
-            command += ["-c", f"{name}={value}"]
+        settings = {"exit_on_error": "on", **self._settings}
+        command = [folder.program("postgres"), "--single", "-D", str(cluster), *_options(settings)]
         source, sink = os.pipe()
         try:
             # These two lines fit into the buffer of the pipe, so the write does not wait for a reader.
@@ -223,9 +220,7 @@ class EmbeddedPostgres:
             "hba_file": str(access_rules),
             **self._settings,
         }
-        command = [folder.program("postgres"), "-D", str(folder.cluster)]
-        for name, value in settings.items():
-            command += ["-c", f"{name}={value}"]
+        command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
@@ -260,7 +255,7 @@ class EmbeddedPostgres:
             began = os.fstat(log).st_size
             self.process = processes.spawn(
                 command,
-                environment={**server_environment(), **(environment or {})},
+                environment={**SERVER_ENVIRONMENT, **(environment or {})},
                 folder=Path("/"),
                 source=source,
                 output=log,
@@ -270,6 +265,11 @@ class EmbeddedPostgres:
         finally:
             os.close(log)
         return self.process, began
+
+
+def _options(settings: Mapping[str, str]) -> list[str]:
+    """The options of PostgreSQL's server for some of its settings."""
+    return [f"--{name}={value}" for name, value in settings.items()]
 
 
 def _is_ready(folder: DataFolder, pid: int) -> bool:

@@ -53,10 +53,15 @@ class GunicornProcess:
             after five seconds.
         """
         host, port = self._settings.listen_host, self._settings.port
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as gunicorn chooses
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                return _listen_once(host, port)
+                with socket.socket(family) as listener:
+                    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    listener.bind((host, port))
+                    listener.listen()
+                return
             except OSError as error:
                 is_in_use = error.errno == errno.EADDRINUSE
                 if not is_in_use or time.monotonic() > deadline:
@@ -114,15 +119,6 @@ class GunicornProcess:
         processes.send_to_group(process.pid, signal.SIGKILL)
         process.wait()
         self.process = None
-
-
-def _listen_once(host: str, port: int) -> None:
-    resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, kind, protocol, _, address = resolved[0]
-    with socket.socket(family, kind, protocol) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen()
 
 
 def _environment(url: str) -> dict[str, str]:

@@ -77,10 +77,6 @@ keepalive = 75
 # The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
 graceful_timeout = settings.longest_request_s
 
-# The seconds after which the master replaces a worker whose main loop has not reported to it. This does not limit
-# requests; the statement timeout of the database does.
-timeout = 30
-
 # The largest values that gunicorn allows, because URLs contain expressions of the query language. A longer search can
 # be sent by POST. app/serving/worker.py limits all header lines together.
 limit_request_line = 8190
@@ -90,11 +86,6 @@ limit_request_fields = 100
 # Off, because with sendfile a client that did not read the script of the documentation page blocked its whole worker.
 # The service has few files, and they are small.
 sendfile = False
-
-# Workers are not replaced after a number of requests: no leak is known, and a new worker starts with an empty pool. If
-# workers have to be replaced, set both variables, so that they do not restart together.
-max_requests = 0
-max_requests_jitter = 0
 
 # The folder of the files whose times tell the master that a worker is alive. It is in memory if possible, because on a
 # disk that syncs slowly, touching a file can block for longer than the timeout, and the master would kill a healthy
@@ -106,15 +97,9 @@ worker_tmp_dir = None if _memory is None else str(_memory)
 # suffice.
 control_socket_disable = True
 
-# The application logs each request, with facts that gunicorn does not know: route, project, correlation id.
-accesslog = None
-
-# Gunicorn's own messages go to standard error, warnings and errors only: the supervisor reports starts and stops.
-errorlog = "-"
+# Gunicorn's own messages are warnings and errors only. The supervisor reports starts and stops, and the application
+# logs requests.
 loglevel = "warning"
-
-# The name in the output of `ps`, if setproctitle is installed.
-proc_name = "sample-resource"
 
 # The application reads the headers of proxies, as TRUSTED_PROXIES allows. By default gunicorn would accept another
 # scheme and even another path from any client on this machine.

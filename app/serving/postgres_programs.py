@@ -18,6 +18,9 @@ from app.serving import EmbeddedError
 STORE = Path("/var/lib/sample-resource")
 """Under root, the folder for what PostgreSQL's account cannot reach in its own place: programs, and data."""
 
+SERVER_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+"""The whole environment of PostgreSQL's programs: no PG*, no LD_*, no secrets, one locale on every machine."""
+
 
 def find_programs() -> Path:
     """The folder with PostgreSQL's programs.
@@ -66,8 +69,3 @@ def _copied(package: Path) -> Path:
         finally:
             shutil.rmtree(made, ignore_errors=True)
     return copy / package.name
-
-
-def server_environment() -> dict[str, str]:
-    """The whole environment of PostgreSQL's programs: no PG*, no LD_*, no secrets, one locale on every machine."""
-    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}

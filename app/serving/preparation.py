@@ -25,7 +25,6 @@ def prepare(url: str, settings: Settings) -> str:
     If the database has no client yet, it creates the demo client, and the text contains the client's secret. The text
     contains a token of the demo client as long as this client is not revoked. The preparation can be repeated.
     """
-    package = package_of(settings)
     with connect(url, settings) as connection:
         demo_client: list[str] = []
         if clients.has_clients(connection):
@@ -42,7 +41,7 @@ def prepare(url: str, settings: Settings) -> str:
             with suppress(psycopg.Error):  # the database may be read-only, or a cluster without one of its machines
                 token = tokens.issue_token(connection, client_id, DEMO_SCOPES)
                 how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
-    addresses, warnings = package.banner(settings)
+    addresses, warnings = package_of(settings).banner(settings)
     return "\n".join(
         (
             f"Serving        {settings.base_url}",

@@ -145,10 +145,7 @@ def send_to_group(group: int, number: int) -> bool:
     """Send a signal to a process group. Return False if the group is empty. Signal 0 has no other effect."""
     try:
         os.killpg(group, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        # macOS raises this for a group in which only zombies are left.
+    except (ProcessLookupError, PermissionError):  # macOS raises the second for a group with only zombies left
         return False
     return True
 

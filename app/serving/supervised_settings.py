@@ -56,12 +56,12 @@ def _errors_end_the_start() -> Generator[None]:
     """End the start with one line for an error of the block."""
     from psycopg import Error
 
-    from app.database.migrate import MigrationFailed, UnsupportedServer
+    from app.database.migrate import MigrationFailed
 
     try:
         yield
     except Error as error:
         setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE the connection has failed
         sys.exit(f"error: {setting}{' '.join(str(error).split())}")
-    except (MigrationFailed, UnsupportedServer) as error:
+    except MigrationFailed as error:
         sys.exit(f"error: {error}")

@@ -1,7 +1,7 @@
 """Strict marshmallow fields for JSON bodies: they keep a value as it was sent, or refuse it, but do not convert it.
 
 A field refuses a value with a marshmallow ``ValidationError``. The message is a text if the structure is wrong (type,
-missing or unknown field), and a :class:`RefusedValue` if a value of the right type is not accepted.
+missing or unknown field), a :class:`RefusedValue` if a value of the right type is not accepted, or the fault itself.
 :func:`faults_of` converts the tree of messages to faults of the error catalogue, each with the path of its field.
 """
 
@@ -30,9 +30,6 @@ INTEGER_EXPECTED = "JSON Number without a fraction expected."
 BOOLEAN_EXPECTED = "JSON Boolean expected."
 ARRAY_EXPECTED = "JSON Array expected."
 
-INT32_MIN = -(2**31)
-INT32_MAX = 2**31 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class RefusedValue:
@@ -43,14 +40,6 @@ class RefusedValue:
 
     def __str__(self) -> str:
         return self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedSize:
-    """A message of a ``ValidationError`` about a value of the right type that has too many bytes as JSON text."""
-
-    size: int
-    at_most: int
 
 
 def refuse_value(value: Any, reason: str) -> NoReturn:
@@ -100,7 +89,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
 
 
 check_int64 = integer_check(INT64_MIN, INT64_MAX, "int64")
-check_int32 = integer_check(INT32_MIN, INT32_MAX, "int32")
+check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
@@ -186,18 +175,10 @@ def check_boolean(value: Any) -> bool:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A field of a JSON object, for :func:`read_object`.
-
-    :param name: the key of its value in the result.
-    :param if_null: the message for ``null`` if the field is required. None if the field is optional: then ``null``
-        counts as absent, because serializers in Java and C# send ``null`` for every unset field.
-    """
-
-    name: str
-    check: Check
-    if_null: str | None = None
+Member = tuple[str, Check, str | None]
+"""A field of a JSON object, for :func:`read_object`: the key of its value in the result, its check, and the message for
+``null`` if the field is required. None if the field is optional: then ``null`` counts as absent, because serializers in
+Java and C# send ``null`` for every unset field."""
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
@@ -210,15 +191,15 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
     given = cast("dict[str, Any]", value)
     kept: dict[str, Any] = {}
     refused: dict[str, Any] = {}
-    for public, member in members.items():
+    for public, (name, check, if_null) in members.items():
         item = given.get(public)
         if item is not None:
             try:
-                kept[member.name] = member.check(item)
+                kept[name] = check(item)
             except ValidationError as error:
                 refused[public] = error.messages
-        elif member.if_null is not None:
-            refused[public] = [member.if_null if public in given else MISSING]
+        elif if_null is not None:
+            refused[public] = [if_null if public in given else MISSING]
     if not given.keys() <= members.keys():
         # An unknown field that is null counts as absent, because a client with one class for all update actions sends
         # null for the fields of the other actions.
@@ -231,7 +212,7 @@ def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
 
 def object_check(checks: Mapping[str, Check]) -> Check:
     """Return a check for objects that have only these members, all optional, each with its own check."""
-    members = {name: Member(name, check) for name, check in checks.items()}
+    members: Mapping[str, Member] = {name: (name, check, None) for name, check in checks.items()}
     return lambda value: read_object(value, members)
 
 
@@ -360,7 +341,7 @@ class StrictSchema(Schema):
             if not isinstance(field, StrictField | NestedObject):
                 raise TypeError(f"{type(self).__name__}.{name} is neither a strict field nor a nested object.")
             if_null = str(field.error_messages["null"]) if field.required else None
-            self._members[field.data_key or name] = Member(name, field.check, if_null)
+            self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
         """Make the result of a load from the loaded fields. Subclasses return a frozen value."""
@@ -391,8 +372,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
         place = " -> ".join([step[:_LONGEST_STEP] for step in path])
         if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
-        elif isinstance(message, RefusedSize):
-            found.append(errors.size_fault(place, message.size, message.at_most))
+        elif isinstance(message, errors.Fault):
+            found.append(message)
         else:
             found.append(errors.shape_fault(f"{place}: {message}" if path else str(message)))
     return found

@@ -10,6 +10,3 @@ UUID_PATTERN = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 PROJECT_KEY_PATTERN = "[A-Za-z0-9_-]{1,64}"
 """The pattern of a project's key, which is the first segment of paths and the end of scopes."""
-
-CLIENT_ID_AT_MOST = 256
-"""The most characters of the id of an API client."""

@@ -10,6 +10,7 @@ number literal becomes one of
 """
 
 import json
+from collections import Counter
 from decimal import Decimal
 from math import copysign, isinf
 from typing import Any
@@ -72,11 +73,8 @@ def _constant(literal: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
-            seen.add(name)
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
     return members
 
 

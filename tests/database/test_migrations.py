@@ -13,7 +13,7 @@ from psycopg import sql
 
 from app.config import Settings
 from app.database import migrate
-from app.database.migrate import MigrationFailed, UnsupportedServer
+from app.database.migrate import MigrationFailed
 from app.extension import installed_package
 from tests.support.api import Api
 from tests.support.applications import open_app
@@ -165,7 +165,7 @@ def test_a_database_with_another_encoding_is_refused(cluster: Cluster, project: 
         connection.execute(
             sql.SQL("CREATE DATABASE {} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0").format(name)
         )
-    with pytest.raises(UnsupportedServer, match="the encoding SQL_ASCII; UTF8 is needed"):
+    with pytest.raises(MigrationFailed, match="the encoding SQL_ASCII; UTF8 is needed"):
         migrate.upgrade(cluster.conninfo_of(project))
 
 

@@ -195,7 +195,7 @@ def test_writes_that_are_stuck_stop_no_other_project(
                 stuck = [
                     pool.submit(hot.put, {"id": resource["id"], "objectTypeProperty": {}}) for _ in range(2 * pool_size)
                 ]
-                wait_until(lambda: database._admission.stats()["requests_waiting"] >= pool_size)
+                wait_until(lambda: database.admission.stats()["requests_waiting"] >= pool_size)
                 for number in range(10):
                     assert cool.create(key=f"cool-{number}")["key"] == f"cool-{number}"
                     assert cool.get(f"/key=cool-{number}").status_code == 200

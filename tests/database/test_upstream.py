@@ -19,7 +19,7 @@ from psycopg.pq import TransactionStatus
 WAIT = "LimitedConnection.wait and _wait_in_greenlet in app/database have to be adapted"
 CURSOR = "MeteredCursor.execute or .stream in app/database/pooled_connection.py has to be adapted"
 POOL = "app/database/pool.py has to be adapted"
-STATISTICS = "is_exhausted in app/database/pool.py and the pool's metrics in app/telemetry have to be adapted"
+STATISTICS = "is_exhausted in app/database/admission.py and the pool's metrics in app/telemetry have to be adapted"
 
 
 class RecordingConnection(psycopg.Connection[tuple[Any, ...]]):

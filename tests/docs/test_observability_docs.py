@@ -72,7 +72,7 @@ def test_docs_observability_lists_all_fields_of_a_log_line(
         held.__enter__()  # so that the request has to wait
 
         def release_when_it_waits() -> None:
-            wait_until(database.is_exhausted)
+            wait_until(lambda: database.admission.is_exhausted)
             held.__exit__(None, None, None)
 
         Thread(target=release_when_it_waits).start()

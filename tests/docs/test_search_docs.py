@@ -12,7 +12,7 @@ from flask import Flask
 from app.query.filters.resolver import FACETS_AT_MOST, RANGES_AT_MOST
 from app.query.language import TERMS_AT_MOST
 from app.resource.model import FACET_TERMS_AT_MOST
-from app.resource.searching.search_params import CHARACTERS_AT_MOST, REPEATED_TERMS_AT_MOST
+from app.resource.params import CHARACTERS_AT_MOST, REPEATED_TERMS_AT_MOST
 from app.resource.searching.words import WORDS_AT_MOST
 from app.values.parameters import LENGTH_AT_MOST
 from tests.support.api import Api

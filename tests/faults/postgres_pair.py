@@ -16,7 +16,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.postgres_programs import server_environment
+from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from tests.support.ports import free_port
 from tests.support.waiting import wait_until
 
@@ -133,7 +133,7 @@ class PostgresPair:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = processes.run_as(self._user, [str(self.programs / program), *arguments], server_environment())
+        done = processes.run_as(self._user, [str(self.programs / program), *arguments], SERVER_ENVIRONMENT)
         assert done.returncode == 0, f"{program}: {done.stderr}"
 
     def _log_of(self, server: int) -> Callable[[], str]:
@@ -149,7 +149,7 @@ class PostgresPair:
 
     def _sign_as_standby(self, server: int) -> None:
         path = self.folder / _NAMES[server] / "standby.signal"
-        done = processes.run_as(self._user, ["/usr/bin/touch", str(path)], server_environment())
+        done = processes.run_as(self._user, ["/usr/bin/touch", str(path)], SERVER_ENVIRONMENT)
         assert done.returncode == 0, done.stderr
 
     def _start(self, server: int) -> psutil.Process:
@@ -165,7 +165,7 @@ class PostgresPair:
         with (self.folder / f"{data.name}.log").open("wb") as log:
             process = processes.spawn(
                 [str(self.programs / "postgres"), "-D", str(data), *options],
-                environment=server_environment(),
+                environment=SERVER_ENVIRONMENT,
                 folder=Path("/"),
                 output=log.fileno(),
                 user=self._user,

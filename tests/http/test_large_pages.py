@@ -9,7 +9,7 @@ from flask import Flask
 from app import errors
 from app.database.connection import Connection
 from app.http.large_pages import LARGE_BYTES, PagesUnderWay
-from app.routes import resource, search
+from app.routes import resource
 from tests.resource.test_page_size import LISTS, insert
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
@@ -50,8 +50,7 @@ def test_every_page_counts(
 ) -> None:
     api = Api(app, project, token_for(f"view_test:{project}", f"view_products:{project}"))
     insert(connection, api.project, *[65_000] * 17)
-    for routes in (resource, search):
-        monkeypatch.setattr(routes, "pages_under_way", PagesUnderWay(process_bytes=2**30, project_bytes=LARGE_BYTES))
+    monkeypatch.setattr(resource, "pages_under_way", PagesUnderWay(process_bytes=2**30, project_bytes=LARGE_BYTES))
     method = "POST" if path == "/product-projection-search" else "GET"
     refused = api.request(method, f"{path}?limit=17")
     assert (refused.status_code, codes(refused)) == (503, ["OverCapacity"])

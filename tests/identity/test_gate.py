@@ -17,13 +17,13 @@ from tests.support.fixtures import TokenFor
 PUBLIC = {
     # 404 but for browsers
     *(f"{method} {path}" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") for path in ("/", "/sandbox")),
-    "GET /docs",
-    "GET /docs/<any:asset>",
-    "GET /docs/specification",
+    *(
+        f"{method} {path}"
+        for method in ("GET", "HEAD")
+        for path in ("/docs", "/docs/<any:asset>", "/docs/specification", "/llms.txt", "/openapi.json")
+    ),
     "GET /health/live",
     "GET /health/ready",
-    "GET /llms.txt",
-    "GET /openapi.json",
     "POST /oauth/introspect",
     "POST /oauth/revoke",
     "POST /oauth/token",

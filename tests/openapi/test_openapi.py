@@ -12,9 +12,8 @@ from app.config import Settings
 from app.errors import CATALOGUE
 from app.http.bodies import JSON
 from app.identity.scopes import SCOPE_NAMES
-from app.openapi.examples import ANSWER_EXAMPLES
+from app.openapi.examples import ANSWER_EXAMPLES, PARTS
 from app.openapi.marks import operation_of
-from app.openapi.parts import PARTS
 from app.resource.model import FACET_TERMS_AT_MOST, KEY_PATTERN, TOTAL_AT_MOST
 from app.values.json_fields import STORABLE_TEXT
 from app.values.patterns import PROJECT_KEY_PATTERN

@@ -13,7 +13,7 @@ from app.errors import FAULTS_AT_MOST, ApiError
 from app.query.filters.parser import parse_facet, parse_filter
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.language import TERMS_AT_MOST
-from app.resource.searching.search_params import SearchSchema
+from app.resource.params import SearchSchema
 from app.values.parameters import LENGTH_AT_MOST
 from tests.support.effort import assert_under_50_ms, assert_under_100_ms
 

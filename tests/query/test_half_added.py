@@ -9,9 +9,10 @@ from lark import Lark
 
 from app.query.fields import Projection
 from app.query.language import Language, TreeMaker
-from app.query.predicate.ast import And, Condition, Parsed
 from app.query.predicate.compiler import compile_condition
+from app.query.predicate.conditions import Condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
+from app.query.predicate.parser import And, Parsed
 from app.query.predicate.resolver import read
 from tests.support.api import Api
 from tests.support.predicates import ask

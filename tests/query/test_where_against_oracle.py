@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.query.fields import Projection
-from app.query.predicate.ast import And, Atom, Literal, Name, Nested, Not, Operand, Or, Parsed, Variable
+from app.query.language import Literal
 from app.query.predicate.compiler import compile_condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
-from app.query.predicate.parser import parse
+from app.query.predicate.parser import And, Atom, Name, Nested, Not, Operand, Or, Parsed, Variable, parse
 from app.query.predicate.resolver import read
 from tests.support.generated import examples
 from tests.support.oracle import (

@@ -7,11 +7,10 @@ from werkzeug.datastructures import MultiDict
 
 from app.database.admission import Lane
 from app.query.predicate import resolver
-from app.resource.params import FilteredListSchema, SortedListSchema
+from app.resource.params import FilteredListSchema, SearchSchema, SortedListSchema
 from app.resource.reading import reads
-from app.resource.reading.lanes import FAR_OFFSET, lane_of_existence, lane_of_page
+from app.resource.reading.listing import FAR_OFFSET, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON
-from app.resource.searching.search_params import SearchSchema
 from app.resource.searching.searches import page_of_search
 
 LISTS = {

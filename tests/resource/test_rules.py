@@ -150,9 +150,3 @@ def test_an_object_type_keeps_the_texts_of_the_fields_that_are_not_replaced() ->
     )
     assert stored.merged_with(ObjectType()) == stored
     assert ObjectType().merged_with(stored) == stored
-
-
-def test_the_items_of_an_array_are_read() -> None:
-    stored = ObjectType('{"arrayOfStringExample":["a"]}')
-    assert stored.items("arrayOfStringExample") == ["a"]
-    assert list(stored.items("arrayOfIntExample")) == []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.resource.searching.search_params import SearchFormSchema
+from app.resource.params import SearchFormSchema
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
 
@@ -92,7 +92,7 @@ def test_forms_are_bounded(api: Api) -> None:
         ),
         (
             "key:exists",
-            "Syntax error while parsing 'key:exists'. Invalid input 'e', expected primitive value, 'range' or 'subtree'"
+            "Syntax error while parsing 'key:exists'. Invalid input 'e', expected primitive value or 'range'"
             " (line 1, column 5):\nkey:exists\n    ^",
         ),
         (

@@ -16,7 +16,7 @@ from app.database import migrate
 from app.query.fields import SORTABLE, Index
 from app.query.filters.resolver import read_facets, read_filters
 from app.query.predicate import resolver
-from app.query.predicate.ast import Condition
+from app.query.predicate.conditions import Condition
 from app.resource.model import Paging, Search, SearchText, SortTerm
 from app.resource.reading import reads
 from app.resource.reading.listing import Selected

@@ -109,7 +109,7 @@ def test_readiness_does_not_wait_behind_requests_for_tokens(
         with database.connection():
             waiting = Thread(target=ask_for_a_token)
             waiting.start()
-            wait_until(lambda: database._admission.stats()["requests_waiting"] == 1)
+            wait_until(lambda: database.admission.stats()["requests_waiting"] == 1)
             answer, _ = ready(app)
         waiting.join()
     assert answer.status_code == 200, answer.get_json()

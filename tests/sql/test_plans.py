@@ -9,12 +9,11 @@ from app.database.admission import Lane
 from app.query.fields import SORTABLE, Projection
 from app.query.object_fields import SEARCHED
 from app.query.predicate import resolver
-from app.query.predicate.ast import Condition
 from app.query.predicate.compiler import compile_condition
+from app.query.predicate.conditions import Condition
 from app.resource.model import Paging, SortTerm
 from app.resource.reading import reads as reading
-from app.resource.reading.lanes import lane_of_existence, lane_of_page
-from app.resource.reading.listing import Page, Selected, terms_of
+from app.resource.reading.listing import Page, Selected, lane_of_existence, lane_of_page, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.values.strict_json import encode
 from tests.support.plans import (

@@ -11,7 +11,7 @@ import pytest
 
 from app.serving import processes
 from app.serving.data_folder import find_data_folder
-from app.serving.postgres_programs import server_environment
+from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from tests.support.waiting import wait_until
 
 ROOT = os.geteuid() == 0
@@ -49,7 +49,7 @@ def start_orphan(folder: Path) -> subprocess.Popen[bytes]:
     settings = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
     orphan = processes.spawn(
         [data.program("postgres"), "-D", str(data.cluster), *settings],
-        environment=server_environment(),
+        environment=SERVER_ENVIRONMENT,
         folder=Path("/"),
         output=subprocess.DEVNULL,
         user=data.user,

@@ -21,7 +21,7 @@ def object_types(values: Values, at_most: int | None = None) -> st.SearchStrateg
 
 def _items(row: ArrayField, values: Values, at_most: int | None) -> st.SearchStrategy[list[Any]]:
     if row.type is None:
-        members = {member.name: values[member.type] for member in row.members}
+        members = {name: values[member] for name, member in row.members.items()}
         item: st.SearchStrategy[Any] = st.fixed_dictionaries({}, optional=members)
     else:
         item = values[row.type] if row.type in values else st.sampled_from(row.example)

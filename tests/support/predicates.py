@@ -15,7 +15,7 @@ OPERATIONS = {**OPERATORS, **NEGATIONS}
 
 EXAMPLES = {
     **{row.name: row.example[0] for row in OBJECT_FIELDS if row.type is not None},
-    **{member.name: row.example[0][member.name] for row in OBJECT_FIELDS for member in row.members},
+    **{name: row.example[0][name] for row in OBJECT_FIELDS for name in row.members},
     "id": "00000000-0000-4000-8000-000000000001",
     "key": "the-key",
     "version": 1,

@@ -1,12 +1,60 @@
-"""Parses filters and facets to the trees of :mod:`app.query.filters.ast`."""
+"""Parses filters and facets to trees."""
 
+from dataclasses import dataclass
 from typing import cast
 
 from lark import Token, v_args
 
-from app.query.filters.ast import ParsedFacet, ParsedFilter, Presence, Range, Ranges, Subtree, Values
-from app.query.language import Language, Literal, TreeMaker, position_of, text_of
-from app.query.predicate.ast import Name
+from app.query.language import Language, Literal, TreeMaker, position_of
+from app.query.predicate.parser import Name
+
+# The tree of a filter or facet. Positions are offsets into the text, counted from 0. Comparisons ignore them.
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The expression that the field has one of these values."""
+
+    items: tuple[Literal, ...]
+
+
+Range = tuple[Literal | None, Literal | None]
+"""A range between two bounds. None is an open end, which is written ``*``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The expression that the field has a value in one of these ranges."""
+
+    items: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """The expression ``exists`` or ``missing``: the field has a value, or it has none."""
+
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFilter:
+    """A parsed filter, ``path: expression``."""
+
+    path: Name
+    expression: Values | Ranges | Presence
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFacet:
+    """A parsed facet, ``path[: expression] [as alias] [counting products]``."""
+
+    path: Name
+    expression: Values | Ranges | None
+    alias: str | None
+    counting_products: bool
+
+
+# Parsing
 
 
 def parse_filter(text: str) -> ParsedFilter:
@@ -41,17 +89,14 @@ class _TreeMaker(TreeMaker):
     def counting(self) -> bool:
         return True
 
-    def values(self, *items: Literal | Subtree) -> Values:
+    def values(self, *items: Literal) -> Values:
         return Values(items)
-
-    def subtree(self, root: Token) -> Subtree:
-        return Subtree(text_of(root.value), position_of(root))
 
     def ranges(self, *items: Range) -> Ranges:
         return Ranges(items)
 
     def range(self, low: Literal | None, high: Literal | None) -> Range:
-        return Range(low, high)
+        return low, high
 
     def open(self) -> None:
         return None

@@ -5,31 +5,27 @@ All faults are collected, so that one answer lists all of them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from marshmallow import ValidationError
 
 from app import errors
 from app.query.fields import RESOURCE, Field
-from app.query.filters.ast import (
-    Bounds,
-    Facet,
-    FieldPath,
-    Filter,
+from app.query.filters.parser import (
     ParsedFacet,
     ParsedFilter,
     Presence,
     Range,
     Ranges,
-    Subtree,
     Values,
+    parse_facet,
+    parse_filter,
 )
-from app.query.filters.parser import parse_facet, parse_filter
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
 from app.query.messages import refused_literal, shown, similar_or_all, unknown_field
-from app.query.predicate.ast import AllOf, AnyOf, Condition, HasElement, Holds, Name
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, HasElement, Holds
 from app.query.predicate.operators import OPERATORS, Operator
+from app.query.predicate.parser import Name
 from app.values.strict_json import HugeNumber
 
 FACETS_AT_MOST = 50
@@ -37,6 +33,51 @@ FACETS_AT_MOST = 50
 
 RANGES_AT_MOST = 100
 """The most ranges of a facet. One scan counts all of them."""
+
+# The resolved tree
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """The field that a path names. If the field is a member of an array's elements, ``element_of`` is the array."""
+
+    field: Field
+    element_of: Field | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on the field that a path names.
+
+    :param terms: the number of its values and ranges; ``exists`` and ``missing`` count as one.
+    """
+
+    path: FieldPath
+    condition: Condition
+    terms: int
+
+
+Bounds = tuple[Value | None, Value | None]
+"""A range. A facet counts values from the first bound to less than the second; a filter includes the second. None is an
+open end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A facet: it counts resources by the values of a field.
+
+    :param groups: a condition to count the resources that fulfil it; ranges to count the resources with a value in
+        each, with statistics of these values; None to count the resources with each value that occurs.
+    :param counting_products: whether the result repeats each count as ``productCount``.
+    """
+
+    name: str
+    path: FieldPath
+    groups: Condition | tuple[Bounds, ...] | None
+    counting_products: bool
+
+
+# Reading
 
 _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 
@@ -132,8 +173,6 @@ class _Resolver:
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]
                 return AnyOf(tuple(self._in_range(target, bounds) for bounds in ranges))
-            case _:
-                assert_never(expression)
 
     def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
         """The condition that a field has a value, or has none.
@@ -147,7 +186,7 @@ class _Resolver:
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
     def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
-        compared = [(">=", bounds.low), ("<=", bounds.high)]
+        compared = zip((">=", "<="), bounds, strict=True)
         both = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
         if not both:
             return self._presence(target, exists=True)
@@ -170,42 +209,32 @@ class _Resolver:
             self._refuse_object(target, path, "no facet")
             return None
         groups: Condition | tuple[Bounds, ...] | None = None
-        match parsed.expression:
-            case Values() as values:
-                groups = self.condition(target, path, values)
-            case Ranges(items):
-                if not target.field.kind.amount:
-                    self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
-                    return None
-                if len(items) > RANGES_AT_MOST:
-                    self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
-                    return None
-                groups = tuple(self._bounds(target, path, item) for item in items)
-            case None:
-                pass
-            case _:
-                assert_never(parsed.expression)
+        if isinstance(parsed.expression, Values):
+            groups = self.condition(target, path, parsed.expression)
+        elif parsed.expression is not None:
+            items = parsed.expression.items
+            if not target.field.kind.amount:
+                self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
+                return None
+            if len(items) > RANGES_AT_MOST:
+                self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
+                return None
+            groups = tuple(self._bounds(target, path, item) for item in items)
         return Facet(parsed.alias or path.text, target, groups, parsed.counting_products)
 
     # Both
 
-    def _values(self, target: FieldPath, path: Name, items: Sequence[Literal | Subtree]) -> tuple[Value, ...]:
-        found: list[Value] = []
-        for item in items:
-            if isinstance(item, Subtree):
-                self._fault(f"The field '{path.text}' is no hierarchy, it takes no 'subtree'.", item.position)
-            else:
-                value = self._value(target, path, item)
-                if value is not None:
-                    found.append(value)
-        return tuple(found)
+    def _values(self, target: FieldPath, path: Name, items: Sequence[Literal]) -> tuple[Value, ...]:
+        found = [self._value(target, path, item) for item in items]
+        return tuple([value for value in found if value is not None])
 
     def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
-        low = None if item.low is None else self._bound(target, path, item.low)
-        high = None if item.high is None else self._bound(target, path, item.high)
-        return Bounds(low, high)
+        low, high = item
+        return self._bound(target, path, low), self._bound(target, path, high)
 
-    def _bound(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
+    def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
+        if literal is None:
+            return None
         if isinstance(literal.value, HugeNumber):
             self._fault(f"The bound {shown(literal.value)} is a number that no double can hold.", literal.position)
             return None

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isinf
-from typing import Any, LiteralString, NamedTuple, TypeGuard, assert_never, cast
+from typing import Any, LiteralString, TypeGuard, assert_never
 from uuid import UUID
 
-from app.errors import unreachable
 from app.query import kinds
 from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
-from app.query.predicate.ast import AllOf, AnyOf, Condition, Contains, HasElement, Holds
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, Contains, HasElement, Holds
 from app.query.predicate.operators import Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
 from app.values.strict_json import encode
@@ -85,13 +84,9 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 
 def _has_value(document: Any) -> bool:
     """Whether a document has any scalar value. The GIN index has no entries of empty arrays and objects."""
-    match document:
-        case dict():
-            return any(map(_has_value, cast("dict[str, Any]", document).values()))
-        case list():
-            return any(map(_has_value, cast("list[Any]", document)))
-        case _:
-            return True
+    if isinstance(document, dict | list):
+        return any(map(_has_value, document.values() if isinstance(document, dict) else document))
+    return True
 
 
 def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
@@ -267,9 +262,9 @@ class _Compiler:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _has_element(self, condition: HasElement) -> ClauseTerm:
-        test = self._element_test(condition.condition)
-        path = f"$.{condition.field.name}[*] ? ({test.jsonpath})"
-        finds_few = test.finds_few and not condition.negated
+        test, finds_few = self._element_test(condition.condition)
+        path = f"$.{condition.field.name}[*] ? ({test})"
+        finds_few = finds_few and not condition.negated
         text = self._found_by(path) if finds_few else self._exists(path)
         text = _two_valued(text, absent=False, negated=condition.negated)
         return ClauseTerm(text, by_gin=True, finds_few=finds_few)
@@ -278,18 +273,16 @@ class _Compiler:
         match condition:
             case AllOf(conditions):
                 tests = [self._element_test(inner) for inner in conditions]
-                jsonpath = " && ".join([f"({test.jsonpath})" for test in tests])
-                return _ElementTest(jsonpath, any(test.finds_few for test in tests))
+                return " && ".join([f"({test})" for test, _ in tests]), any(finds_few for _, finds_few in tests)
             case AnyOf(conditions):
                 tests = [self._element_test(inner) for inner in conditions]
-                jsonpath = " || ".join([f"({test.jsonpath})" for test in tests])
-                return _ElementTest(jsonpath, all(test.finds_few for test in tests))
+                return " || ".join([f"({test})" for test, _ in tests]), all(finds_few for _, finds_few in tests)
             case Holds(of, operator, values, negated):
                 test = _any_of(operator.member, "@" if of.is_array else f"@.{of.name}", values)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
-                return _ElementTest(f"!({test})" if negated else test, finds_few)
+                return f"!({test})" if negated else test, finds_few
             case _:
-                return unreachable("elements have no arrays")
+                raise AssertionError("elements have no arrays")
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL condition that a jsonpath finds something, in a form that no index serves.
@@ -334,7 +327,7 @@ def parameter_of(value: Value) -> SqlParameter:
 
 def _json(value: Value) -> str:
     if isinstance(value, UUID | datetime):
-        unreachable("documents hold texts and numbers")
+        raise AssertionError("documents hold texts and numbers")
     return encode(value) if isinstance(value, str) else number_text(value)
 
 
@@ -345,14 +338,9 @@ def _document(name: str, values: Sequence[Value]) -> str:
 # Conditions on elements, as jsonpath
 
 
-class _ElementTest(NamedTuple):
-    """A condition on elements, as the filter expression of a jsonpath.
-
-    :param finds_few: whether an index finds the elements that fulfil it, by values that they must have.
-    """
-
-    jsonpath: str
-    finds_few: bool
+_ElementTest = tuple[str, bool]
+"""A condition on elements as the filter expression of a jsonpath, and whether an index finds the elements that fulfil
+it, by values that they must have."""
 
 
 def _any_of(member: str, it: str, values: Sequence[Value]) -> str:

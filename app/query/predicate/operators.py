@@ -60,8 +60,6 @@ class Operator:
         return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)
 
 
-_ORDERS: tuple[LiteralString, ...] = ("<", ">", "<=", ">=")
-
 _ROWS = (
     Operator(
         "=",
@@ -88,7 +86,7 @@ _ROWS = (
             member=f"{{it}} {sign} {{value}}",
             indexed=Index.ORDER,
         )
-        for sign in _ORDERS
+        for sign in ("<", ">", "<=", ">=")
     ),
     Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY, indexed=Index.VALUES),
     Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL, indexed=Index.VALUES),

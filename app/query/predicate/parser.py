@@ -1,12 +1,81 @@
-"""Parses predicates to the tree of :mod:`app.query.predicate.ast`."""
+"""Parses predicates to trees.
 
+Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
+only in white space have equal trees.
+"""
+
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lark import Token, v_args
 
-from app.query.language import Language, TreeMaker, position_of
-from app.query.predicate.ast import And, Atom, Name, Nested, Not, Operand, Or, Parsed, Variable
+from app.query.language import Language, Literal, TreeMaker, position_of
 from app.query.predicate.operators import NEGATIONS, OPERATORS
+
+# The tree
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The name of a field, without backticks; in a filter or facet, the path to a field."""
+
+    text: str
+    position: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The variable ``:name``, whose values are in the query string."""
+
+    name: str
+    position: int = field(compare=False)
+
+
+Operand = Literal | Variable
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """The term ``a and b ...``: it holds if all of its terms hold."""
+
+    terms: tuple["Parsed", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """The term ``a or b ...``: it holds if at least one of its terms holds."""
+
+    terms: tuple["Parsed", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The term ``not a``: it holds if its term does not hold."""
+
+    term: "Parsed"
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A term on the fields of an object, or on the fields of one element of an array."""
+
+    name: Name
+    term: "Parsed"
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A comparison: a field, the token of an operator, and the operands."""
+
+    name: Name
+    operator: str
+    operands: tuple[Operand, ...]
+
+
+Parsed = And | Or | Not | Nested | Atom
+
+
+# Parsing
 
 
 def parse(text: str) -> Parsed:
@@ -32,11 +101,8 @@ class _TreeMaker(TreeMaker):
     def conjunction(self, *terms: Parsed) -> Parsed:
         return And(terms)
 
-    def negation(self, term: Parsed) -> Parsed:
-        return Not(term)
-
-    def nested(self, name: Name, term: Parsed) -> Parsed:
-        return Nested(name, term)
+    negation = Not
+    nested = Nested
 
     def comparison(self, name: Name, token: Token, operand: Operand) -> Parsed:
         return Atom(name, token.value, (operand,))

@@ -11,23 +11,9 @@ from app.query.fields import RESOURCE, Field
 from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, place, trees_of
 from app.query.messages import plus_hint, refused_literal, shown, unknown_field
-from app.query.predicate.ast import (
-    AllOf,
-    And,
-    AnyOf,
-    Atom,
-    Condition,
-    HasElement,
-    Holds,
-    Name,
-    Nested,
-    Not,
-    Or,
-    Parsed,
-    Variable,
-)
+from app.query.predicate.conditions import AllOf, AnyOf, Condition, HasElement, Holds
 from app.query.predicate.operators import NEGATIONS, OPERATORS, Arity, Operator, tokens_of
-from app.query.predicate.parser import parse
+from app.query.predicate.parser import And, Atom, Name, Nested, Not, Or, Parsed, Variable, parse
 
 Variables = Mapping[str, Sequence[str]]
 """The texts of each variable, as the query string contains them."""

@@ -19,12 +19,13 @@ from functools import cached_property
 from typing import LiteralString, NamedTuple
 
 from app import errors
+from app.database.admission import Lane
 from app.database.connection import Connection
 from app.query.fields import RESOURCE, Field, Projection
 from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
-from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, TOTAL_AT_MOST, Paging, SortTerm
+from app.resource.resource_json import concatenated, member
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
 """The most matches that are counted, as a literal and not as a parameter: if the planner does not know the value of a
@@ -174,7 +175,7 @@ class Page:
         paging = {"limit": self.paging.limit, "offset": self.paging.offset}
         made = connection.execute(statement, parameters | paging).pgresult
         if made is None:
-            errors.unreachable("a query has a result")
+            raise AssertionError("a query has a result")
         count = made.ntuples - 1
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:
@@ -295,3 +296,28 @@ def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
     *others, last = terms
     columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
     return ", ".join([*columns, last.ordered("r.id")])
+
+
+# The lane of a read: slow if it may read much of a project without an index. Fields (``indexed``) and operators say
+# which conditions an index serves, and the compiler marks each term and each order accordingly. One condition that an
+# index serves makes a selection fast, because all conditions have to hold.
+
+FAR_OFFSET = 1_000
+"""The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
+before it."""
+
+
+def lane_of_existence(selected: Selected) -> Lane:
+    """The lane of an existence check, which finds out whether at least one resource is selected."""
+    is_found = not selected.clauses or selected.finds_few or selected.side_by_side_in is not None
+    return Lane.FAST if is_found else Lane.SLOW
+
+
+def lane_of_page(page: Page) -> Lane:
+    """The lane of a page. A page with facets is slow, because facets count all selected resources."""
+    first, last = page.terms[0], page.terms[-1]
+    # The last term is the id. The index of a field sorts the resources with equal values by id.
+    is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
+    is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
+    is_near = page.paging.offset <= FAR_OFFSET
+    return Lane.FAST if is_ordered and is_found and is_near and not page.facet_queries else Lane.SLOW

@@ -4,8 +4,8 @@ from typing import LiteralString
 
 from app.database.connection import Connection
 from app.query.fields import Projection
-from app.query.predicate.ast import Condition
 from app.query.predicate.compiler import compile_condition
+from app.query.predicate.conditions import Condition
 from app.resource.model import Paging, Representation, is_id, is_key
 from app.resource.reading import listing
 from app.resource.reading.listing import Page, Selected

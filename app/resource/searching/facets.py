@@ -8,35 +8,26 @@ Every query consists of parts that PostgreSQL can divide among parallel workers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import ceil, inf
 from typing import Any, LiteralString
 
-from app import errors
 from app.query.fields import DOCUMENT, Projection
-from app.query.filters.ast import Bounds, Facet, FieldPath
+from app.query.filters.resolver import Bounds, Facet, FieldPath
 from app.query.kinds import NUMBER_JSON, TEXT, Value
 from app.query.predicate.compiler import compile_condition, hidden_from_planner, number_text, parameter_of
 from app.query.sql_text import Parameters, literal
-from app.resource.json_text import concatenated, member, members, object_, text_member
 from app.resource.model import FACET_TERMS_AT_MOST
+from app.resource.resource_json import concatenated, member, members, object_, text_member
 from app.values.strict_json import INT64_MAX, INT64_MIN
 
 _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The resources that a facet counts.
-
-    :param where: SQL that selects the resources ``r``.
-    :param projection: the projection in which their values are counted.
-    """
-
-    where: LiteralString
-    projection: Projection
+Counted = tuple[LiteralString, Projection]
+"""The resources that a facet counts: SQL that selects the resources ``r``, and the projection in which their values are
+counted."""
 
 
 def compile_facet(
@@ -53,10 +44,11 @@ def compile_facet(
         case tuple():
             return _ranges(facet, facet.groups, counted, prefix, parameters)
         case condition:
-            clause = compile_condition(condition, counted.projection, prefix)
+            where, projection = counted
+            clause = compile_condition(condition, projection, prefix)
             parameters |= clause.parameters
             result = object_(text_member("type", "'filter'"), _count(facet, "count(*)"))
-            return f"SELECT {result} AS json FROM resource r WHERE {counted.where} AND {clause.text}"
+            return f"SELECT {result} AS json FROM resource r WHERE {where} AND {clause.text}"
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
@@ -70,7 +62,7 @@ def _count(facet: Facet, count: LiteralString) -> LiteralString:
 
 def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, one in each row; NULL for a resource without values."""
-    where, projection = counted.where, counted.projection
+    where, projection = counted
     if not path.field.counted_as:
         return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
@@ -80,7 +72,7 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, each with the resource's next greater value or NULL."""
-    where, projection = counted.where, counted.projection
+    where, projection = counted
     if not path.field.counted_as:
         value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
@@ -241,8 +233,8 @@ def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
     no bigint can hold is an open end, or leaves no integer in the range.
     """
     if cast != "bigint":
-        return bounds.low, bounds.high
-    low, high = _number_or(-inf, bounds.low), _number_or(inf, bounds.high)
+        return bounds
+    low, high = _number_or(-inf, bounds[0]), _number_or(inf, bounds[1])
     if low > INT64_MAX or high <= INT64_MIN:
         return INT64_MAX, INT64_MAX  # no integer is at least this and less than this
     return None if low < INT64_MIN else ceil(low), None if high > INT64_MAX else ceil(high)
@@ -254,19 +246,17 @@ def _number_or(open_end: float, bound: Value | None) -> int | float:
 
 def _bounds_json(bounds: Bounds) -> str:
     """The members that name a range in an answer, with a comma after each. An open end is 0 and ``""``."""
-    low, high = _bound(bounds.low), _bound(bounds.high)
+    low, high = map(_bound, bounds)
     return f'"from":{low or 0},"fromStr":"{low}","to":{high or 0},"toStr":"{high}",'
 
 
 def _bound(value: Value | None) -> str:
     """A bound as a JSON number: for a time, the milliseconds since 1970; for an open end, an empty text."""
-    match value:
-        case None:
-            return ""
-        case datetime():
-            microseconds = (value - _EPOCH) // timedelta(microseconds=1)
-            return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)
-        case int() | float():
-            return number_text(value)
-        case _:
-            return errors.unreachable("only numbers and times have ranges")
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        microseconds = (value - _EPOCH) // timedelta(microseconds=1)
+        return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)
+    if isinstance(value, int | float):
+        return number_text(value)
+    raise AssertionError("only numbers and times have ranges")

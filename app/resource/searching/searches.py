@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from app.query.fields import MATCHES, WORDS_TO_RANK, Projection
-from app.query.filters.ast import Filter
+from app.query.filters.resolver import Filter
 from app.query.predicate.compiler import Clause, ClauseTerm, compile_condition, hidden_from_planner
 from app.query.sql_text import Parameters, numbered, placeholder
-from app.resource.json_text import concatenated, member
 from app.resource.model import FACET_BYTES_AT_MOST, Search
 from app.resource.reading.listing import BY_ID, Page, Selected, Term, terms_of
-from app.resource.resource_json import PROJECTION_JSON
-from app.resource.searching.facets import Counted, compile_facet
+from app.resource.resource_json import PROJECTION_JSON, concatenated, member
+from app.resource.searching.facets import compile_facet
 from app.resource.searching.words import Expansion
 from app.values.strict_json import encode
 
@@ -75,8 +74,8 @@ def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
-    for number, word in enumerate(texts.ranked):
-        for name, tsquery in zip(names, (word.exact, word.stemmed), strict=True):
+    for number, (exact, stemmed, _) in enumerate(texts.ranked):
+        for name, tsquery in zip(names, (exact, stemmed), strict=True):
             if tsquery is not None:
                 parameter = numbered(name, number)
                 parameters[parameter] = tsquery
@@ -107,8 +106,7 @@ def _facets(
         parameters |= narrowed.parameters
         name = numbered("facet", number)
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
-        counted = Counted(narrowed.where, query.projection)
-        facet_query = compile_facet(facet, counted, name, parameters, bytes_at_most)
+        facet_query = compile_facet(facet, (narrowed.where, query.projection), name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
         results.append(placeholder(name))
         results.append(f"(SELECT f.json FROM {name} f)")

@@ -37,19 +37,10 @@ other language, a search uses ``simple``.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class AskedWord:
-    """One word of a search, as the text of a ``tsquery`` for each way to match it.
-
-    :param exact: the word as it is written, in lower case.
-    :param stemmed: all words of the project with the same stem; None if there is none.
-    :param matching: all words of the project with the same stem or, in a fuzzy search, with a similar spelling; None if
-        there is none.
-    """
-
-    exact: str
-    stemmed: str | None
-    matching: str | None
+AskedWord = tuple[str, str | None, str | None]
+"""One word of a search, as the text of a ``tsquery`` for each way to match it: the word as it is written, in lower
+case; all words of the project with the same stem; all words with the same stem or, in a fuzzy search, with a similar
+spelling. None if there is no such word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +55,12 @@ class Expansion:
     @property
     def tsquery(self) -> str | None:
         """The text of the ``tsquery`` for the resources that match all words; None if no resource can match."""
-        return " & ".join([f"({word.matching})" for word in self.asked]) or None
+        return " & ".join([f"({matching})" for _, _, matching in self.asked]) or None
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
         """The words that give points for relevance; none if every word matches only as it is written."""
-        return self.asked if any(word.matching != word.exact for word in self.asked) else ()
+        return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None) -> Expansion:
@@ -94,14 +85,14 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
         },
     ).fetchone()
     if row is None:
-        errors.unreachable("a select without FROM has one row")
-    word_counts, all_found, asked = cast("tuple[list[int], bool, list[list[str | None]]]", row)
+        raise AssertionError("a select without FROM has one row")
+    word_counts, all_found, asked = cast("tuple[list[int], bool, list[AskedWord]]", row)
     too_many = text_beyond(WORDS_AT_MOST, texts, word_counts)
     if too_many is not None:
         raise _invalid_text(too_many, f"The texts of a search may have {WORDS_AT_MOST} words in all.")
     if not all_found:
         return Expansion(())
-    expansion = Expansion(tuple([AskedWord(exact or "", stemmed, matching) for exact, stemmed, matching in asked]))
+    expansion = Expansion(tuple([(exact, stemmed, matching) for exact, stemmed, matching in asked]))
     tsquery = expansion.tsquery or ""
     if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
         raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")

@@ -6,20 +6,9 @@ They execute no SQL.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NoReturn
 
 from app import errors
-from app.resource.model import (
-    ById,
-    ByKey,
-    Caller,
-    NewResource,
-    OwnYoungest,
-    Preconditions,
-    Resource,
-    Target,
-    raise_if_too_large,
-)
+from app.resource.model import ById, ByKey, Caller, NewResource, Preconditions, Resource, Target, raise_if_too_large
 from app.resource.preconditions import raise_if_refused
 
 
@@ -42,26 +31,21 @@ class Write:
 def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     """Return the resource after a write.
 
-    :param found: the stored target of the write; None if it does not exist.
-    :raises ApiError: 404, 409, 412 or 400.
-    """
-    return _creation(write) if found is None else _change(found, write)
-
-
-def _change(stored: Resource, write: Write) -> Resource:
-    """Return a stored resource after a write.
-
-    It is equal to ``stored`` if nothing changes. Otherwise its version is that of ``stored`` plus one, whatever version
+    It is equal to ``found`` if nothing changes. Otherwise its version is that of ``found`` plus one, whatever version
     ``write.change`` returns.
 
-    :raises ApiError: 412 or 409, in this order; 400 if the resource would be too large.
+    :param found: the stored target of the write; None if it does not exist.
+    :raises ApiError: 404 if it is neither found nor created; 412 or 409, in this order; 400 if the resource would be
+        too large.
     """
-    raise_if_refused(write.conditions, str(stored.id), stored.version)
-    after = write.change(stored)
-    if after == stored:
+    if found is None:
+        return _creation(write)
+    raise_if_refused(write.conditions, str(found.id), found.version)
+    after = write.change(found)
+    if after == found:
         return after
     raise_if_too_large(after.current, after.staged)
-    return replace(after, version=stored.version + 1, last_modified_by=write.caller.client_id)
+    return replace(after, version=found.version + 1, last_modified_by=write.caller.client_id)
 
 
 def _creation(write: Write) -> NewResource:
@@ -69,18 +53,12 @@ def _creation(write: Write) -> NewResource:
 
     :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource.
     """
-    if write.creates is None or isinstance(write.target, ById):  # a client cannot choose an id
-        _raise_not_found(write.target, write.caller)
+    if isinstance(write.target, ById):  # a client cannot choose an id
+        raise errors.not_found_by_id(write.target.id)
+    if write.creates is None:
+        if isinstance(write.target, ByKey):
+            raise errors.not_found_by_key(write.target.key)
+        raise errors.no_own_resource(write.caller.project_key)
     if write.conditions.if_match is not None:
         raise errors.precondition_failed("If-Match", None)
     return write.creates
-
-
-def _raise_not_found(target: Target | None, caller: Caller) -> NoReturn:
-    match target:
-        case ById(id=resource_id):
-            raise errors.not_found_by_id(resource_id)
-        case ByKey(key=key):
-            raise errors.not_found_by_key(key)
-        case OwnYoungest() | None:
-            raise errors.no_own_resource(caller.project_key)

@@ -40,45 +40,31 @@ _ATTEMPTS_AT_MOST = 100
 Result = TypeVar("Result")
 
 
-def create_or_update(
-    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
+def write(
+    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, method: str, *, staged: bool
 ) -> Written:
-    """POST on the collection (interface 4.6): replace the stored fields that are sent; the other fields stay.
+    """POST, PUT and PATCH on the collection (interface 4.6 to 4.8).
 
-    A body without id and key creates a resource.
+    POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType. A
+    body without id and key creates a resource by POST, and means the caller's own youngest resource without a key by
+    PUT and PATCH. Where there is no such resource, POST and PUT create one.
 
     :raises ApiError: 400, 404, 409 or 412; the other functions of this module also raise these.
     """
-    change = partial(_with_body, draft, staged=staged, merges=True)
-    creates = _new(caller, draft, staged=staged)
-    return _written(database, Write(caller, _named_by(draft), change, conditions.expecting(draft.version), creates))
-
-
-def create_or_overwrite(
-    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
-) -> Written:
-    """PUT on the collection (interface 4.8): replace the whole ObjectType.
-
-    A body without id and key replaces that of the caller's own youngest resource without a key, or creates a resource
-    if there is none.
-    """
-    change = partial(_with_body, draft, staged=staged, merges=False)
-    named = _named_by(draft)
-    creates = replace(_new(caller, draft, staged=staged), created_as_only=named is None)
-    target = named or OwnYoungest(caller.client_id)
+    target = named = _named_by(draft)
+    if method != "POST" and named is None:
+        target = OwnYoungest(caller.client_id)
+    content = Content(draft.object_type, draft.some_property)
+    new = NewResource(
+        key=draft.key,
+        current=Content(ObjectType()) if staged else content,
+        staged=content,
+        last_modified_by=caller.client_id,
+        created_as_only=method == "PUT" and named is None,
+    )
+    change = partial(_with_body, draft, staged=staged, merges=method == "POST")
+    creates = None if method == "PATCH" else new
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
-
-
-def overwrite(
-    database: Database, caller: Caller, draft: ResourceDraft, conditions: Preconditions, *, staged: bool
-) -> Written:
-    """PATCH on the collection (interface 4.7): replace the whole ObjectType of an existing resource.
-
-    A body without id and key means the caller's own youngest resource without a key.
-    """
-    change = partial(_with_body, draft, staged=staged, merges=False)
-    target = _named_by(draft) or OwnYoungest(caller.client_id)
-    return _written(database, Write(caller, target, change, conditions.expecting(draft.version)))
 
 
 def update(database: Database, caller: Caller, resource_id: str, body: Update, conditions: Preconditions) -> Written:
@@ -134,16 +120,6 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
 
     resource = stored.with_content(changed, staged_only=staged)
     return resource if draft.key is None else replace(resource, key=draft.key)
-
-
-def _new(caller: Caller, draft: ResourceDraft, *, staged: bool) -> NewResource:
-    content = Content(draft.object_type, draft.some_property)
-    return NewResource(
-        key=draft.key,
-        current=Content(ObjectType()) if staged else content,
-        staged=content,
-        last_modified_by=caller.client_id,
-    )
 
 
 # Attempts

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from app.config import InvalidSetting, Settings, read_settings, setting
-from app.setting_values import fixed_token, is_loopback
+from app.config import InvalidSetting, Settings, fixed_token, is_loopback, read_settings, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

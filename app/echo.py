@@ -1,0 +1,172 @@
+"""The echo endpoints (interface 4.9 and 4.13): their parameters and bodies, and the arrays that they answer.
+
+The endpoints store nothing. An answer shows the author of a client how each value of path, query and body has arrived.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from app import errors
+from app.values import timestamps
+from app.values.json_fields import (
+    MISSING,
+    NestedObject,
+    StrictField,
+    StrictSchema,
+    Text,
+    Timestamp,
+    check_json,
+    check_number,
+)
+from app.values.parameters import NumberParameter, Parameter, QuerySchema
+from app.values.strict_json import encode, is_negative_zero
+
+# The body and the parameters
+
+UNTYPED = (
+    "id",
+    "version",
+    "key",
+    "custom",
+    "eigthProperty",
+    "ninthProperty",
+    "tenthProperty",
+    "eleventhPropery",
+    "twelthProperty",
+    "thirteenthProperty",
+    "fourteenthProperty",
+    "fifteenthProperty",
+)
+"""The fields of the record whose types the interface does not show, in the order and the spelling of the interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexRecord:
+    """A checked complex body record (interface 2.4)."""
+
+    untyped: Mapping[str, Any]
+    """The sent fields of :data:`UNTYPED` that are not null, in the order of that tuple. Their values are any JSON
+    values."""
+    created_at: datetime | None
+    last_modified_at: datetime | None
+    names: tuple[str, ...]
+    """The sent first and last names, first those of createdBy, then those of lastModifiedBy."""
+
+
+class PersonSchema(StrictSchema):
+    """The schema of ``createdBy`` and ``lastModifiedBy`` of the complex record."""
+
+    firstName = Text(stored=False)
+    lastName = Text(stored=False)
+
+
+def _any_json() -> StrictField:
+    """A field whose type the interface does not show. Any JSON value is accepted, and kept as it was sent."""
+    return StrictField(check_json, "", metadata={"description": "any JSON value"})
+
+
+class ComplexRecordSchema(StrictSchema.from_dict({name: _any_json() for name in UNTYPED})):
+    """The schema of the complex body record (interface 2.4). Every field is optional."""
+
+    createdAt = Timestamp()
+    lastModifiedAt = Timestamp()
+    createdBy = NestedObject(PersonSchema)
+    lastModifiedBy = NestedObject(PersonSchema)
+
+    def make(self, data: dict[str, Any]) -> ComplexRecord:
+        persons: list[dict[str, str]] = [data.get(name, {}) for name in ("createdBy", "lastModifiedBy")]
+        return ComplexRecord(
+            untyped={name: data[name] for name in UNTYPED if name in data},
+            created_at=data.get("createdAt"),
+            last_modified_at=data.get("lastModifiedAt"),
+            names=tuple(person[part] for person in persons for part in ("firstName", "lastName") if part in person),
+        )
+
+
+EchoQuery = tuple[int | float | None, str | None]
+"""The loaded parameters ``queryParameterOne`` and ``queryParameterTwo``."""
+
+
+class EchoQuerySchema(QuerySchema):
+    """The schema of the query parameters ``queryParameterOne`` and ``queryParameterTwo``."""
+
+    one = NumberParameter(data_key="queryParameterOne", meaning="any number", example=0.5)
+    # Any text: the query string is UTF-8, and the text is not stored.
+    two = Parameter(str, {"type": "string"}, data_key="queryParameterTwo", meaning="any text", example="any text")
+
+    def make(self, values: dict[str, Any]) -> EchoQuery:
+        return values.get("one"), values.get("two")
+
+
+# The answers
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+ArrayFields = dict[str, list[Any]]
+
+
+def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> ArrayFields:
+    """All received values, each in the array of its type. Empty arrays are left out.
+
+    :param paths: the path parameters.
+    """
+    one, two = query
+    untyped = record.untyped.values()
+    numbers = [check_number(value) for value in untyped if _is_number(value)]
+    # Of the numbers, check_number leaves only integers within int64 as integers.
+    integers = [int(number) for number in numbers if isinstance(number, int) or is_negative_zero(number)]
+    given = [] if one is None else [one]
+    arrays: ArrayFields = {
+        "arrayOfIntExample": integers,
+        "arrayOfUniqueIntExample": list(dict.fromkeys(integers)),
+        "arrayOfTwonumbersExample": [],
+        "arrayOfFloatExample": given,
+        "arrayOfNumberNoDefaultsExample": [*given, *numbers],
+        "arrayOfStringExample": [
+            *paths,
+            *(() if two is None else (two,)),
+            *(_as_text(value) for value in untyped if not _is_number(value)),
+            *record.names,
+        ],
+    }
+    if record.created_at is not None and record.last_modified_at is not None:
+        times = (record.created_at, record.last_modified_at)
+        arrays["arrayOfTwonumbersExample"] = [(moment - _EPOCH) // timedelta(milliseconds=1) for moment in times]
+    return {name: values for name, values in arrays.items() if values}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_text(value: Any) -> str:
+    """The text of a value: a text as it is, any other value as JSON."""
+    return value if isinstance(value, str) else encode(value)
+
+
+def form_encoded(arrays: ArrayFields) -> str:
+    """Encode arrays as ``application/x-www-form-urlencoded``, with a pair for each item."""
+    return urlencode([(name, _as_text(value)) for name, values in arrays.items() for value in values])
+
+
+def date_times(record: ComplexRecord) -> dict[str, str]:
+    """The date/time sample record (interface 2.5) of a body's lastModifiedAt; if it has none, of its createdAt.
+
+    :raises ApiError: 400 if the body has neither.
+    """
+    moment = record.last_modified_at or record.created_at
+    if moment is None:
+        raise errors.ApiError([errors.shape_fault(f"lastModifiedAt: {MISSING}")])
+    milliseconds = timestamps.text_of(moment)
+    return {
+        "dateOnlyExample": moment.date().isoformat(),
+        "timeOnlyExample": moment.time().isoformat(timespec="seconds"),
+        "dateTimeOnlyExample": moment.replace(tzinfo=None).isoformat(timespec="seconds"),
+        "dateTimeExample": milliseconds,
+        "dateTimeExampleDefaultFormat": milliseconds,
+        "dateTimeExampleRfc": format_datetime(moment, usegmt=True),
+    }
