@@ -16,7 +16,7 @@ from app.resource.object_type import ObjectType
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """The time from which the ``createdAt`` of the resources is counted."""
 
-VOCABULARY_SIZE = 20_000
+GENERATED_WORDS = 20_000
 """The number of generated words, besides the real words."""
 
 _REAL_WORDS = (  # noqa: SIM905 -- fifty words are easier to read as one text
@@ -85,7 +85,7 @@ def _vocabulary() -> list[str]:
     are the most frequent."""
     random = Random("vocabulary")  # noqa: S311 -- for test data, not for secrets
     words: dict[str, None] = dict.fromkeys(_REAL_WORDS)
-    while len(words) < len(_REAL_WORDS) + VOCABULARY_SIZE:
+    while len(words) < len(_REAL_WORDS) + GENERATED_WORDS:
         words["".join(random.choices(_SYLLABLES, k=random.randrange(2, 5)))] = None
     return list(words)
 

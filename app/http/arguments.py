@@ -114,12 +114,12 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
-    query, faults = _query_string()
+    query, faults = _query_parameters()
     fields, of_form = read_form(request)
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
 
 
-def _query_string() -> tuple[MultiDict[str, str], list[errors.Fault]]:
+def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
     """The parameters of the query string that are UTF-8, and a fault for each that is not."""
     query = request.query_string
     # "&" and "=" are never part of another character in UTF-8, so the whole query is UTF-8 if all names and values are.
@@ -152,7 +152,7 @@ def _load_json(schema: Schema) -> Any:
 
 
 _LOADERS: dict[str, Callable[[Any], Any]] = {
-    "query": lambda schema: _loaded(schema, *_query_string()),
+    "query": lambda schema: _loaded(schema, *_query_parameters()),
     "form": _load_query_and_form,
     "json": _load_json,
 }

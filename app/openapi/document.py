@@ -130,18 +130,21 @@ _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 last."""
 
 
-def _paths(app: Flask, made: Document) -> Document:
-    """The paths of the document with all described views, in the order of the code."""
+def _paths(app: Flask, generated: Document) -> Document:
+    """The paths of the document with all described views, in the order of the code.
+
+    :param generated: the paths as flask-smorest describes them.
+    """
     paths: Document = {}
     for rule in app.url_map.iter_rules():
         view_class = getattr(app.view_functions[rule.endpoint], "view_class", None)
         for name in sorted(getattr(view_class, "methods", None) or (), key=_METHODS.index):
             method = name.lower()
             view = getattr(view_class, method)
-            described = operation_of(view)
-            if described is not None:
-                found = made[route_template(rule.rule)][method]
-                paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, described, found, rule)
+            declared = operation_of(view)
+            if declared is not None:
+                operation = generated[route_template(rule.rule)][method]
+                paths.setdefault(path_template(rule.rule), {})[method] = _operation(view, declared, operation, rule)
     return paths
 
 
@@ -151,45 +154,51 @@ def path_template(rule: str) -> str:
     return re.sub("{([a-z_]+)}", lambda variable: f"{{{parameters[variable[1]]['name']}}}", route_template(rule))
 
 
-def _operation(view: Any, described: Operation, found: Document, rule: Rule) -> Document:
-    body: Document | None = found.get("requestBody")
-    query: list[Document] = found.get("parameters", [])
+def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) -> Document:
+    """The description of an operation.
+
+    :param declared: the mark of its view.
+    :param generated: its description by flask-smorest, from the schemas of its arguments. A form's fields may be in
+        the query string too, of which that description says nothing.
+    """
+    body: Document | None = generated.get("requestBody")
+    query: list[Document] = generated.get("parameters", [])
     if body is not None and FORM in body["content"]:
         fields = {field.data_key or name: field for name, field in SearchFormSchema().fields.items()}
         query = [_query_parameter(name, field) for name, field in fields.items()]
         exploded = [name for name, field in fields.items() if cast("Parameter", field).repeatable]
         body["content"][FORM]["encoding"] = {name: {"style": "form", "explode": True} for name in exploded}
         body["required"] = False
-    made: Document = {
-        "operationId": described.id,
-        "summary": found["summary"].rstrip("."),
-        "description": _unwrapped(found.get("description", "")),
+    result: Document = {
+        "operationId": declared.id,
+        "summary": generated["summary"].rstrip("."),
+        "description": _unwrapped(generated.get("description", "")),
         "tags": [PARTS["tags"][rule.endpoint.partition(".")[0]]["name"]],
         "parameters": [
             *(PARTS["pathParameters"][name] for name in sorted(rule.arguments)),
             *query,
-            *(PARTS["requestHeaders"][name] for name in (*described.headers, "X-Correlation-ID")),
+            *(PARTS["requestHeaders"][name] for name in (*declared.headers, "X-Correlation-ID")),
         ],
     }
     if body is not None:
-        made["requestBody"] = body
-    elif described.form is not None:
-        made["requestBody"] = {"required": True, "content": {FORM: {"schema": _reference(described.form)}}}
-    for media in made.get("requestBody", {}).get("content", {}).values():
+        result["requestBody"] = body
+    elif declared.form is not None:
+        result["requestBody"] = {"required": True, "content": {FORM: {"schema": _reference(declared.form)}}}
+    for media in result.get("requestBody", {}).get("content", {}).values():
         schema_name = media["schema"]["$ref"].rpartition("/")[2]
-        media["example"] = BODY_EXAMPLES.get(described.id) or BODY_EXAMPLES[schema_name]
+        media["example"] = BODY_EXAMPLES.get(declared.id) or BODY_EXAMPLES[schema_name]
     scopes = accepted_scopes(view) or ()
-    made["security"] = [
+    result["security"] = [
         {scheme: [f"{scope}:{{projectKey}}"]} for scheme in ("clientCredentials", "bearer") for scope in scopes
     ]
-    if "invalid_client" in described.error_codes:
-        made["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
-    codes = _codes(view, described, body, is_of_a_project="project_key" in rule.arguments)
-    made["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in described.answers}
-    if view.__name__ == "head":
-        for response in made["responses"].values():
+    if "invalid_client" in declared.error_codes:
+        result["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
+    codes = _codes(view, declared, body, is_of_a_project="project_key" in rule.arguments)
+    result["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in declared.answers}
+    if view.__name__ == "head":  # its answers have no body
+        for response in result["responses"].values():
             response.pop("content", None)
-    return made
+    return result
 
 
 def _reference(schema: str) -> Document:
@@ -208,10 +217,8 @@ def _query_parameter(name: str, field: Any) -> Document:
         "required": False,
         "schema": {**field.schema, "examples": [field.example]},
         "description": field.meaning,
-        **_parameter_of(None, field),
     }
-    del made["example"]
-    return made
+    return made | _style_of(field)
 
 
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
@@ -313,4 +320,8 @@ def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
     if not isinstance(field, Parameter):
         return {}
     made: Document = {} if field.example is None else {"example": field.example}
-    return made | {"style": "form", "explode": True} if field.repeatable else made
+    return made | _style_of(field)
+
+
+def _style_of(field: Parameter) -> Document:
+    return {"style": "form", "explode": True} if field.repeatable else {}

@@ -20,7 +20,7 @@ from typing import Self
 
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
-from app.serving.postgres_leftovers import past_pid_file, stop_leftovers
+from app.serving.postgres_leftovers import environment_past_pid_file, stop_leftovers
 from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
 
@@ -222,7 +222,9 @@ class EmbeddedPostgres:
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
-        process, began = self._spawn(folder, command, when_parent_dies=signal.SIGINT, environment=past_pid_file(folder))
+        process, began = self._spawn(
+            folder, command, when_parent_dies=signal.SIGINT, environment=environment_past_pid_file(folder)
+        )
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
         told_at = time.monotonic()

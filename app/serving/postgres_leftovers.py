@@ -41,7 +41,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
         raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, running))}.")
 
 
-def past_pid_file(folder: DataFolder) -> dict[str, str]:
+def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
     """Return an environment variable with which PostgreSQL starts despite the pid file that a killed server left.
 
     PostgreSQL does not start if a process with the id in its pid file runs, and by now any process may have this id. To

@@ -129,13 +129,13 @@ class Metrics:
 
     def sample_pools(self) -> None:
         """Update the metrics of all watched pools. Called once a second, so that requests need not update them."""
-        for statistics, before in list(self._pools.items()):
-            now = statistics()
-            self.report_pool(now or {}, before)
+        for read, before in list(self._pools.items()):  # a copy, since another greenlet may add a pool
+            now = read()
+            self.report_pool(now or {}, before)  # a closed pool has no connections
             if now is None:
-                self._pools.pop(statistics, None)
+                self._pools.pop(read, None)
             else:
-                self._pools[statistics] = now
+                self._pools[read] = now
 
     def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add the growth of its statistics to its counters.

@@ -35,7 +35,7 @@ RELIED_ON: dict[Any, tuple[str, ...]] = {
     body.ChunkedReader.__init__: ("self.parser = self.parse_chunked(unreader)", '"max_buffer_headers"'),
     body.ChunkedReader.read: ("next(self.parser)", "except StopIteration"),
     body.LengthReader.read: ("self.length -= size",),
-    body.Body._read_reader: ("self.failed = True",),
+    vars(body.Body)["_read_reader"]: ("self.failed = True",),
     Unreader.__init__: ("self.buf = io.BytesIO()",),
     Parser.__next__: ("self.mesg_class(",),
 }

@@ -113,16 +113,16 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
     return tuple(facets.values())
 
 
-def _paths_of(fields: Mapping[str, Field], before: str = "", element_of: Field | None = None) -> dict[str, FieldPath]:
+def _paths_of(fields: Mapping[str, Field], prefix: str = "", element_of: Field | None = None) -> dict[str, FieldPath]:
     """The paths of fields and of their members.
 
-    :param before: the path of the object whose members the fields are, with a dot.
+    :param prefix: the path of the object whose members the fields are, and a dot.
     :param element_of: the array whose elements have the fields.
     """
     paths: dict[str, FieldPath] = {}
-    for name, row in fields.items():
-        paths[f"{before}{name}"] = FieldPath(row, element_of)
-        paths |= _paths_of(row.members, f"{before}{name}.", row if row.is_array else element_of)
+    for name, field in fields.items():
+        paths[f"{prefix}{name}"] = FieldPath(field, element_of)
+        paths |= _paths_of(field.members, f"{prefix}{name}.", field if field.is_array else element_of)
     return paths
 
 
@@ -160,13 +160,16 @@ class _Resolver:
         return Filter(target, self.condition(target, path, expression), terms)
 
     def condition(self, target: FieldPath, path: Name, expression: Values | Ranges | Presence) -> Condition:
-        """The condition that the field of a path fulfils an expression."""
+        """The condition that the field of a path fulfils an expression. Its faults are added.
+
+        :param path: the path as it is written, for the faults.
+        """
+        if target.field.members and not isinstance(expression, Presence):
+            self._refuse_object(target, path, "'exists' and 'missing'")
+            return _NOTHING
         match expression:
             case Presence(exists):
                 return self._presence(target, exists=exists)
-            case _ if target.field.members:
-                self._refuse_object(target, path, "'exists' and 'missing'")
-                return _NOTHING
             case Values(items):
                 values = self._values(target, path, items)
                 return _within_element(target, _holds(target.field, "=" if len(values) == 1 else "in", *values))

@@ -262,9 +262,11 @@ class _Compiler:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _has_element(self, condition: HasElement) -> ClauseTerm:
+        """The condition that an array has an element which fulfils a condition, or that it has none."""
         test, finds_few = self._element_test(condition.condition)
         path = f"$.{condition.field.name}[*] ? ({test})"
         finds_few = finds_few and not condition.negated
+        # The index serves only conditions that need a value to be there.
         text = self._found_by(path) if finds_few else self._exists(path)
         text = _two_valued(text, absent=False, negated=condition.negated)
         return ClauseTerm(text, by_gin=True, finds_few=finds_few)

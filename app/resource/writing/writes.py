@@ -144,9 +144,11 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
-    """Make attempts until one is not overtaken. The second and later ones run in a transaction and lock the target.
+    """Make attempts until one is not overtaken by another write. The second and later ones run in a transaction and
+    lock the target.
 
-    :param attempt: takes the connection and whether to lock; returns None if it was overtaken.
+    :param attempt: takes the connection and whether to lock. It was overtaken if it returns None, since the row has
+        another version, or raises Overtaken, since a constraint was violated.
     """
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0
