@@ -131,6 +131,8 @@ INNOCENT: dict[str, Scene] = {
     "token: a bad one is refused by two operations": [
         sent(0, status=401), sent(1, f"GET /{ONE}", status=401), sent(2, f"DELETE /{ONE}", status=401),
     ],
+    "refused: what is gone is deleted again": [sent(at, f"DELETE /{ONE}", 404) for at in range(5)],
+    "connection: a pool that keeps idle ones for a second": [sent(at * 2, on=at) for at in range(1, 7)],
     "token: none is sent": [sent(at, status=401, head=[("Authorization", "")]) for at in range(2)],
     # Retry-After
     "retry: by the client's own timer": [sent(0, status=503, retry_after=1), sent(0.98), sent(1.5)],
