@@ -91,8 +91,8 @@ class Look:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the status says that the request itself is wrong. A read that is 404 may be repeated, because a client
-        may wait for a resource, and a DELETE, because the resource is gone as it should be."""
+        """Whether the status says that the request itself is wrong. A 404 may be repeated for a read, because a client
+        may wait for a resource, and for a DELETE, because the resource is gone as it should be."""
         status = self.status or 0
         others = (401, 404, 409, 412, 429) if self.method in ("GET", "HEAD", "DELETE") else (401, 409, 412, 429)
         return 400 <= status < 500 and status not in others
