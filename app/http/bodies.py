@@ -1,6 +1,8 @@
 """Reads request bodies within a limit, and parses them as JSON or as a form if their Content-Type names it."""
 
+import time
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -18,6 +20,12 @@ FORM = "application/x-www-form-urlencoded"
 BODY_BYTES_AT_MOST = 64 * 1024
 """The most bytes of a body. Whatever such a body contains, it is decoded and checked in less than 100 ms, for which all
 other requests of the process wait."""
+
+LARGE_BODY_BYTES = 4096
+"""Larger bodies wait for a turn before they are parsed: see :func:`wait_for_turn`."""
+
+_TURNS = Lock()
+_PAUSE_S = 0.001
 
 FIELDS_AT_MOST = 1000
 """The most fields of a form: more than any search can use, and few enough to be parsed at once."""
@@ -43,7 +51,19 @@ def read_body(request: Request) -> bytes:
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise errors.unsupported_content_encoding()
+    if len(data) > LARGE_BODY_BYTES:
+        wait_for_turn()
     return data
+
+
+def wait_for_turn() -> None:
+    """Wait before a request is parsed that may take long.
+
+    Such requests pass one at a time, each after a pause in which the event loop looks at all connections. Without it,
+    all that have arrived would be parsed in one round of the loop, and forty of one client would take a second.
+    """
+    with _TURNS:
+        time.sleep(_PAUSE_S)
 
 
 def read_json(request: Request) -> Any:

@@ -114,7 +114,10 @@ class Worker(GeventWorker):
             raise StopIteration from None
         finally:
             self._busy.discard(sock)
-        if not rest_is_read(req.body, sock) or is_last:
+        if not rest_is_read(req.body, sock):
+            raise StopIteration
+        if is_last:
+            end_after_answer(sock)
             raise StopIteration
         has_next = req.unreader.buf.getbuffer().nbytes or is_readable(sock)
         if has_next and not let_others_go(sock):

@@ -76,3 +76,14 @@ def test_an_unknown_field_is_named_whatever_its_name_is(api: Api) -> None:
             f"{FIELD} -> {name}",
             name,
         ]
+
+
+def test_only_what_may_take_long_to_parse_waits_for_a_turn(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("app.http.bodies.time.sleep", waits.append)
+    assert api.post(json=draft(arrayOfIntExample=[1] * 100)).status_code == 201
+    assert api.get(query_string={"where": 'key = "a"'}).status_code == 200
+    assert waits == []
+    assert api.post(json=draft(arrayOfIntExample=[1] * 4000)).status_code == 201
+    assert api.get(query_string={"where": " or ".join(['key = "a"'] * 100)}).status_code == 200
+    assert len(waits) == 2

@@ -147,6 +147,13 @@ def test_an_answer_that_fails_halfway_ends_its_connection_and_is_no_other_error(
     assert "refused what is no request" not in log.read_text()
 
 
+def test_a_last_answer_arrives_whole_although_its_client_has_sent_more(start_gunicorn: StartGunicorn) -> None:
+    request = b"GET /large?bytes=3000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with start_gunicorn().connect(request + b"x" * 40_000) as connection:
+        time.sleep(0.3)  # a part of the answer waits in the kernel
+        assert _until_the_end(connection).endswith(b"x" * 1000)
+
+
 def test_a_refused_body_that_is_too_long_ends_the_connection(start_gunicorn: StartGunicorn) -> None:
     server = start_gunicorn()
     with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:

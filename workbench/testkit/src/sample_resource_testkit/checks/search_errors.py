@@ -52,7 +52,7 @@ def what_is_no_facet_is_a_syntax_error(world: World, expression: str) -> None:
 
 
 POSITIONS = {
-    'key: substree("x")': (1, 9),
+    "key: rangge (1 to 2)": (1, 10),
     "version:range(1 2)": (1, 17),
     'key:\n"a",\n?': (3, 1),
     'key:"ä\U0001f600" ?': (1, 10),
