@@ -86,10 +86,11 @@ def refusal(exception: BaseException, address: str) -> bytes:
 
 
 def check_request(request: Request) -> None:
-    """Refuse what gunicorn passes on without doing as it says, as a hook before the view.
+    """Refuse two things that gunicorn accepts and ignores, as a hook before the view.
 
-    :raises ApiError: 400 for a fragment, which gunicorn drops with a condition that the client has put behind it, and
-        for a transfer coding besides chunked, which gunicorn does not decode.
+    :raises ApiError: 400 for a ``#`` in the target, because gunicorn drops what follows, which may be a condition that
+        the client has forgotten to encode; 400 for a transfer coding besides chunked, because the body would not be
+        decoded.
     """
     environ = request.environ
     if "#" in environ.get("RAW_URI", ""):

@@ -327,6 +327,11 @@ def _shown(text: str, position: int) -> str:
 
 
 def _in_string(text: str, position: int) -> tuple[int, list[str]]:
+    """The position at which a string that the lexer has refused goes wrong, and what is expected there: at an unknown
+    escape, or at the end of the text.
+
+    :param position: the position after the opening quote.
+    """
     match = re.compile(r'[^"\\]*(?:\\["\\][^"\\]*)*').match(text, position)
     end = match.end() if match else position
     if text[end : end + 1] == "\\":

@@ -211,6 +211,10 @@ class EmbeddedPostgres:
             raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")
 
     def _launch(self, folder: DataFolder, sockets: Path) -> None:
+        """Start the server, and wait until it accepts connections.
+
+        :raises EmbeddedError: if it ends before.
+        """
         access_rules = folder.home / "pg_hba.conf"
         access_rules.write_text("local all all trust\n")  # for all who can enter the private folder of the socket
         access_rules.chmod(0o644)  # under root the account of the server has to read the file
@@ -221,7 +225,8 @@ class EmbeddedPostgres:
             **self._settings,
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
-        # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start.
+        # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start. The environment makes
+        # the server start although a killed one has left its pid file.
         process, began = self._spawn(
             folder, command, when_parent_dies=signal.SIGINT, environment=environment_past_pid_file(folder)
         )

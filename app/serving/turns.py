@@ -65,7 +65,7 @@ def rest_is_read(body: Any, sock: Any) -> bool:
 
     :param body: gunicorn's, whose ``failed`` says that reading it has failed.
     :return: False if the connection has to end: it is closed, or nobody knows where the next request begins, since the
-        rest is malformed, too long or too slow.
+        rest is malformed, too long or too slow. A rest that is too long or too slow is cut off.
     """
     if sock.fileno() < 0:  # gunicorn closes a connection whose answer fails halfway
         return False
@@ -93,5 +93,6 @@ def _discards(read: Callable[[int], bytes], sock: Any) -> bool:
             if not data:
                 return True
             left -= len(data)
-            let_others_go(sock)
+            if not let_others_go(sock):  # the client reads nothing, or the time of the block is over
+                return False
     return False

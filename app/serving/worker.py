@@ -105,24 +105,29 @@ class Worker(GeventWorker):
         if isinstance(req.body.reader, ChunkedReader):
             req.body.reader.parser = in_turns(req.body.reader.parser, sock)
         self._busy.add(sock)
+        try:
+            if not self._goes_on(listener_name, req, sock, addr):
+                raise StopIteration
+        except (TimeoutError, GreenletExit):  # the client does not read its answer, or the time of a stop is over
+            raise StopIteration from None
+        finally:
+            self._busy.discard(sock)
+        return True
+
+    def _goes_on(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
+        """Answer a request, and return whether its connection goes on."""
         is_last = False
         try:
             AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would go on after a kill
         except StopIteration:
             is_last = True
-        except (TimeoutError, GreenletExit):  # the client does not read its answer, or the time of a stop is over
-            raise StopIteration from None
-        finally:
-            self._busy.discard(sock)
         if not rest_is_read(req.body, sock):
-            raise StopIteration
+            return False
         if is_last:
             end_after_answer(sock)
-            raise StopIteration
+            return False
         has_next = req.unreader.buf.getbuffer().nbytes or is_readable(sock)
-        if has_next and not let_others_go(sock):
-            raise StopIteration
-        return True
+        return not has_next or let_others_go(sock)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:  # noqa: ARG002 -- gunicorn's signature
         """Answer a request whose head could not be parsed, or that failed outside of the application."""

@@ -71,7 +71,10 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query of the distinct values of each resource, each with the resource's next greater value or NULL."""
+    """A query of the distinct values of each resource, each with the resource's next greater value or NULL.
+
+    By the next value :func:`_ranges` counts a resource once in a range: at its last value there.
+    """
     where, projection = counted
     if not path.field.counted_as:
         value = path.field.column.for_projection(projection)

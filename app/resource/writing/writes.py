@@ -148,7 +148,7 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     lock the target.
 
     :param attempt: takes the connection and whether to lock. It was overtaken if it returns None, since the row has
-        another version, or raises Overtaken, since a constraint was violated.
+        another version, or raises Overtaken, since a constraint was violated or the target is no longer the youngest.
     """
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0
