@@ -43,7 +43,7 @@ def test_rules_act_on_requests_that_are_refused(
     assert refused.headers["X-Sandbox-Rule"] == "0, 1"
     assert (later.status, later.headers["X-Region"]) == (own, "eu")
     assert throwaway.counts()[1] == (2, 1)
-    assert throwaway.entries()[1]["outcome"] == "502, 1 ms later by rule 0; 502, a proxy's page by rule 1"
+    assert throwaway.entries()[1]["outcome"] == "a delay of 1 ms by rule 0; 502, a proxy's page by rule 1"
 
 
 # match
@@ -132,7 +132,7 @@ def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> Non
     rule = throwaway.entries()[-1]["rule"]
     assert (rule["does"], rule["waitedMs"] >= 70) == (["delay", "headers", "status"], True)
     assert throwaway.entries()[-1]["outcome"].startswith(
-        "503, 30 ms later by rule `slow`; 40 ms later by rule `slower`"
+        "a delay of 30 ms by rule `slow`; a delay of 40 ms by rule `slower`"
     )
 
 
@@ -142,6 +142,7 @@ def test_what_does_not_answer_hides_nothing_behind_it(throwaway: Project) -> Non
         ({"connection": "close"}, "no answer (not carried out), connection closed by rule 0"),
         ({"connection": "close", "phase": "after"}, "no answer (200), connection closed by rule 0"),
         ({"limit": {"requests": 1, "perSeconds": 60}}, "200"),
+        ({"status": 503, "delayMs": 1}, "503, a delay of 1 ms by rule 0"),
         ({"expireTokens": True}, "401, tokens expired by rule 0"),
     ],
 )

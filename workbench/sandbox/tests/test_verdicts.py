@@ -63,9 +63,25 @@ def blind(at: float, number: int, **more: Any) -> Entry:
     return sent(at, "PUT ", body=KEYED, answer={"id": ONE, "version": number}, **more)
 
 
+def versioned(at: float, expected: int, made: int | None, **more: Any) -> Entry:
+    """The client replaces the content of a resource if it has a version; 409 if no version is made."""
+    answer = None if made is None else {"id": ONE, "version": made}
+    return sent(at, "PUT ", 200 if made else 409, body={**KEYED, "version": expected}, answer=answer, **more)
+
+
 GUILTY: dict[str, tuple[Scene, list[int]]] = {
     "unsafeRepetition": ([sent(0, "POST ", None, body=CREATE), sent(1, "POST ", 201, body=CREATE, on=2)], [2]),
-    "lostUpdate": ([read(0, 1), blind(1, 3)], [2]),
+    "lostUpdate": (
+        [
+            read(0, 1),
+            blind(1, 3),
+            versioned(2, 3, None),
+            versioned(3, 4, 5),
+            versioned(4, 5, None),
+            blind(5, 7),
+        ],
+        [2, 4, 6],
+    ),
     "staleVersionRepeated": (
         [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, 409, body=version(1))],
         [2],
@@ -97,7 +113,8 @@ def test_each_finding_has_a_guilty_scene() -> None:
 def test_it_is_found(id_: str) -> None:
     scene, numbers = GUILTY[id_]
     assert findings_of(scene) == [(number, id_) for number in numbers]
-    is_retry = id_ in ("unsafeRepetition", "staleVersionRepeated", "refusedTokenRepeated") or id_.startswith("retr")
+    retries = ("unsafeRepetition", "lostUpdate", "staleVersionRepeated", "refusedTokenRepeated")
+    is_retry = id_ in retries or id_.startswith("retr")
     assert {outcome for _, _, outcome in recovery_of(scene) if is_retry} == ({"madeWorse"} if is_retry else set())
 
 
@@ -184,6 +201,24 @@ INNOCENT: dict[str, Scene] = {
         read(0, 1), sent(1, "PUT ", None, body=KEYED), sent(2, "GET /key=one", 404), blind(3, 4),
     ],
     "update: two of its own at once": [read(0, 1), blind(1, 2, took=0.2), blind(1.1, 3)],
+    "update: read again after a 409": [read(0, 1), versioned(1, 1, None), read(2, 2), versioned(3, 2, 3)],
+    "update: of the version that it has made, after a 409": [
+        blind(0, 1), versioned(1, 1, 2), versioned(2, 1, None), versioned(3, 2, 3), versioned(4, 1, None), blind(5, 4),
+    ],
+    "update: carried out, and its answer lost": [
+        read(0, 1), sent(1, "PUT ", None, body={**KEYED, "version": 1}), versioned(2, 1, None), versioned(3, 2, 3),
+    ],
+    "update: other content after a 409": [
+        blind(0, 1), versioned(1, 1, None), sent(2, "PUT ", body={**KEYED, "version": 2, "someProperty": "x"},
+            answer={"id": ONE, "version": 3}),
+    ],
+    "update: a part, with the current version": [
+        read(0, 1), sent(1, "POST ", 409, body={**KEYED, "version": 1}),
+        sent(2, "POST ", body={**KEYED, "version": 2}, answer={"id": ONE, "version": 3}),
+    ],
+    "update: after a 409 that a rule has made": [
+        blind(0, 1), versioned(1, 1, None, does=["status"], carried_out=False), versioned(2, 2, 3),
+    ],
     "update: a DELETE": [read(0, 1), sent(1, f"DELETE /{ONE}", answer={"id": ONE, "version": 5})],
     # Versions
     "version: the current one": [sent(0, UPDATE, 409, body=version(1)), sent(1, UPDATE, body=version(2))],

@@ -20,8 +20,8 @@ NEW_CONNECTIONS = 5
 _REFUSED_AT_MOST = 3
 """The number of equal refusals in a row that is not yet a finding, because a test may assert a refusal."""
 _WRITTEN = 200
-_READ = 1000
-"""The most resources whose versions are known that a client has read."""
+_KNOWN = 1000
+"""The most resources of which the version is kept that a client knows."""
 _LASTING_S = 3600.0
 """The shortest lifetime of a token whose early renewal is a finding. Careful clients renew other tokens early."""
 
@@ -49,8 +49,9 @@ class Client:
         self.stories = Stories(find, settle)
         self.written: deque[str] = deque(maxlen=_WRITTEN)
         """The last texts that the client has written to resources."""
-        self._versions: dict[str, int] = {}
-        """The versions of the resources that the client has read, by their ids, with its own writes since."""
+        self._versions: dict[str, tuple[int, bool]] = {}
+        """The versions that answers have shown to the client, by the ids of their resources, each with whether it has
+        read the resource or only written it."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
         """The time of the last check which requests under way the client has given up."""
@@ -112,8 +113,7 @@ class Client:
             last = None
         self._follow_connections(look, last)
         self._follow_refused(look, last)
-        self._follow_versions(look)
-        self.stories.follow(look, self.may_follow)
+        self.stories.follow(look, self.may_follow, self._follow_versions(look))
         self._last = look
         self.written.extend(look.texts())
         look.drop_texts()
@@ -152,32 +152,40 @@ class Client:
             detail = f"Request {last.number} was the same, and was {last.status}."
             self._find(look.number, "refusedRequestRepeated", detail)
 
-    def _follow_versions(self, look: Look) -> None:
-        """Find a write that overwrites a version which the client has not read.
+    def _follow_versions(self, look: Look) -> str | None:
+        """Find a write that overwrites a version which the client does not know. Return the detail of the finding.
 
-        Each change raises the version by 1. So a write without an expected version has overwritten somebody else's
-        change if it makes the version more than one above the version that the client knows.
+        Each change raises the version by 1. So a write has overwritten somebody else's change if it makes the version
+        more than one above the version that the client knows. That is a fault of a client that has read the resource
+        and sends no version, and of one that sends the same content again after a 409 or 412.
         """
         if look.operation in WRITES and look.was_carried_out:
             written = {} if look.is_lost or look.is_ordered else look.versions_shown()
             if not written:
                 self._versions.clear()  # nobody knows which resource has which version now
             for id_, version in written.items():
-                read = self._versions.get(id_)
-                if read is None:
+                known, was_read = self._know(id_, version)
+                is_own = look.last_modified_by in (None, look.entry.client_id) and not look.entry.is_beside
+                if not known or version <= known + 1 or not is_own or look.method == "DELETE":
                     continue
-                self._versions[id_] = max(read, version)
-                is_blind = look.method != "DELETE" and not look.expects_version and not look.entry.is_beside
-                if is_blind and version > read + 1 and look.last_modified_by in (None, look.entry.client_id):
-                    detail = f"The client had read version {read}, and has overwritten version {version - 1}."
-                    self._find(look.number, "lostUpdate", detail)
+                if (was_read and not look.expects_version) or self.stories.forces(look, self.may_follow):
+                    detail = f"The client knew version {known}, and has overwritten version {version - 1}."
+                    return self._find(look.number, "lostUpdate", detail)
         elif (look.method == "GET" or look.operation in LISTS) and look.status == 200 and not look.is_ordered:
             if look.is_cut or look.is_lost:
                 self._versions.clear()  # it may have read any version
             for id_, version in look.versions_shown().items():
-                self._versions[id_] = max(version, self._versions.pop(id_, 0))
-            while len(self._versions) > _READ:
-                del self._versions[next(iter(self._versions))]
+                self._know(id_, version, is_read=True)
+        return None
+
+    def _know(self, id_: str, version: int, *, is_read: bool = False) -> tuple[int, bool]:
+        """Record that an answer has shown a version. Return the version that the client knew before, 0 if it knew none,
+        and whether it had read the resource."""
+        known, was_read = self._versions.pop(id_, (0, False))
+        self._versions[id_] = max(version, known), was_read or is_read
+        if len(self._versions) > _KNOWN:
+            del self._versions[next(iter(self._versions))]
+        return known, was_read
 
 
 @dataclass(slots=True)

@@ -14,6 +14,9 @@ from sample_resource_sandbox.rules.matching import TOKEN_OPERATION
 BODIES_OF_RESOURCES = frozenset(("createOrUpdateResource", "createOrOverwriteResource", "overwriteResource"))
 """The operations whose body is a resource."""
 
+OVERWRITES = frozenset(("createOrOverwriteResource", "overwriteResource"))
+"""The operations whose body replaces the whole content of a resource."""
+
 LISTS = frozenset(
     ("listResources", "checkResources", "listResourcesSorted", "searchResources", "searchProductProjections")
 )
@@ -100,7 +103,7 @@ class Look:
     def drop_texts(self) -> None:
         """Drop the long texts, after computing the values with which later requests are compared. These cannot be
         computed later, because the journal cuts bodies and drops entries."""
-        _ = self.call, self.aim, self.version, self.names
+        _ = self.call, self.aim, self.version, self.names, self.replacement
         _ = self.authorization, self.header_hash, self.retry_after, self.if_match
         for text in _TEXTS:
             self.__dict__.pop(text, None)
@@ -191,6 +194,15 @@ class Look:
         if self.entry.request.size is None:
             body = self.headers.get("content-length", "")  # the body was not read: no more is known of it
         return _hash_of(self.method, self.target, body)
+
+    @cached_property
+    def replacement(self) -> bytes | None:
+        """A hash of the whole content that the request gives to a resource, with any expected version; None for a
+        request that changes a part or nothing."""
+        if self.operation not in OVERWRITES:
+            return None
+        content = {name: value for name, value in self.members.items() if name != "version"}
+        return _hash_of(self.method, self.path, json.dumps(content, sort_keys=True))
 
     @cached_property
     def aim(self) -> bytes:

@@ -87,6 +87,7 @@ def _told(made: Mapping[str, Any]) -> str:
     operations = ", ".join(f"{each['name']} {each['times']}" for each in made["operations"])
     lines = [f"{about}: {made['requests']} requests{of}."]
     lines += [INCOMPLETE] if made["incomplete"] else []
+    lines += [] if made["requests"] else ["No request was sent, so there is nothing to judge."]
     lines += [f"Carried out: {operations or 'nothing'}."]
     for each in made["stories"]:
         trouble = "answer lost" if each["trouble"] == "lost" else each["trouble"]

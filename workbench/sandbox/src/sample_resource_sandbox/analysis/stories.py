@@ -129,7 +129,7 @@ class Story:
             return Outcome.NOT_JUDGED, self.doubt
         is_refused = trouble in ("409", "412")
         if self.is_over and is_refused and self.has_version and not last.expects_version and not last.has_failed:
-            return Outcome.GAVE_UP, "The retry without a version has overwritten the other writer's change."
+            return Outcome.GAVE_UP, "The retry had no version, so it may have overwritten another writer's change."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if self.looked is not None and ((trouble == "lost" and last.is_lost) or (trouble != "401" and self._is_done)):
@@ -151,10 +151,21 @@ class Stories:
         self._settle = settle
         self._stories: dict[bytes, Story] = {}
 
-    def follow(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> None:
+    def forces(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> bool:
+        """Whether a write repeats one that the service refused for its version, now without a version, or with the same
+        whole content and another version."""
+        story = self._stories.get(look.aim)
+        if story is None or story.last.trouble not in ("409", "412") or story.last.is_ordered:
+            return False
+        before = story.last
+        is_same = before.replacement is not None and before.replacement == look.replacement
+        return before.expects_version and may_follow(look, before) and (is_same or not look.expects_version)
+
+    def follow(self, look: Look, may_follow: Callable[[Look, Look], bool], lost_update: str | None = None) -> None:
         """Continue the stories with the next request of the client.
 
         :param may_follow: returns whether one thread has sent both a request and an earlier one.
+        :param lost_update: the detail of this finding in the request; None if there is none.
         """
         for story in self._stories.values():
             if story.last.trouble is not None and _shows(story.last, look):
@@ -172,6 +183,8 @@ class Stories:
                 look.entry.repeats = before.number
             if not story.doubt and before.trouble is not None and before.is_same(look):
                 self._blame(story, before.trouble, look)
+            if before.trouble in ("409", "412") and lost_update is not None:
+                story.worse.setdefault(before.trouble, {})["lostUpdate"] = lost_update
         else:
             story.doubt = story.doubt or _doubt_of(before, look)
         story.add(look)

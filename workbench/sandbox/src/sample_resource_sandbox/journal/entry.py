@@ -116,7 +116,8 @@ class Entry:
         else:
             withheld = "" if self.rule is None else f" ({self.rule['replacedStatus'] or 'not carried out'})"
             status = f"no answer{withheld}"
-        return done if done.startswith(status) else ", ".join(filter(None, (status, done)))
+        is_told = any(each.startswith(status) for each in done.split("; "))
+        return done if is_told else ", ".join(filter(None, (status, done)))
 
     def drop_texts(self) -> None:
         """Remove the long texts of an entry that the journal has dropped. Others may still refer to the entry and need

@@ -73,7 +73,6 @@ class Rule:
         """The effects of the rule: the word of :data:`KINDS`, and the text in an entry, of each."""
         altered = "a body of its own" if self.own_body is not None else _DONE.get(self.body or "")
         found = (
-            ("delay", f"{self.delay_ms} ms later" if self.delay_ms and self.waits_first else None),
             ("status", None if self.status is None else str(self.status)),
             ("limit", None if self.limit is None else "429 beyond its limit"),
             ("expireTokens", "401, tokens expired" if self.expire_tokens else None),
@@ -81,8 +80,9 @@ class Rule:
             (self.connection or "", _DONE.get(self.connection or "")),
             (self.body or "body", altered),
             ("headers", "headers changed" if self.headers else None),
+            ("delay", f"a delay of {self.delay_ms} ms" if self.delay_ms and self.waits_first else None),
         )
-        return [(kind, done) for kind, done in found if done] or [("delay", "0 ms later")]
+        return [(kind, done) for kind, done in found if done] or [("delay", "a delay of 0 ms")]
 
     @property
     def done(self) -> str:
