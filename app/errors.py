@@ -166,8 +166,9 @@ _LONGEST_ECHO = 1000
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value in a form that JSON can represent, cut to :data:`_LONGEST_ECHO`."""
+    """A refused value in a form that JSON can represent. Texts and arrays are cut to :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not isfinite(value):
+        # A HugeNumber has the literal of the request, such as 1e999, which JSON can represent only as a text.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]

@@ -58,7 +58,7 @@ class _LazyGroup(click.Group):
             raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke a command. An error of the database ends it with one line."""
+        """Invoke a command. An error for which :func:`app.cli.common.line_for` has a line ends it with this line."""
         try:
             return super().invoke(ctx)
         except Exception as error:

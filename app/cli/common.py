@@ -12,7 +12,7 @@ import psycopg
 from app.config import Settings
 from app.database.connection import Connection, connect
 from app.database.migrate import MigrationFailed
-from app.identity.clients import SCOPES_LENGTH_AT_MOST
+from app.identity.clients import SCOPES_LENGTH_AT_MOST, UnknownClient
 from app.identity.scopes import SCOPE, SCOPE_NAMES
 from app.serving import EmbeddedError, embedded
 from app.values.patterns import PROJECT_KEY_PATTERN
@@ -95,7 +95,7 @@ def line_for(error: Exception) -> str | None:
                 "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
                 f" cluster does not answer. {_ON_A_CLUSTER}"
             )
-        case psycopg.Error() | EmbeddedError() | MigrationFailed() | LookupError():
+        case psycopg.Error() | EmbeddedError() | MigrationFailed() | UnknownClient():
             return str(error).strip()
         case _:
             return None

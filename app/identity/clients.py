@@ -15,6 +15,11 @@ SCOPES_LENGTH_AT_MOST = 4096
 COMMAND_LINE = "command-line"
 """The id and the name of the client of the tokens that the command ``token`` issues."""
 
+
+class UnknownClient(LookupError):
+    """The error for an id that no client has."""
+
+
 _INSERT: LiteralString = """
 INSERT INTO api_client (id, name, secret_hash, scopes, created_at)
 VALUES (%(id)s, %(name)s, %(secret_hash)s, %(scopes)s, now())"""
@@ -136,7 +141,7 @@ def list_clients(connection: Connection) -> list[Client]:
 def revoke_client(connection: Connection, client_id: str) -> Client:
     """Revoke a client, and so all its tokens. If it is already revoked, the time of its revocation stays.
 
-    :raises LookupError: if there is no such client.
+    :raises UnknownClient: if there is no such client.
     """
     connection.execute(_REVOKE, {"id": client_id})
     return _stored(connection, client_id)
@@ -150,7 +155,7 @@ def remove_client(connection: Connection, client_id: str) -> None:
 def _stored(connection: Connection, client_id: str) -> Client:
     row = connection.execute(_SELECT_BY_ID, {"id": client_id}).fetchone()
     if row is None:
-        raise LookupError(f"There is no client {client_id!r}.")
+        raise UnknownClient(f"There is no client {client_id!r}.")
     return _client(row)
 
 

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 _CONFIGURATION = Path(__file__).with_name("supervised_settings.py")
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""The pauses before the first, second, ... restart of a child that keeps dying. The last one repeats."""
+"""The least time from the last restart of a child to its first, second, ... further restart. The last one repeats."""
 
 _STABLE_S = 20.0
 """After this time without a restart, the next restart counts as the first."""

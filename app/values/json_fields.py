@@ -243,7 +243,8 @@ def check_items(values: Any, check: Check) -> list[Any]:
 def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
-    """The options of a field for marshmallow. Other options raise a TypeError, because no load would use them."""
+    """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
+    :class:`StrictSchema` does not load by marshmallow and would ignore them."""
     messages = {"required": MISSING, "null": expected}
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
 
