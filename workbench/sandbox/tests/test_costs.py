@@ -6,7 +6,7 @@ from typing import Any
 import journals
 import pytest
 from sample_resource_sandbox.api.answering import giving_way
-from sample_resource_sandbox.rules.matching import COMPARISONS_AT_MOST, Sent, fits
+from sample_resource_sandbox.rules.matching import Sent, fits
 from tester import Project
 
 from tests.support.effort import assert_under_50_ms
@@ -24,14 +24,6 @@ def test_json_is_compared_within_a_budget_of_all_rules() -> None:
     assert_under_50_ms(lambda: request.is_in([0] * 32_700, request.json), ValueError)
     assert request.is_unread
     assert not request.is_in([0], request.json), "the budget is spent"
-
-
-def test_texts_are_compared_within_the_same_budget() -> None:
-    request = sent("a" * 60_000)
-    times = COMPARISONS_AT_MOST // (1 + 60_002 // 256)
-    assert all(request.fits('"*a"', request.body or "") for _ in range(times))
-    assert not request.fits('"*a"', request.body or "")
-    assert request.is_unread
 
 
 @pytest.mark.parametrize(

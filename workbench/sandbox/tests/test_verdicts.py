@@ -346,10 +346,6 @@ FOUND: dict[str, tuple[Scene, str, list[int]]] = {
     "a plus sign where the client has written one": (
         [sent(0, "POST ", 201, body=listed("a+b")), sent(1, "GET ?arrayOfString=a+b")], "missingEncoding", [2],
     ),
-    "a tag that was refused": (
-        [sent(at, "PUT ", 412, body=KEYED, head=[("If-Match", '"1"')]) for at in range(3)],
-        "staleVersionRepeated", [2, 3],
-    ),
     **{
         f"an answer that cannot be read: {does}": (
             [
@@ -446,8 +442,9 @@ OUTCOMES: dict[str, dict[str, Scene]] = {
             sent(2, "PUT ", 200, body={**KEYED, "version": 2}),
         ],
     },
-    "409 [1, 2] gaveUp": {
-        "no version": [sent(0, "PUT ", 409, body={**KEYED, "version": 1}), sent(1, "PUT ", body=KEYED)],
+    "409 [1, 2] madeWorse": {
+        "no version": [versioned(0, 1, None), blind(1, 3)],
+        "the current version": [versioned(0, 1, None), versioned(1, 2, 3)],
     },
     "412 [1, 2] recovered": {
         "the current tag": [

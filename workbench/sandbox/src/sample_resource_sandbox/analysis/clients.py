@@ -52,6 +52,8 @@ class Client:
         self._versions: dict[str, tuple[int, bool]] = {}
         """The versions that answers have shown to the client, by the ids of their resources, each with whether it has
         read the resource or only written it."""
+        self._has_lost = False
+        """Whether the answer of one of its writes was lost, so that the client may not know a version of its own."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
         """The time of the last check which requests under way the client has given up."""
@@ -163,12 +165,16 @@ class Client:
             written = {} if look.is_lost or look.is_ordered else look.versions_shown()
             if not written:
                 self._versions.clear()  # nobody knows which resource has which version now
+                self._has_lost = True
             for id_, version in written.items():
                 known, was_read = self._know(id_, version)
+                refused = self.stories.forced(look, self.may_follow)
+                if not known and not self._has_lost and refused is not None and isinstance(refused.version, int):
+                    known = refused.version
                 is_own = look.last_modified_by in (None, look.entry.client_id) and not look.entry.is_beside
                 if not known or version <= known + 1 or not is_own or look.method == "DELETE":
                     continue
-                if (was_read and not look.expects_version) or self.stories.forces(look, self.may_follow):
+                if refused is not None or (was_read and not look.expects_version):
                     detail = f"The client knew version {known}, and has overwritten version {version - 1}."
                     return self._find(look.number, "lostUpdate", detail)
         elif (look.method == "GET" or look.operation in LISTS) and look.status == 200 and not look.is_ordered:

@@ -81,8 +81,6 @@ class Story:
     attempts: int = 0
     looked: int | None = None
     """The number of the request by which the client has read the result of the last attempt."""
-    has_version: bool = False
-    """Whether an attempt that got 409 or 412 had expected a version."""
     doubt: str = ""
     """The reason why the story cannot be judged; empty if it can."""
 
@@ -97,8 +95,6 @@ class Story:
             self.met.setdefault(look.trouble, self.attempts)
             if self.created is None and look.creates and look.was_carried_out:
                 self.created = look.number
-        if look.trouble in ("409", "412"):
-            self.has_version |= look.expects_version
         if look.is_lost and look.was_carried_out and look.version is not None and len(self.done) < _NUMBERS_KEPT:
             self.done.append(look.version)
         if len(self.numbers) < _NUMBERS_KEPT:
@@ -127,9 +123,6 @@ class Story:
         last, often = self.last, "once" if times == 1 else f"{times} times"
         if self.doubt:
             return Outcome.NOT_JUDGED, self.doubt
-        is_refused = trouble in ("409", "412")
-        if self.is_over and is_refused and self.has_version and not last.expects_version and not last.has_failed:
-            return Outcome.GAVE_UP, "The retry had no version, so it may have overwritten another writer's change."
         if self.is_over:
             return Outcome.RECOVERED, f"Sent again {often}, it was {last.status}."
         if self.looked is not None and ((trouble == "lost" and last.is_lost) or (trouble != "401" and self._is_done)):
@@ -151,15 +144,16 @@ class Stories:
         self._settle = settle
         self._stories: dict[bytes, Story] = {}
 
-    def forces(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> bool:
-        """Whether a write repeats one that the service refused for its version, now without a version, or with the same
-        whole content and another version."""
+    def forced(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> Look | None:
+        """The write that the service refused for its version, if another write repeats it without a version, or with
+        the same whole content and another version. None if it does not."""
         story = self._stories.get(look.aim)
         if story is None or story.last.trouble not in ("409", "412") or story.last.is_ordered:
-            return False
+            return None
         before = story.last
         is_same = before.replacement is not None and before.replacement == look.replacement
-        return before.expects_version and may_follow(look, before) and (is_same or not look.expects_version)
+        is_forced = before.expects_version and may_follow(look, before) and (is_same or not look.expects_version)
+        return before if is_forced else None
 
     def follow(self, look: Look, may_follow: Callable[[Look, Look], bool], lost_update: str | None = None) -> None:
         """Continue the stories with the next request of the client.
