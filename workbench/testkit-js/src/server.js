@@ -91,7 +91,9 @@ export class SandboxServer {
     if (this.#token) headers.Authorization = `Bearer ${this.#token}`;
     const answer = await this.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
     if (answer.status >= 300 && answer.status !== also) {
-      throw new SandboxError(`${method} ${this.url}${path} was answered ${answer.status}: ${answer.body}`);
+      const isOff = answer.status === 404 && path === "/sandbox/projects";
+      const off = isOff ? `${this.url} has no sandbox: start the service with SANDBOX=on. ` : "";
+      throw new SandboxError(`${off}${method} ${this.url}${path} was answered ${answer.status}: ${answer.body}`);
     }
     return answer;
   }

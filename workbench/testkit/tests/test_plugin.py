@@ -167,7 +167,7 @@ def test_a_session_is_one_run_that_is_judged(
             "  request 1 of *, GET /*/resource?withTotal=True: withTotal=True was sent.",
             "  Send `true` or `false`.",
             "* was of *::test_reads[[]3[]]",
-            "6 passed, and what their clients did fails the build",
+            "the verdict on the clients fails the run, in which 6 tests passed",
         ]
     )
     assert SandboxServer(sample_resource.url, run=run).verdict()[0] is False

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import click
 
+from app.serving.data_folder import find_home
+
 _READY_WITHIN_S = 120.0
 _STOP_WITHIN_S = 30.0
 
@@ -95,7 +97,7 @@ def sandbox(pid: int, folder: Path) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
         if service is not None:
             _stop(service)
-        for each in (data, folder):
+        for each in (find_home(data / "data"), data, folder):
             shutil.rmtree(each, ignore_errors=True)
 
 

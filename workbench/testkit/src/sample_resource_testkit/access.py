@@ -295,7 +295,10 @@ class SandboxAccess(Credentials):
             keys = ("projectKey", "accessToken", "clientId", "clientSecret")
             key, token, client_id, secret = (str(made[name]) for name in keys)
         except (ValueError, KeyError, TypeError):
-            raise Skipped(f"POST /sandbox/projects answered {_summary(answer)}") from None
+            raise Skipped(
+                f"--sandbox needs this service with SANDBOX=on; for another server give --token or --client-id, and"
+                f" --project. POST /sandbox/projects answered {_summary(answer)}"
+            ) from None
         with self._lock:
             self._made.append(key)
             number = len(self._made)

@@ -113,7 +113,9 @@ class _Judge:
                 terminalreporter.write_line(line)
         if not self._passed:
             passed = len(terminalreporter.stats.get("passed", ()))
-            terminalreporter.write_line(f"{passed} passed, and what their clients did fails the build", red=True)
+            terminalreporter.write_line(
+                f"the verdict on the clients fails the run, in which {passed} tests passed", red=True
+            )
 
     def _server(self) -> SandboxServer:
         """The server that tests have used.

@@ -112,8 +112,10 @@ class SandboxServer:
             headers["Authorization"] = f"Bearer {self._token}"
         status, answered = self.send(method, path, data, headers)
         if status >= 300 and status != also:
+            off = f"{self.url} has no sandbox: start the service with SANDBOX=on. "
+            is_off = status == 404 and path == "/sandbox/projects"
             told = f"{method} {self.url}{path} was answered {status}: {answered.decode(errors='replace')}"
-            raise SandboxError(told, _message_of(answered) if status == 400 else None)
+            raise SandboxError(off + told if is_off else told, _message_of(answered) if status == 400 else None)
         return status, answered
 
     def send(self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:

@@ -170,7 +170,9 @@ class _Complaint:
             return self.text
         if self.log == log_before:
             return f"{self.text}, with the same log"
-        return self.text + "".join(f"\n       | {line}" for line in self.log.splitlines()[-12:])
+        lines = self.log.splitlines()
+        shown = lines if len(lines) <= 16 else [*lines[:8], "...", *lines[-7:]]
+        return self.text + "".join(f"\n       | {line}" for line in shown)
 
 
 def check(cast: Cast, out: TextIO) -> int:
@@ -206,7 +208,7 @@ def check(cast: Cast, out: TextIO) -> int:
     out.write(f"{'ok' if ends else 'no'}   it ends when its input ends{'' if ends else ': it had to be killed'}\n")
     faults += not ends
     if of_client:
-        out.write(f"\n{of_client} are about the client (--), and no fault of its adapter.\n")
+        out.write(f"\nlines about the client (--), not about its adapter: {of_client}\n")
     out.write(f"\n{'It keeps to the protocol.' if not faults else f'{faults} of {len(STEPS) + 2} do not hold.'}\n")
     return NOT_AS_EXPECTED if faults else AS_EXPECTED
 

@@ -94,7 +94,13 @@ def _parser() -> argparse.ArgumentParser:
     add("--trace", action="store_true", help="print each message and each request to stderr")
     add("--check", action="store_true", help="only see whether the adapter keeps to the protocol")
     add("--list", action="store_true", help="print the scenarios, and run none")
-    add("--init", choices=TEMPLATES, help="write a whole adapter to begin with, and run nothing")
+    add(
+        "--init",
+        nargs="?",
+        const="python",
+        choices=TEMPLATES,
+        help="write a whole adapter to begin with, and run nothing; python if not given",
+    )
     return parser
 
 

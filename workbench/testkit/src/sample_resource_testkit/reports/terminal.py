@@ -77,7 +77,7 @@ def as_text(verdict: Verdict, *, coloured: bool = False, details: str = "") -> s
     for cause, numbers in verdict.groups:
         fails = [number for number in numbers if number in failing]
         if len(numbers) > 1:
-            told = f"{cause}: {len(numbers)} {verdict.terms.items} wait for this one"
+            told = f"{cause}: {len(numbers)} {verdict.terms.items} have this cause"
             lines += [style.paint(told, "1"), ""]
         for position, number in enumerate(fails):
             is_whole = not position and shown < _SHOWN_WHOLE
