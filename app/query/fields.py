@@ -55,15 +55,15 @@ class Field:
     """A field of a resource, a row of the table.
 
     :param kind: the kind of its value; of an array, the kind of its items.
-    :param column: SQL of its value, which is NULL if the field is absent, and for a member of an array's elements,
-        which has no column.
+    :param column: SQL of its value; NULL if the field is absent. A member of an array's elements has no column.
     :param members: the fields of an object, or of the elements of an array.
     :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
     :param indexed: the conditions that its index serves.
     :param looked_up: returns whether the index serves a comparison with a value.
-    :param beginning: SQL of the beginning of a text of unlimited length. ``sort`` and the index use it in place of the
-        value; only the current projection has such an index.
-    :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements.
+    :param beginning: SQL of the beginning of a text that may be too long for an index. ``sort`` and the index use it in
+        place of the value; only the current projection has such an index.
+    :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements. Empty for
+        any other field, whose column facets count as it is.
     """
 
     name: LiteralString
@@ -159,7 +159,8 @@ equal."""
 # The table
 
 
-def _both(sql: LiteralString) -> Column:
+def _shared(sql: LiteralString) -> Column:
+    """A column that has one value for both projections."""
     return Column(sql, sql)
 
 
@@ -177,10 +178,10 @@ def _array(row: ArrayField) -> Field:
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
     members = _by_name(
-        Field("typeId", kinds.TEXT, _both("'api-client'::text")),
-        Field("id", kinds.TEXT, _both(column)),
+        Field("typeId", kinds.TEXT, _shared("'api-client'::text")),
+        Field("id", kinds.TEXT, _shared(column)),
     )
-    return Field(name, kinds.OBJECT, _both(column), members)
+    return Field(name, kinds.OBJECT, _shared(column), members)
 
 
 def _by_name(*rows: Field) -> Mapping[str, Field]:
@@ -200,20 +201,20 @@ def _is_short(value: Value) -> bool:
     return len(str(value)) < BEGINNING_LENGTH
 
 
-_BOTH = Index.VALUES | Index.ORDER
+_BOTH_KINDS = Index.VALUES | Index.ORDER
 
 RESOURCE: Mapping[str, Field] = {
     **_by_name(
-        Field("id", kinds.ID, _both("r.id"), text='r.id::text COLLATE "C"', indexed=_BOTH, looked_up=_is_uuid),
-        Field("key", kinds.TEXT, _both("r.key"), indexed=_BOTH),
-        Field("version", kinds.NUMBER, _both("r.version")),
-        Field("createdAt", kinds.TIME, _both("r.created_at"), indexed=Index.ORDER),
-        Field("lastModifiedAt", kinds.TIME, _both("r.last_modified_at"), indexed=Index.ORDER),
+        Field("id", kinds.ID, _shared("r.id"), text='r.id::text COLLATE "C"', indexed=_BOTH_KINDS, looked_up=_is_uuid),
+        Field("key", kinds.TEXT, _shared("r.key"), indexed=_BOTH_KINDS),
+        Field("version", kinds.NUMBER, _shared("r.version")),
+        Field("createdAt", kinds.TIME, _shared("r.created_at"), indexed=Index.ORDER),
+        Field("lastModifiedAt", kinds.TIME, _shared("r.last_modified_at"), indexed=Index.ORDER),
         Field(
             "someProperty",
             kinds.TEXT,
             SOME_PROPERTY,
-            indexed=_BOTH,
+            indexed=_BOTH_KINDS,
             looked_up=_is_short,
             beginning=_BEGINNING,
         ),

@@ -36,7 +36,7 @@ _CACHED_LENGTH = 2_048
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of all expressions of one parameter, and counts their terms.
+    """Collects the faults of all expressions of one parameter, as many as an answer lists, and counts their terms.
 
     :param too_many: the fault of more than :data:`TERMS_AT_MOST` terms.
     """
@@ -48,7 +48,7 @@ class Faults:
     def add(self, reason: str | errors.Fault) -> None:
         """Add a fault: a message, or a ``Fault`` if the reason has its own error code.
 
-        :raises ValidationError: with all faults, if an answer lists no more.
+        :raises ValidationError: with the faults so far, if they are as many as an answer lists.
         """
         self.reasons.append(reason)
         if len(self.reasons) >= FAULTS_AT_MOST:
@@ -57,7 +57,7 @@ class Faults:
     def count(self, terms: int) -> None:
         """Count terms.
 
-        :raises ValidationError: with all faults, if there are too many terms.
+        :raises ValidationError: with the faults so far, if there are too many terms.
         """
         self.terms += terms
         if self.terms > TERMS_AT_MOST:
@@ -77,7 +77,10 @@ Parsed = TypeVar("Parsed")
 
 
 def trees_of(texts: Sequence[str], parse: Callable[[str], Parsed], faults: Faults) -> Generator[tuple[str, Parsed]]:
-    """Parse texts, and yield each valid one with its tree."""
+    """Parse texts, and yield each valid one with its tree. The fault of an invalid one is added to ``faults``.
+
+    :raises ValidationError: as :meth:`Faults.add` does.
+    """
     for text in texts:
         try:
             tree = parse(read_text(text))
@@ -103,7 +106,7 @@ def compared_number(literal: str) -> int | float:
     shortest text. So equal numbers have one form.
     """
     number = strict_json.number_of(literal)
-    if number == INT64_MIN:
+    if number == INT64_MIN:  # the shortest text of this double, -9.223372036854776e+18, is below int64
         return INT64_MIN
     if isinstance(number, float) and number.is_integer() and abs(number) < INT64_MAX:
         return int(Decimal(repr(number)))
@@ -275,15 +278,19 @@ class Language:
         position = error.pos_in_stream or 0
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
             position = len(text)
-        position, expected = self._deepest(text, position, accepted)
+        position, expected = self._first_unexpected(text, position, accepted)
         found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
         where = place(text, position)
         called = self._called or errors.shortened(text)
         shown = _shown(text, position)
         return f"Syntax error while parsing '{called}'. {found}, expected {_listed(expected)} {where}:\n{shown}"
 
-    def _deepest(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
-        """The position of the first unexpected character, and what is expected there, for the message."""
+    def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
+        """The position of the first unexpected character, and what is expected there, for the message.
+
+        :param position: where the refused part of the text begins, even if it begins like an accepted word.
+        :param accepted: the terminals that can continue the text before this position.
+        """
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
@@ -294,7 +301,7 @@ class Language:
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
-        rest = text[position : position + 20].lower()
+        rest = text[position : position + 20].lower()  # more than the longest word
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):
             longer = [word for word in begun if word.startswith(rest[:length])]

@@ -1,8 +1,8 @@
 """The table of the fields of ObjectType (interface 2.3), one row each.
 
 Everything that names a field follows from this table: body schemas, the statements of facets, the parameters of lists,
-the languages of ``where`` and of filters, and the OpenAPI document and its example. To add a field, add a row, and one
-to the random values of ``seed`` (:mod:`app.bulk.seed`).
+the languages of ``where`` and of filters, and the OpenAPI document and its example. CONTRIBUTING.md has the steps to
+add a field: besides its row here, one in :mod:`app.bulk.seed`, and some documents that tests compare with the table.
 """
 
 from collections.abc import Mapping

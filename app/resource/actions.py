@@ -36,6 +36,8 @@ class DoSomeThing(UpdateAction):
     ACTION = "doSomeThing"
 
     def apply(self, resource: Resource) -> Resource:
+        # A version that differs is a change, even if nothing else differs. The write stores the version that it read
+        # plus one, however many actions have raised it.
         return replace(resource, version=resource.version + 1)
 
 

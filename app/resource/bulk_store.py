@@ -28,7 +28,8 @@ _TIDY: LiteralString = "VACUUM (ANALYZE) resource, word, resource_count"
 
 _BYTES: LiteralString = """octet_length(r.object_type) + coalesce(octet_length(r.some_property), 0)
         + coalesce(octet_length(r.staged_object_type), 0) + coalesce(octet_length(r.staged_some_property), 0)"""
-"""SQL of the bytes of a resource's documents. PostgreSQL knows the bytes of a stored text without reading the text."""
+"""SQL of the bytes of a resource's ObjectTypes and someProperty texts. PostgreSQL knows the bytes of a stored text
+without reading the text."""
 
 _WEIGHT: LiteralString = f"""
     SELECT count(*), coalesce(sum({_BYTES}), 0)
@@ -51,7 +52,8 @@ _DELETE_ALL: tuple[LiteralString, ...] = (
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
     """Load many resources by COPY, in one transaction.
 
-    :raises UniqueViolation: if an id or a key is in use; then none is loaded.
+    :raises UniqueViolation: if an id or a key is in use; then none is loaded. If Citus distributes the table, the error
+        has another SQLSTATE and so another class.
     """
     with connection.transaction():
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
@@ -65,6 +67,7 @@ def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects after many rows were loaded. The tables stay readable and writable.
 
     Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows, and GIN indexes have long pending lists.
+
     :param connection: in autocommit mode, because VACUUM cannot run in a transaction.
     """
     connection.execute(_TIDY)
@@ -77,16 +80,16 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
 
 
 def weight(connection: Connection, project_key: str) -> tuple[int, int]:
-    """The number of resources of a project, and the bytes of their documents."""
+    """The number of resources of a project, and the bytes of their ObjectTypes and someProperty texts."""
     row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
     return (0, 0) if row is None else (row[0], int(row[1]))
 
 
 def delete_in_parts(connection: Connection, project_key: str) -> int:
-    """Delete the resources of a project by many short statements, and return how many there were; :func:`delete_all`
-    has to be called afterwards.
+    """Delete the resources of a project by many short statements, and return how many were deleted.
 
-    If it is interrupted, the resources that are not deleted yet stay.
+    If it is interrupted, the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards,
+    for the words, the counts, and resources that were written meanwhile.
 
     :param connection: in autocommit mode.
     """
@@ -98,6 +101,9 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 
 
 def delete_all(connection: Connection, project_key: str) -> None:
-    """Delete all resources of a project, and its part of the dictionary."""
+    """Delete all resources of a project, their counts, and its part of the dictionary.
+
+    :param connection: in a transaction, so that all is deleted or nothing.
+    """
     for statement in _DELETE_ALL:
         connection.execute(statement, {"project_key": project_key})

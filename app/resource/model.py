@@ -66,7 +66,7 @@ class NewResource:
     """A resource to be created, before the database gives it an id and times.
 
     :param created_as_only: whether it is created because its client has no resource without a key. Of several
-        concurrent writes that do so, only one succeeds.
+        concurrent writes that do so, only one creates a resource, and the others then change it.
     """
 
     key: str | None
@@ -92,7 +92,10 @@ version are left out."""
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """If-Match, If-None-Match and the version of the body or the query. A write happens only if all three hold.
+    """If-Match, If-None-Match and the version of the body or the query; None if the request does not have it.
+
+    A resource is changed or deleted only if all three hold. A creation is refused if there is an If-Match, and ignores
+    the other two.
 
     :param has_other_tags: whether If-Match lists tags that no version has, such as weak ones.
     :param expected: the version that the client expects: any number, even one that no resource can have.
@@ -267,8 +270,8 @@ class SearchText:
 class Search:
     """The parameters of a search (interface 4.4).
 
-    :param fuzzy_level: the largest Damerau-Levenshtein distance at which words match; None: only words with the same
-        stem match.
+    :param fuzzy_level: the largest Damerau-Levenshtein distance at which words match. Words with the same stem match at
+        any distance, and with 0 no others do.
     :param query_filters: narrow the results and the counts of facets.
     :param filters: narrow the results only.
     :param facet_filters: narrow the counts of facets only; a filter does not narrow a facet on its own field.
@@ -276,7 +279,7 @@ class Search:
 
     projection: Projection = Projection.CURRENT
     texts: tuple[SearchText, ...] = ()
-    fuzzy_level: int | None = None
+    fuzzy_level: int = 0
     query_filters: tuple[Filter, ...] = ()
     filters: tuple[Filter, ...] = ()
     facet_filters: tuple[Filter, ...] = ()

@@ -49,7 +49,10 @@ _SORT_TERM = re.compile(r"[ \t\r\n]*([^ \t\r\n]+)(?:[ \t\r\n]+(asc|desc))?[ \t\r
 
 
 def read_sort_term(text: str) -> SortTerm:
-    """Load a sort expression: ``field``, ``field asc`` or ``field desc``, for a sortable field."""
+    """Load a sort expression: ``field``, ``field asc`` or ``field desc``.
+
+    :raises ValidationError: for another form, and for a field that is not sortable.
+    """
     match = _SORT_TERM.fullmatch(text)
     if match is None:
         raise ValidationError(f"{errors.quoted(text)} is not a sort expression, field [asc|desc] is expected.")
@@ -63,8 +66,11 @@ def read_sort_term(text: str) -> SortTerm:
 def read_contained_object(text: str) -> str:
     """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
-    Any JSON object is accepted. If it has an unknown field or an invalid value, no ObjectType contains it. A member
-    or an item that is ``null`` counts as absent.
+    An object with an unknown field, or with a value that no ObjectType can have, is accepted, and finds nothing. A
+    member or an item that is ``null`` counts as absent.
+
+    :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, or that is nested
+        too deep.
     """
     try:
         value = decode(text)
@@ -157,12 +163,14 @@ class ConditionsSchema(PagingSchema):
 
 
 def paging_of(data: dict[str, Any]) -> Paging:
+    """The paging of loaded parameters, with the defaults of :class:`Paging` for those that were not sent."""
     return Paging(**{name: data[name] for name in ("sort", "limit", "offset", "with_total") if name in data})
 
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The loaded parameters of a list: its condition, its paging, and the references to expand."""
+    """The loaded parameters of a list: its condition (None for all resources), its paging, and the references to
+    expand."""
 
     condition: Condition | None
     paging: Paging
@@ -196,7 +204,8 @@ _ARRAY_HAS_A_TEXT = f"{SEARCHED} has at least one of these texts"
 class FilteredListSchema(ConditionsSchema):
     """The parameters of the list and the existence check (interface 4.1 and 4.5).
 
-    Each parameter is a condition on the arrays of its type.
+    A resource has to fulfil the conditions of all parameters: ``objectParameter`` on its whole ObjectType, and each of
+    the others on an array, or on one of two arrays.
     """
 
     stringParameter = TextParameter(meaning=_array_has_value("stringParameter"), example="dog")
@@ -283,14 +292,20 @@ class VersionSchema(QuerySchema):
 
 
 def read_words(text: str) -> str:
-    """Load a text to search for. It must not be blank."""
+    """Load a text to search for.
+
+    :raises ValidationError: for an empty or blank text, and for one that PostgreSQL cannot store.
+    """
     if text.isspace():
         raise ValidationError("The value is blank.")
     return read_text(text)  # which refuses the empty text
 
 
 def read_level(text: str) -> int:
-    """Load a number of edits, rounded down. Before rounding, it must not exceed the platform's default level."""
+    """Load a number of edits, rounded down.
+
+    :raises ValidationError: for no number, or one that before rounding is not from 0 to :data:`FUZZY_LEVEL_AT_MOST`.
+    """
     number = read_number(text)
     if number < 0:
         raise ValidationError(f"{errors.quoted(text)} is negative, a number from 0 on is expected.")
@@ -400,7 +415,7 @@ class SearchSchema(PagingSchema):
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,
-            fuzzy_level=values.get("fuzzy_level", FUZZY_LEVEL_AT_MOST) if values.get("fuzzy") else None,
+            fuzzy_level=values.get("fuzzy_level", FUZZY_LEVEL_AT_MOST) if values.get("fuzzy") else 0,
             query_filters=values.get("query_filter", ()),
             filters=values.get("filter", ()),
             facet_filters=values.get("facet_filter", ()),

@@ -21,9 +21,15 @@ BLUEPRINTS = (
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
-    """Register every blueprint and the routes of the extension, and make the OpenAPI document."""
+    """Register the blueprints of the service, make the OpenAPI document, and then let the extension add its routes.
+
+    The order matters: the document is made from the routes in the URL map, and the extension reads the document when it
+    adds its own routes, which are not part of the document.
+
+    :param app: its ``extensions`` have the objects of :mod:`app.routes.services`, and the extension.
+    """
     api = Api(app)
-    describe_fields(api)
+    describe_fields(api)  # before a blueprint is registered, because flask-smorest then describes its parameters
     for blueprint in BLUEPRINTS:
         api.register_blueprint(blueprint)
     if settings.metrics_token is not None:

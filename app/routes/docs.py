@@ -40,7 +40,7 @@ _LLMS = _text_of("llms.txt")
 
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
-    """Replace the placeholders of a text by HTML."""
+    """Replace the placeholders of a text, such as ``{root}``, by their values."""
     for place, value in places.items():
         text = text.replace(f"{{{place}}}", value)
     return text
@@ -89,8 +89,8 @@ def front() -> Response:
 
 @public
 def front_when_off() -> Response:
-    """Answer browsers that ask for the page of an extension which is off with 404 and the page at the root, whose card
-    says how to switch the extension on."""
+    """Answer 404 at the path of an extension that is off. A browser gets it with the page at the root, whose card says
+    how to switch the extension on."""
     answer = front()
     answer.status_code = 404
     return answer
@@ -118,7 +118,8 @@ def open_api() -> Response:
 @blueprint.route("/docs")
 @public
 def docs() -> Response:
-    """Answer the documentation page."""
+    """Answer the page that shows an OpenAPI document: the one of the resource API, or with the query parameter
+    ``document`` the one of the extension that has this name."""
     other = frame.extension().document
     shown, current = _OF_RESOURCES, "/docs"
     if other is not None and request.args.get("document") == other.name:

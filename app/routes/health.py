@@ -57,7 +57,10 @@ class Ready(Endpoint):
 @metrics_blueprint.route("/metrics")
 @public
 def metrics_of_all() -> Response:
-    """Answer the metrics of all processes to who has the token of ``METRICS_TOKEN``."""
+    """Answer the metrics of all processes to a client that sends the token of ``METRICS_TOKEN``.
+
+    :raises ApiError: 401 for any other client.
+    """
     raise_unless_bearer(current_app.extensions["settings"].metrics_token, "metrics")
     readiness().health()  # sets the metrics ``ready`` and ``warning``, which only a check updates
     return Response(metrics.exposition(), content_type=CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""The views of the resource (interface 4.1 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14)."""
+"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -143,9 +143,9 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        Each of the interface's parameters is a condition on the array of its own type, and every result fulfils all
-        conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`, `version` and the two
-        times.
+        `objectParameter` is a condition on the whole ObjectType, and each of the interface's other parameters is a
+        condition on the arrays of its type. Every result fulfils all conditions. A result has the fields of ObjectType
+        without a wrapper, besides `id`, `key`, `version` and the two times.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 
@@ -274,7 +274,7 @@ class Item(Endpoint):
     def get(self, _: object, conditions: Preconditions, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
 
-        The answer shows the current projection. The two query parameters make no difference.
+        The answer shows the current projection. The two query parameters are checked, and have no other effect.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_id(connection, project_key, resource_id)
@@ -292,8 +292,9 @@ class Item(Endpoint):
     ) -> Response:
         """Update a resource by actions (4.10).
 
-        The actions apply in their order, all or none, and together raise the version by one. If `version` is not the
-        actual version, nothing changes, and the answer is 409 with the actual version in `currentVersion`.
+        The actions apply in their order, all or none, and together raise the version by one; actions that change
+        nothing leave it. If `version` is not the actual version, nothing changes, and the answer is 409 with the actual
+        version in `currentVersion`.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return _resource_answer(representation_of(written.resource))
@@ -324,6 +325,7 @@ class Item(Endpoint):
 
 
 def _found(project_key: str, query: Search) -> Response:
+    """The answer to a search. With texts it executes two statements on one connection, and always in the slow lane."""
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:
@@ -336,14 +338,14 @@ def _found(project_key: str, query: Search) -> Response:
 class SearchByQuery(Endpoint):
     """Search with everything in the query string."""
 
-    @scopes("manage_test", "view_test")
+    @for_readers
     @operation("searchResources", FOUND, error_codes=("SearchFacetPathNotFound",))
     @search_blueprint.arguments(SearchSchema(), location="query")
     def get(self, query: Search, project_key: str) -> Response:
         """Search resources (4.4).
 
-        Searches one of the two projections by texts and filters, and counts facets. Without `sort` the best matches
-        come first.
+        Searches one of the two projections by texts and filters, and counts facets. Without `sort` the results that
+        match the texts best come first; if there are no texts, the results are in the order of `id`.
         """
         return _found(project_key, query)
 

@@ -33,7 +33,7 @@ def find(connection: Connection, project: str) -> Find:
         text: str,
         language: str = "en",
         *,
-        fuzzy: int | None = None,
+        fuzzy: int = 0,
         projection: Projection = Projection.CURRENT,
         more: Any = (),
     ) -> list[str]:
@@ -112,8 +112,8 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
 
 def test_the_words_of_another_project_are_not_used(api: Api, connection: Connection) -> None:
     keep(api, one="dog")
-    assert expand(connection, api.project, [SearchText("en", "dog")], None).tsquery == "('dog')"
-    assert expand(connection, f"{api.project}x", [SearchText("en", "dog")], None).tsquery is None
+    assert expand(connection, api.project, [SearchText("en", "dog")], 0).tsquery == "('dog')"
+    assert expand(connection, f"{api.project}x", [SearchText("en", "dog")], 0).tsquery is None
 
 
 # Fuzzy

@@ -24,7 +24,7 @@ from app.query.kinds import Value
 from app.query.language import TERMS_AT_MOST, Faults, Literal, place, trees_of
 from app.query.messages import refused_literal, shown, similar_or_all, unknown_field
 from app.query.predicate.conditions import AllOf, AnyOf, Condition, HasElement, Holds
-from app.query.predicate.operators import OPERATORS, Operator
+from app.query.predicate.operators import OPERATORS
 from app.query.predicate.parser import Name
 from app.values.strict_json import HugeNumber
 
@@ -66,6 +66,7 @@ open end."""
 class Facet:
     """A facet: it counts resources by the values of a field.
 
+    :param name: its name in the answer: the alias, or the path if it has none.
     :param groups: a condition to count the resources that fulfil it; ranges to count the resources with a value in
         each, with statistics of these values; None to count the resources with each value that occurs.
     :param counting_products: whether the result repeats each count as ``productCount``.
@@ -85,7 +86,7 @@ _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """Parse and resolve the filters of one parameter.
 
-    :raises ValidationError: with every fault of every filter.
+    :raises ValidationError: with the faults of all filters.
     """
     faults = Faults(_TOO_MANY_TERMS)
     filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
@@ -96,7 +97,8 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
     """Parse and resolve the facets.
 
-    :raises ValidationError: with every fault of every facet; an unknown path is ``SearchFacetPathNotFound``.
+    :raises ValidationError: with the faults of all facets; the code of an unknown path is ``SearchFacetPathNotFound``.
+        If there are more than :data:`FACETS_AT_MOST` facets, this is the only fault, and none is parsed.
     """
     faults = Faults(_TOO_MANY_TERMS)
     if len(texts) > FACETS_AT_MOST:
@@ -130,7 +132,8 @@ _PATHS = _paths_of(RESOURCE)
 
 
 def _candidates(path: str) -> Sequence[str]:
-    """The paths that a hint for an unknown path may name: those within the same field, if it exists."""
+    """The paths that a hint for an unknown path may name: the members of the field before the last dot, if it exists;
+    else all paths."""
     parent, _, _ = path.rpartition(".")
     return [each for each in _PATHS if parent not in _PATHS or each.startswith(f"{parent}.")]
 
@@ -189,18 +192,23 @@ class _Resolver:
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
     def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
+        """The condition that a field has a value within the bounds; any value if both ends are open."""
         compared = zip((">=", "<="), bounds, strict=True)
-        both = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
-        if not both:
+        tests = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
+        if not tests:
             return self._presence(target, exists=True)
-        if target.field.is_array and len(both) == 2:
-            return HasElement(target.field, AllOf(tuple(both)), negated=False)  # one element within both bounds
-        return _within_element(target, AllOf(tuple(both)))
+        if target.field.is_array and len(tests) == 2:
+            # One item has to pass both tests. A single test needs no HasElement: on an array it asks for such an item.
+            return HasElement(target.field, AllOf(tuple(tests)), negated=False)
+        return _within_element(target, AllOf(tuple(tests)))
 
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None if it has a fault."""
+        """Resolve a facet; None if the field of its path is unknown, an object, or without the ranges that it asks for.
+
+        For faults of its values and bounds it returns a facet nevertheless, which is never compiled.
+        """
         path = parsed.path
         self.faults.count(0 if parsed.expression is None else len(parsed.expression.items))
         target = _PATHS.get(path.text)
@@ -225,7 +233,7 @@ class _Resolver:
             groups = tuple(self._bounds(target, path, item) for item in items)
         return Facet(parsed.alias or path.text, target, groups, parsed.counting_products)
 
-    # Both
+    # Filters and facets
 
     def _values(self, target: FieldPath, path: Name, items: Sequence[Literal]) -> tuple[Value, ...]:
         found = [self._value(target, path, item) for item in items]
@@ -236,6 +244,7 @@ class _Resolver:
         return self._bound(target, path, low), self._bound(target, path, high)
 
     def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
+        """The value of a bound; None for an open end, and for a refused bound, whose fault is added."""
         if literal is None:
             return None
         if isinstance(literal.value, HugeNumber):
@@ -261,8 +270,7 @@ class _Resolver:
 
 
 def _holds(of: Field, operator: str, *values: Value) -> Holds:
-    row: Operator = OPERATORS[operator]
-    return Holds(of, row, values, negated=False)
+    return Holds(of, OPERATORS[operator], values, negated=False)
 
 
 def _within_element(target: FieldPath, condition: Condition) -> Condition:

@@ -197,6 +197,7 @@ class _Compiler:
     # Atoms
 
     def _atom(self, atom: Holds) -> LiteralString:
+        """The SQL of a comparison without its negation. For an absent field it may be NULL."""
         if atom.field.is_array:
             return self._array(atom)
         if atom.field.kind is kinds.ID and atom.values:

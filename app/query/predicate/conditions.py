@@ -1,5 +1,7 @@
-"""The resolved tree of a predicate: every field is known, every value has the field's type, and only Holds and
-HasElement are negated. All types are frozen."""
+"""Conditions on resources: the resolved trees of predicates and filters, and what the list's own parameters mean.
+
+Every field is known, every value has the field's type, and only Holds and HasElement are negated. All types are frozen.
+"""
 
 from dataclasses import dataclass
 

@@ -38,8 +38,8 @@ class Operator:
     :param array: for an array of scalars, SQL with ``{field}`` and ``{value}``, or the way in which the array is
         searched.
     :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of an element. For
-        a list, one of the values has to fulfil it.
-    :param indexed: the kinds of conditions that it makes for an index.
+        a list, one of the values has to fulfil it. Empty if no element and no member has the operator.
+    :param indexed: the kinds of conditions that it forms, which an index of the field may serve.
     :param absent: the result of the operator if the field is absent.
     :param of_texts: whether the operator applies only to fields that are compared as texts.
     """

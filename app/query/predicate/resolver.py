@@ -22,7 +22,7 @@ Variables = Mapping[str, Sequence[str]]
 def read(texts: Sequence[str], variables: Variables) -> Condition:
     """Parse and resolve predicates to the condition that all of them hold.
 
-    :raises ValidationError: with every fault of every predicate.
+    :raises ValidationError: with the faults of all predicates.
     """
     faults = Faults(
         f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
@@ -51,7 +51,8 @@ class _Resolver:
         match term:
             case And(terms) | Or(terms):
                 conditions = tuple(self.condition(inner, known, negated=negated) for inner in terms)
-                return AllOf(conditions) if isinstance(term, And) is not negated else AnyOf(conditions)
+                # The negation of ``a and b`` is ``not a or not b``.
+                return AllOf(conditions) if isinstance(term, And) != negated else AnyOf(conditions)
             case Not(inner):
                 return self.condition(inner, known, negated=not negated)
             case Nested(name, inner):
@@ -83,15 +84,14 @@ class _Resolver:
                 if isinstance(operand, Variable) and not self.variables.get(operand.name):
                     self._fault_of_missing(operand)
             return _NOTHING
-        negation = NEGATIONS.get(atom.operator)
-        operator = negation or OPERATORS[atom.operator]
+        operator = NEGATIONS.get(atom.operator) or OPERATORS[atom.operator]
         if not operator.fits(row):
             self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
         if operator is OPERATORS["in"] and len(values) == 1:
-            operator = OPERATORS["="]
-        return Holds(row, operator, values, negated is (negation is None))
+            operator = OPERATORS["="]  # which the order of an index serves too
+        return Holds(row, operator, values, negated=negated != (atom.operator in NEGATIONS))
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)

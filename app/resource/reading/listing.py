@@ -102,8 +102,8 @@ class Selected:
         return any(term.finds_few for term in self.terms)
 
     @property
-    def side_by_side_in(self) -> Field | None:
-        """The field in whose order the selected resources are adjacent; None if there is no such field."""
+    def stretch_of(self) -> Field | None:
+        """The field in whose order the selected resources are a stretch; None if there is no such field."""
         return next((stretch.field for stretch in self._stretches), None)
 
     @cached_property
@@ -120,15 +120,19 @@ class Selected:
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in(self, order: Term) -> LiteralString:
-        """The SQL condition of a scan that reads the resources in an order."""
+        """The SQL condition of a scan that reads the resources in an order.
+
+        If an index has this order, no GIN index serves the condition, so that PostgreSQL reads the index of the order.
+        """
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
     @property
     def where_any(self) -> LiteralString:
-        """The SQL condition of a scan that looks for one selected resource; in a stretch, for the first resource."""
-        if self.side_by_side_in is None:
+        """The SQL condition of a scan that looks for any selected resource; for a stretch, with an ORDER BY and a LIMIT
+        behind it, so that the scan reads the first resource of the stretch."""
+        if self.stretch_of is None:
             return self.where
-        by = terms_of([SortTerm(self.side_by_side_in)], Projection.CURRENT)
+        by = terms_of([SortTerm(self.stretch_of)], Projection.CURRENT)
         return f"{self.where} ORDER BY {_order(by)} LIMIT 1"
 
 
@@ -190,7 +194,7 @@ class Page:
     def is_one_stretch(self) -> bool:
         """Whether the selected resources are adjacent in the order of the page."""
         order = self.terms[0].in_order_of
-        return order is not None and self.selected.side_by_side_in is order
+        return order is not None and self.selected.stretch_of is order
 
 
 class _Found(NamedTuple):
@@ -309,7 +313,7 @@ before it."""
 
 def lane_of_existence(selected: Selected) -> Lane:
     """The lane of an existence check, which finds out whether at least one resource is selected."""
-    is_found = not selected.clauses or selected.finds_few or selected.side_by_side_in is not None
+    is_found = not selected.clauses or selected.finds_few or selected.stretch_of is not None
     return Lane.FAST if is_found else Lane.SLOW
 
 

@@ -61,8 +61,9 @@ def exists(connection: Connection, project_key: str, selected: Selected) -> bool
 def page(
     project_key: str, condition: Condition | None, paging: Paging, result: LiteralString = RESULT_JSON[frozenset()]
 ) -> Page:
-    """Compose a page of the resources that fulfil a condition; nothing is read yet.
+    """Compose a page of the resources whose current projection fulfils a condition; nothing is read yet.
 
+    :param condition: None for all resources.
     :param result: SQL that makes the JSON of each result.
     """
     order = listing.terms_of(paging.sort, Projection.CURRENT)
@@ -70,5 +71,5 @@ def page(
 
 
 def selected_by(condition: Condition | None) -> Selected:
-    """The selection of the resources that fulfil a condition; of all resources if it is None."""
+    """The selection of the resources whose current projection fulfils a condition; of all resources if it is None."""
     return Selected() if condition is None else Selected([compile_condition(condition, Projection.CURRENT)])

@@ -20,7 +20,7 @@ def add_words_of_all(connection: Connection, project_key: str) -> None:
 
 def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]) -> None:
     """Add the words of some resources to the dictionary. To be called last in the transaction that writes the
-    resources."""
+    resources, because from then on other writes that add the same words wait for the end of the transaction."""
     connection.execute(_ADD_WORDS_OF_SOME, {"project_key": project_key, "ids": list(ids)})
 
 

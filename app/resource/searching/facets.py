@@ -91,8 +91,8 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
-    """The SQL of the set of a field's values in one row. Values of an array are distinct and sorted; those of members
-    are not.
+    """A set-returning expression of SQL: the values of a field in the row ``r``. Values of an array are distinct and
+    sorted; those of members are not.
 
     :param positions: the positions of an array's items, as jsonpath.
     """

@@ -63,14 +63,14 @@ class Expansion:
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
-def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int | None) -> Expansion:
+def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int) -> Expansion:
     """Look up which words of a project match each word of the texts.
 
     If a text has no words, or only stop words of its language, the search finds no resource.
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches, lowered to the most for the
-        length of the word; None: only words with the same stem match.
+        length of the word. Words with the same stem match at any distance, and with 0 no others do.
     :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, or if too many words of
         the project match them.
     """
@@ -80,7 +80,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
             "project_key": project_key,
             "configurations": [CONFIGURATIONS.get(text.language[:2], "simple") for text in texts],
             "texts": [text.text for text in texts],
-            "edits": fuzzy_level or 0,
+            "edits": fuzzy_level,
             "words_at_most": WORDS_AT_MOST,
         },
     ).fetchone()
@@ -100,7 +100,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
 
 
 def text_beyond(at_most: int, texts: Sequence[SearchText], sizes: Iterable[int]) -> SearchText | None:
-    """The text with which the sum of the sizes of all texts exceeds a bound; None if it does not."""
+    """The first text with which the sum of the sizes exceeds a bound; None if all texts together do not exceed it."""
     return next((text for text, total in zip(texts, accumulate(sizes), strict=True) if total > at_most), None)
 
 

@@ -51,7 +51,8 @@ def decide(found: Resource | None, write: Write) -> Resource | NewResource:
 def _creation(write: Write) -> NewResource:
     """Return the resource that a write creates, because its target does not exist.
 
-    :raises ApiError: 404 if the write creates none; 412 if it has If-Match, which demands an existing resource.
+    :raises ApiError: 404 if the write names an id, or creates none; 412 if it has If-Match, which demands an existing
+        resource.
     """
     if isinstance(write.target, ById):  # a client cannot choose an id
         raise errors.not_found_by_id(write.target.id)

@@ -1,4 +1,4 @@
-"""Finds, inserts, updates and deletes one resource by SQL. No function commits.
+"""Finds, inserts, updates and deletes one resource by SQL. No function begins or ends a transaction.
 
 Every statement keeps three rules: its WHERE clause names ``project_key``, values are parameters, and the WHERE clause
 of an UPDATE or DELETE contains the version that was read.
@@ -62,12 +62,11 @@ def _insert(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString
 
 @lru_cache(maxsize=256)
 def _update(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
-    assignments: list[LiteralString] = [f"{column} = %({column})s" for column in columns]
-    if "version" in columns:
-        # The clock may have been set back.
-        assignments.append(f"last_modified_at = greatest(r.created_at, {_GIVEN_TIME if dated else _NOW})")
+    time = _GIVEN_TIME if dated else _NOW
+    assignments: LiteralString = ", ".join([f"{column} = %({column})s" for column in columns])
+    # The clock may have been set back since the creation.
     return f"""
-    UPDATE resource r SET {", ".join(assignments)}
+    UPDATE resource r SET {assignments}, last_modified_at = greatest(r.created_at, {time})
     WHERE {_THIS_VERSION}
     RETURNING r.last_modified_at"""
 
@@ -76,8 +75,8 @@ def _update(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, with their values, without times. Documents are ObjectTypes, not yet JSON
-    text."""
+    """The columns that a write may change, with their values, except for its time, which SQL sets. Documents are
+    ObjectTypes, not yet JSON text."""
     current, staged = resource.current, resource.staged
     differ = staged is not current and staged != current
     return {
@@ -159,7 +158,8 @@ def _resource(row: tuple[Any, ...] | None) -> Resource | None:
 def save(
     connection: Connection, caller: Caller, before: Resource | None, after: Resource | NewResource
 ) -> Written | None:
-    """Write the columns that differ between two states of a resource.
+    """Write the columns that differ between two states of a resource, and the time of the write. If none differs, write
+    nothing.
 
     :param before: the resource as it was read; None if it is created.
     :param after: the resource as it was decided, without the time of this write.
