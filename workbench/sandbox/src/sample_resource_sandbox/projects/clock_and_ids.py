@@ -1,6 +1,7 @@
 """The clocks and sources of ids of sandbox projects, in place of the real ones (:mod:`app.clock_and_ids`)."""
 
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import LiteralString
@@ -45,17 +46,15 @@ def _next_id(connection: Connection, project_key: str, seed: int) -> UUID:
             return made
 
 
+@dataclass(frozen=True, slots=True)
 class ProjectClockAndIds:
     """The clock and the source of ids of a sandbox project at the moment of a request.
 
     :param seed: the seed of the ids; None for random ids.
     """
 
-    __slots__ = ("_clock", "_seed")
-
-    def __init__(self, clock: ProjectClock, seed: int | None) -> None:
-        self._clock = clock
-        self._seed = seed
+    clock: ProjectClock
+    seed: int | None
 
     @classmethod
     def of(cls, project: SandboxProject) -> "ProjectClockAndIds":
@@ -64,15 +63,15 @@ class ProjectClockAndIds:
 
     def time(self) -> float:
         """The time of the project's clock."""
-        return self._clock.time()
+        return self.clock.time()
 
     def write_time(self) -> datetime | None:
         """The time of the project's clock for a write; None if it shows real time."""
-        return self._clock.write_time()
+        return self.clock.write_time()
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
         """Make the next id of the seed's sequence, or a random id without a seed."""
-        return uuid7() if self._seed is None else _next_id(connection, project_key, self._seed)
+        return uuid7() if self.seed is None else _next_id(connection, project_key, self.seed)
 
     def kept_until(self, expires_at: float) -> float:  # noqa: ARG002 -- signature of ClockAndIds
         """A time after the end of the project, because its clock may be set back at any time."""
