@@ -52,8 +52,6 @@ class Client:
         self._versions: dict[str, tuple[int, bool]] = {}
         """The versions that answers have shown to the client, by the ids of their resources, each with whether it has
         read the resource or only written it."""
-        self._has_lost = False
-        """Whether the answer of one of its writes was lost, so that the client may not know a version of its own."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
         """The time of the last check which requests under way the client has given up."""
@@ -130,6 +128,7 @@ class Client:
             or last.authorization != look.authorization
             or look.began - last.entry.answered_at >= _IDLE_S
             or last.has_failed
+            or last.is_long
             or not last.keeps_connection
             or not look.keeps_connection
         ):
@@ -159,23 +158,20 @@ class Client:
 
         Each change raises the version by 1. So a write has overwritten somebody else's change if it makes the version
         more than one above the version that the client knows. That is a fault of a client that has read the resource
-        and sends no version, and of one that sends the same content again after a 409 or 412.
+        and sends no version, and of one that sends the same whole content again after a 409 or 412.
         """
         if look.operation in WRITES and look.was_carried_out:
             written = {} if look.is_lost or look.is_ordered else look.versions_shown()
             if not written:
                 self._versions.clear()  # nobody knows which resource has which version now
-                self._has_lost = True
             for id_, version in written.items():
                 known, was_read = self._know(id_, version)
-                refused = self.stories.forced(look, self.may_follow)
-                if not known and not self._has_lost and refused is not None and isinstance(refused.version, int):
-                    known = refused.version
                 is_own = look.last_modified_by in (None, look.entry.client_id) and not look.entry.is_beside
                 if not known or version <= known + 1 or not is_own or look.method == "DELETE":
                     continue
-                if refused is not None or (was_read and not look.expects_version):
-                    detail = f"The client knew version {known}, and has overwritten version {version - 1}."
+                if self.stories.forces(look, self.may_follow) or (was_read and not look.expects_version):
+                    shown = f"The last version that this client (by credentials and User-Agent) was shown is {known}"
+                    detail = f"{shown}, and it has overwritten version {version - 1}."
                     return self._find(look.number, "lostUpdate", detail)
         elif (look.method == "GET" or look.operation in LISTS) and look.status == 200 and not look.is_ordered:
             if look.is_cut or look.is_lost:

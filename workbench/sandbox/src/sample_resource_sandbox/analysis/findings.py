@@ -142,11 +142,13 @@ def _missing_encoding(entry: Look) -> str | None:
     found = _UNENCODED.search(entry.target)
     if found is not None:
         return f"{json.dumps(found[0])} has to be percent-encoded in a target."
-    for pair in entry.target.partition("?")[2].split("&") if "+" in entry.target else ():
-        value = pair.partition("=")[2]
-        with_plus, with_blank = unquote(value), unquote(value.replace("+", " "))
-        if with_plus != with_blank and with_plus in entry.written and with_blank not in entry.written:
-            return f"{value} is the text {json.dumps(with_blank)}, and the client has written {json.dumps(with_plus)}."
+    texts = [text for text in entry.written if "+" in text and text.replace("+", " ") not in entry.written]
+    for pair in f"{entry.target.partition('?')[2]}&{entry.text if entry.form else ''}".split("&") if texts else ():
+        sent = unquote(pair.partition("=")[2].replace("%2B", " ").replace("%2b", " "))
+        for text in texts:
+            if sent == text or f'"{text}"' in sent:
+                meant = json.dumps(text.replace("+", " "))
+                return f"{pair} has the text {meant}, and the client has written {json.dumps(text)}."
     return None
 
 

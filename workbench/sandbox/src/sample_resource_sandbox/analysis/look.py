@@ -35,6 +35,9 @@ _LOST_BY = frozenset(("close", "reset", "garbage", "truncate", "stall", "truncat
 _MADE_UP = frozenset(("status", "limit", "expireTokens", "body", "html"))
 """The effects of rules after which the status of an answer is not that of the service."""
 
+_NO_CONTENT = frozenset(("version", "createdAt", "createdBy", "lastModifiedAt", "lastModifiedBy"))
+"""The members of a resource that a write does not change by what it sends."""
+
 _CHANGING = frozenset(("x-correlation-id", "traceparent", "tracestate", "date", "content-length"))
 """The headers that may differ between a request and its repetition."""
 
@@ -43,6 +46,9 @@ _PROXIES = frozenset(("via", "forwarded", "x-forwarded-for", "x-real-ip"))
 
 FIELDS_AT_MOST = 1000
 """The most fields of a form that the service parses."""
+
+_LONG = 16 * 1024
+"""The bytes of an answer beyond which some clients close the connection instead of reading the rest."""
 
 _TEXT_AT_MOST = 200
 """The most characters of a text that is remembered."""
@@ -79,8 +85,8 @@ class Look:
         """Whether the client did not get the whole answer: it got none or a part, or had closed the connection."""
         self.has_failed = self.is_lost or (self.status or 0) >= 400
         self.trouble = self._trouble() if self.has_failed else None
-        """The trouble of the request: a word of :data:`TROUBLES`, or ``5xx`` for any other server error, which reports
-        leave out. None for a success, and for an error that a retry would get again."""
+        """The trouble of the request: a word of :data:`TROUBLES`, or ``other`` for another server error, 408 and 425,
+        which reports leave out. None for a success, and for an error that a retry would get again."""
 
     def _trouble(self) -> str | None:
         if self.is_lost:
@@ -90,7 +96,7 @@ class Look:
             return None
         if str(self.status) in TROUBLES:
             return str(self.status)
-        return "5xx" if (self.status or 0) >= 500 else None
+        return "other" if (self.status or 0) >= 500 or self.status in (408, 425) else None
 
     @property
     def is_refusal(self) -> bool:
@@ -201,7 +207,7 @@ class Look:
         request that changes a part or nothing."""
         if self.operation not in OVERWRITES:
             return None
-        content = {name: value for name, value in self.members.items() if name != "version"}
+        content = {name: value for name, value in self.members.items() if name not in _NO_CONTENT}
         return _hash_of(self.method, self.path, json.dumps(content, sort_keys=True))
 
     @cached_property
@@ -307,6 +313,12 @@ class Look:
         """Whether the journal has only the beginning of the answer."""
         answer = self.entry.answer
         return answer is not None and answer.size is not None and answer.size > len(answer.body)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a client that needs only the beginning of the answer closes its connection to skip the rest."""
+        answer = self.entry.answer
+        return answer is not None and (answer.size or 0) > _LONG
 
     @property
     def last_modified_by(self) -> Any:

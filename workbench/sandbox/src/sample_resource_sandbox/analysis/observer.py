@@ -57,6 +57,11 @@ class Observer:
         """Record that the project's client has revoked a token. This is no request to the project itself."""
         self._tokens.revoke(token)
 
+    def note_removal(self) -> None:
+        """Record that resources of the project were removed: a later POST makes no second one of them."""
+        for client in self._clients.values():
+            client.stories.forget_creations()
+
     def tally(self) -> Tally:
         """The results of all requests so far, including open stories."""
         made = Tally()
@@ -81,6 +86,8 @@ class Observer:
     def _judge(self, client: Client, entry: Entry) -> None:
         entry.is_judged = True
         look = Look(entry, client.written)
+        if look.method == "DELETE" and look.was_carried_out:
+            self.note_removal()
         checks = [(each.id, each.look) for each in FINDINGS if each.look is not None]
         count, follow = partial(self._tally.count, self.client_id), partial(self._tokens.follow, client)
         for id_, act in (("", count), *checks, ("", follow), ("", client.follow)):

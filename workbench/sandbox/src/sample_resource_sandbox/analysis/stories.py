@@ -144,16 +144,19 @@ class Stories:
         self._settle = settle
         self._stories: dict[bytes, Story] = {}
 
-    def forced(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> Look | None:
-        """The write that the service refused for its version, if another write repeats it without a version, or with
-        the same whole content and another version. None if it does not."""
+    def forces(self, look: Look, may_follow: Callable[[Look, Look], bool]) -> bool:
+        """Whether a write sends the same whole content as an earlier one that the service refused for its version."""
         story = self._stories.get(look.aim)
         if story is None or story.last.trouble not in ("409", "412") or story.last.is_ordered:
-            return None
+            return False
         before = story.last
         is_same = before.replacement is not None and before.replacement == look.replacement
-        is_forced = before.expects_version and may_follow(look, before) and (is_same or not look.expects_version)
-        return before if is_forced else None
+        return is_same and before.expects_version and may_follow(look, before)
+
+    def forget_creations(self) -> None:
+        """Forget which failed requests have created a resource, because a resource was removed that may be theirs."""
+        for story in self._stories.values():
+            story.created = None
 
     def follow(self, look: Look, may_follow: Callable[[Look, Look], bool], lost_update: str | None = None) -> None:
         """Continue the stories with the next request of the client.
@@ -216,7 +219,7 @@ def _doubt_of(before: Look, look: Look) -> str:
     """The reason why two requests may come from two threads, with advice."""
     return (
         f"Requests of the client overlapped at request {before.number} or {look.number}, so it cannot be told which"
-        " request answers which failure. Send one after the other."
+        " request answers which failure. To have it judged, send one after the other."
     )
 
 

@@ -334,6 +334,7 @@ class Projects:
         project.clock, project.seed = clock, project.initial_ids.get("seed")
         if not keep_rules:
             project.rules = ()
+        project.observer.note_removal()
         if not keep_requests:
             self.forget_requests(project)
 
