@@ -43,11 +43,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     app = Flask("app", static_folder=None)
     app.session_interface = _NoSessions()
-    app.config.update(
-        API_TITLE="Sample Resource Service",
-        API_VERSION="v1",
-        OPENAPI_VERSION="3.1.0",
-    )
+    app.config.update(API_TITLE="Sample Resource Service", API_VERSION="v1", OPENAPI_VERSION="3.1.0")
     app.url_map.merge_slashes = False
     app.url_map.converters |= CONVERTERS
 
@@ -66,8 +62,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         "extension": extension,
     }
 
-    # The hooks before the view, in this order. An exception in a hook ends the request, and is answered like an
-    # exception in a view.
+    # The hooks are called in the order of these tuples. An exception in a hook before the view ends the request, and is
+    # answered like an exception in a view.
     before_the_view: tuple[_Hook, ...] = (
         request_log.start,  # correlation id, clock and count of SQL statements, which every answer needs
         check_request,  # a malformed request is reported without any other error
@@ -95,16 +91,17 @@ _AfterHook = Callable[[Request, Response], Response]
 
 
 def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Sequence[_AfterHook]) -> None:
-    """Register two functions with Flask: one calls all hooks before the view, in order, and one all hooks after it.
+    """Register two functions with Flask: one calls the hooks before the view, in order, until one of them answers; the
+    other calls all hooks after the view, in order.
 
-    Only two, because each registered function costs time."""
+    They are only two, because each registered function costs time.
+    """
     proxy: Any = request
 
     def before() -> Any:
         current = proxy._get_current_object()
         for hook in before_the_view:
-            answer = hook(current)
-            if answer is not None:
+            if (answer := hook(current)) is not None:
                 return answer
         return None
 

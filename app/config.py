@@ -17,16 +17,18 @@ from urllib.parse import SplitResult, urlsplit
 
 
 class InvalidSetting(ValueError):
-    """The error for an environment variable whose value its setting does not allow.
+    """The error for an environment variable whose value its setting does not allow, or that is missing.
 
     :param value: the value for the message; None if it is a secret or if the variable is not set.
+    :param reason: what is wrong, as the rest of the message.
     """
 
     def __init__(self, variable: str, value: str | None, reason: str) -> None:
         super().__init__(f"{variable}: {reason}" if value is None else f"{variable}={value!r}: {reason}")
 
 
-# How the value of a setting is parsed: a function takes the text of an environment variable, or raises a ValueError.
+# How a setting is parsed: each function takes the text of an environment variable, and returns the setting's value. For
+# a text that is not allowed it raises a ValueError, whose message becomes the reason of an InvalidSetting.
 
 
 def integer(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -59,9 +61,10 @@ def domain(text: str) -> str:
     return domain
 
 
-def _split_url(text: str, example: str = "") -> tuple[SplitResult, str]:
-    """Split a URL, and return its parts and its host, which is empty if the URL has none.
+def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
+    """Split a URL, and return its parts, whose port is valid, and its host, which is empty if the URL has none.
 
+    :param example: the end of the error's message.
     :raises ValueError: if host or port are malformed.
     """
     try:
@@ -78,7 +81,7 @@ NO_ORIGIN = "none"
 
 def origins(text: str) -> tuple[str, ...]:
     """Check origins in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port only if it is not
-    the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if no origin is."""
+    the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none is allowed."""
     if text == NO_ORIGIN:
         return ()
     if text == ANY_ORIGIN:
@@ -166,7 +169,7 @@ def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: s
 
 
 def file_variable(variable: str) -> str:
-    """The name of the environment variable for a file with the value of a secret setting."""
+    """The name of the environment variable that may name a file with the value of a secret setting."""
     return f"{variable}_FILE"
 
 
@@ -248,11 +251,7 @@ class Settings:
         f"origins whose pages may use the resource API and get tokens, separated by commas; {NO_ORIGIN}: no page may",
     )
     metrics_token: str | None = setting(
-        "METRICS_TOKEN",
-        fixed_token,
-        None,
-        "the bearer token of /metrics, which is off if unset",
-        secret=True,
+        "METRICS_TOKEN", fixed_token, None, "the bearer token of /metrics, which is off if unset", secret=True
     )
     log_format: str = setting("LOG_FORMAT", log_format, "auto", "json, text, or auto: text on a terminal, else json")
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
@@ -291,10 +290,10 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
-        """Read all settings from environment variables. An empty variable counts as not set.
+        """Read all settings from environment variables.
 
         :param environment: the variables; by default ``os.environ``.
-        :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
+        :raises InvalidSetting: where :func:`read_settings` raises it.
         """
         source = dict(os.environ if environment is None else environment)
         return read_settings(cls, source, environment=source)
@@ -307,7 +306,8 @@ def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: A
     """Read the settings that a class declares, and make an instance. An empty variable counts as not set.
 
     :param others: values of fields that are no settings.
-    :raises InvalidSetting: for the first variable with an invalid value, or with a file that cannot be read.
+    :raises InvalidSetting: for the first variable that has an invalid value, that names a file which cannot be read, or
+        that is set together with the variable of its file.
     """
     for item in fields(cast("Any", cls)):
         variable: str | None = item.metadata.get("variable")

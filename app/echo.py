@@ -110,14 +110,16 @@ ArrayFields = dict[str, list[Any]]
 
 
 def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> ArrayFields:
-    """All received values, each in the array of its type. Empty arrays are left out.
+    """The received values, each in the arrays of its type. Empty arrays are left out.
+
+    The two times of the record are a pair, in milliseconds since 1970; one time alone is left out.
 
     :param paths: the path parameters.
     """
     one, two = query
     untyped = record.untyped.values()
     numbers = [check_number(value) for value in untyped if _is_number(value)]
-    # Of the numbers, check_number leaves only integers within int64 as integers.
+    # check_number returns an int for every whole number within int64 except -0.0, and a float for any other number.
     integers = [int(number) for number in numbers if isinstance(number, int) or is_negative_zero(number)]
     given = [] if one is None else [one]
     arrays: ArrayFields = {

@@ -91,8 +91,8 @@ class ApiError(Exception):
         self.description = description or faults[0].message
 
     def payload(self) -> dict[str, Any]:
-        """The body as a dictionary: ``statusCode``, ``message``, ``errors``; for OAuth codes ``error``,
-        ``error_description``, too."""
+        """The body as a dictionary: ``statusCode``, ``message``, ``errors``; for codes of OAuth, and for every 401 and
+        403, also ``error`` and ``error_description``. An extension can answer these two statuses with any code."""
         first = self.faults[0]
         body: dict[str, Any] = {
             "statusCode": self.status,
@@ -128,7 +128,8 @@ def facet_path_not_found(path: str, hint: str = "") -> Fault:
 
 
 def shape_fault(detail: str) -> Fault:
-    """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``."""
+    """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``, or only the reason if
+    it is about the whole body."""
     message = f"Request body does not contain valid JSON. {detail}"
     return Fault("InvalidJsonInput", message, {"detailedErrorMessage": detail})
 
@@ -166,7 +167,8 @@ _LONGEST_ECHO = 1000
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value in a form that JSON can represent. Texts and arrays are cut to :data:`_LONGEST_ECHO`."""
+    """A refused value, which is no object, in a form that JSON can represent. Texts and arrays are cut to
+    :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not isfinite(value):
         # A HugeNumber has the literal of the request, such as 1e999, which JSON can represent only as a text.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
@@ -274,8 +276,8 @@ def unsupported_content_encoding() -> ApiError:
 
 
 def unsupported_media_type(expected: str, method: str = "POST") -> ApiError:
-    """The error 415 for a body of another media type, with the media type that the endpoint accepts; for PATCH with
-    ``Accept-Patch`` (RFC 5789, section 2.2)."""
+    """The error 415 for a body of another media type than ``expected``, the one that the endpoint accepts; for PATCH
+    with ``Accept-Patch`` (RFC 5789, section 2.2)."""
     message = f"The request body must have Content-Type {expected}, in UTF-8."
     return ApiError([Fault("UnsupportedMediaType", message)], {"Accept-Patch": expected} if method == "PATCH" else {})
 
@@ -304,9 +306,9 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
     """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
     needed = [f"{scope}:{realm}" for scope in scopes]
-    has = " ".join(sorted(granted))
-    has = f"It has: {has}." if len(has) <= _LONGEST_ECHO else "It has others, too many to list."
-    has = has if granted else "It has none."
+    held = " ".join(sorted(granted))
+    has = f"It has: {held}." if held else "It has none."
+    has = has if len(held) <= _LONGEST_ECHO else "It has others, too many to list."
     description = f"The access token needs {' or '.join(needed)} for the project '{realm}'. {has}"
     challenge = f'Bearer realm="{realm}", error="insufficient_scope", scope="{" ".join(needed)}"'
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge}, description=description)

@@ -32,6 +32,7 @@ class DocumentPage:
     """An OpenAPI document of an extension, which the documentation page can show.
 
     :param name: the name of the document in the URL of the page.
+    :param title: the name of the described API, for links.
     :param path: the path of the document.
     """
 
@@ -57,7 +58,7 @@ class Extension:
     """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
-        """Called for each authorised request before the view. An answer ends the request."""
+        """Called for each authorised request before the view. An answer ends the request; None lets it go on."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it
@@ -84,8 +85,8 @@ class ExtensionPackage:
     unusable: str | None = None
     """The reason why the package cannot be used, for the error when it is switched on; None if it can be used."""
     commands: Mapping[str, str] = {}
-    """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. They do not read the
-    service's settings, because they run next to the tests of another application."""
+    """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. The service's
+    settings are not read for them, because these commands run next to the tests of another application."""
     distributed_tables: Sequence[str] = ()
     """The package's tables whose keys contain ``project_key``. Citus distributes them like those of the service."""
     local_tables: Sequence[str] = ()

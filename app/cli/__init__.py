@@ -2,7 +2,7 @@
 
 Only ``serve`` is defined here, and this module imports little, because the process of ``serve`` supervises the service
 and stays in memory as long as the service runs. With the modules of all commands it would take 65 MiB instead of 16,
-and start 0.3 s later. So another command is imported only when it is called, or listed by ``--help``.
+and start 0.3 s later. So each of the other commands is imported when it is called, or listed by ``--help``.
 """
 
 import sys
@@ -48,7 +48,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve a command. If it is unknown and the package of the extension is unusable, the error says so."""
+        """Resolve a command. If it is unknown and the package of the extension is unusable, the error also says why."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -42,10 +42,7 @@ def upgrade(settings: Settings) -> None:
     """Apply the migrations that are missing."""
     with database_url(settings) as url:
         applied = migrate.upgrade(url, package_of(settings).migrations)
-    for name in applied:
-        click.echo(f"applied  {name}")
-    if not applied:
-        click.echo("Nothing to apply.")
+    click.echo("\n".join(f"applied  {name}" for name in applied) or "Nothing to apply.")
 
 
 @db.command()
@@ -67,11 +64,8 @@ def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
         for project_key, resources in all_projects.projects(connection):
-            if not sizes:
-                click.echo(f"{project_key}\t{resources}")
-                continue
-            counted, size = bulk_store.weight(connection, project_key)
-            click.echo(f"{project_key}\t{counted}\t{size}")
+            numbers = bulk_store.weight(connection, project_key) if sizes else (resources,)
+            click.echo("\t".join(map(str, (project_key, *numbers))))
 
 
 @db.command("remove-project")
@@ -127,7 +121,7 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
     """
-    package = installed_package()
+    package = installed_package()  # its tables may be in the database also while the extension is switched off
     with open_connection(settings, limited=False) as connection:
         try:
             tables = package.distributed_tables, package.local_tables
@@ -161,7 +155,8 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
 
 
 def _with_progress(items: Iterable[Item], count: int) -> Generator[Item]:
-    """Yield the items, and show progress on standard error: a bar on a terminal, else a line for many items."""
+    """Yield the items, and show progress on standard error: a bar on a terminal, else a line after every
+    :data:`_SHOWN_EVERY` items and one at the end."""
     if sys.stderr.isatty():
         with click.progressbar(items, length=count, label="Seeding", file=sys.stderr, update_min_steps=500) as bar:
             yield from bar
@@ -178,6 +173,7 @@ def _with_progress(items: Iterable[Item], count: int) -> Generator[Item]:
 @click.pass_obj
 def openapi(settings: Settings) -> None:
     """Print the document of /openapi.json."""
+    # The application needs a URL to be made, but opens no connection for the document.
     app = create_app(replace(settings, database_url=settings.database_url or "dbname=none"))
     click.echo(json.dumps(app.extensions["openapi"], indent=2))
 

@@ -78,8 +78,8 @@ _ON_A_CLUSTER = (
 
 
 def line_for(error: Exception) -> str | None:
-    """The line that a command prints instead of a traceback: for an error of the database, or a missing entry; None for
-    any other error."""
+    """The line that a command prints in place of a traceback: for an error of the database, of the embedded PostgreSQL
+    or of a migration, and for an unknown client; None for any other error, whose traceback is printed."""
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (

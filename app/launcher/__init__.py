@@ -18,6 +18,7 @@ from importlib import import_module
 _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib takes 10 ms
 _HAS_APP = os.path.isdir(os.path.join(_FOLDER, "app"))  # noqa: PTH112, PTH118 -- pathlib takes 10 ms
 _ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- pathlib takes 10 ms
+"""The folder that contains ``app``. An installation has this package next to ``app``, and a checkout inside it."""
 
 
 def import_own_package() -> None:

@@ -1,8 +1,8 @@
 """The processes of the service: the supervisor behind ``serve``, the embedded PostgreSQL, and gunicorn.
 
-``docs/architecture.md`` follows a start through the modules. gunicorn loads ``supervised_settings``,
-``gunicorn_settings``, ``preparation``, ``stopping`` and ``worker`` in its own processes; nothing
-else imports them.
+``docs/architecture.md`` follows a start through the modules. ``supervised_settings``, ``gunicorn_settings``,
+``preparation``, ``stopping``, ``worker`` and ``turns`` are loaded by gunicorn in its own processes, and not by the
+supervisor.
 
 This module has the errors that keep the service, or its PostgreSQL, from starting. Their messages are for the person
 who starts it.

@@ -57,13 +57,18 @@ class DataFolder:
         """The log, to which the programs of PostgreSQL print."""
 
     def open_log(self) -> int:
-        """Open the log for appending. A log of more than 10 MiB first replaces the log before it."""
+        """Open the log for appending. A log of more than 10 MiB is first renamed to ``postgresql.log.1``, in place of
+        an earlier file of this name, and a new log is begun."""
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
         return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def hand_over(self, folder: Path) -> None:
-        """Make the server's account the owner of a folder that this process has just made. A link is refused."""
+        """Make the server's account the owner of a folder that this process has just made. Only under root this does
+        anything.
+
+        :raises OSError: if somebody has replaced the folder by a link.
+        """
         if self.user is None:
             return
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -81,7 +86,7 @@ class DataFolder:
 
         Child processes do not inherit the descriptor, so a held lock means that its owner runs.
 
-        :raises DataDirInUse: if another process owns it.
+        :raises DataDirInUse: if another process owns the folder.
         """
         descriptor = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -98,7 +103,7 @@ class DataFolder:
         return descriptor
 
     def log_tail(self, offset: int) -> str:
-        """The last 15 lines of the log after an offset, for messages."""
+        """The last 15 lines of the log after an offset in bytes, and the path of the log, for messages."""
         with self.log.open("rb") as log:
             log.seek(offset)
             lines = log.read().decode("utf-8", "replace").splitlines()
@@ -106,11 +111,11 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find the place of a data folder's cluster, or make it.
+    """Find the place of a data folder's cluster, or make it: the folder, and under root also the account of the server.
 
     :param data_dir: an absolute path.
-    :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, or if
-        PostgreSQL cannot use the folder.
+    :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
+        PostgreSQL cannot use the folder, or if the account cannot be made.
     :raises OSError: if folders cannot be made.
     """
     programs = postgres_programs.find_programs()
@@ -143,6 +148,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
+    # Of the folders only the cluster is checked: another one is an unfinished cluster, or none of the service's.
     for path in (path for path in home.iterdir() if path == cluster or not path.is_dir()):
         if path.lstat().st_uid != (user[0] if path == cluster else 0):
             raise EmbeddedError(
@@ -200,9 +206,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def _make_home_in_store(data_dir: Path) -> Path:
-    """Make a folder in the store for a data folder, and the link to it.
+    """Make a new folder in the store for a data folder, and the link to it.
 
-    Without the link a new folder is made. The folder of a removed link stays in the store.
+    If a user removes the link, the folder stays in the store, and the next start makes another one.
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)
@@ -213,7 +219,10 @@ def _make_home_in_store(data_dir: Path) -> Path:
 
 
 def _service_account() -> Account:
-    """The account of the server under root. It is made if it is missing."""
+    """The account of the server under root. It is made if it is missing.
+
+    :raises EmbeddedError: if it cannot be made.
+    """
     with contextlib.suppress(KeyError):
         return _known_account()
     # useradd looks for the name before it locks, so the second of two at the same time would change the user id. Other
@@ -237,5 +246,6 @@ def _service_account() -> Account:
 
 
 def _known_account() -> Account:
+    """The account of the server. Raises KeyError if it does not exist."""
     account = pwd.getpwnam(_ACCOUNT)
     return account.pw_uid, account.pw_gid

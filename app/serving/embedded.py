@@ -2,8 +2,8 @@
 
 The programs of the server come from a Python package. The server listens only on a socket in a private folder. If a
 killed process left a server running on the data folder, the next owner of the folder stops that server and continues
-with the same data. This process runs as long as the server does, so only the functions that need psycopg import it:
-psycopg takes 12 MiB.
+with the same data. The supervisor keeps this module in memory as long as the server runs, so only :func:`running`,
+which the supervisor does not call, imports psycopg: that takes 12 MiB.
 """
 
 import contextlib
@@ -99,7 +99,7 @@ class EmbeddedPostgres:
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
-        is_restart = self._sockets is not None
+        is_restart = self._sockets is not None  # then a failure keeps the lock and the path of the socket
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -123,7 +123,7 @@ class EmbeddedPostgres:
         return self.conninfo()
 
     def stop(self) -> None:
-        """Stop the server, remove its sockets and unlock the data folder. Does nothing if no server runs."""
+        """Stop the server if it runs, remove its sockets and unlock the data folder. A second call does nothing."""
         self._stop_server()
         if self._sockets is not None:
             shutil.rmtree(self._sockets, ignore_errors=True)
@@ -133,6 +133,7 @@ class EmbeddedPostgres:
             self._lock = None
 
     def _stop_server(self) -> None:
+        """Stop the server, and then those of its processes that a crash has left."""
         if self.process is not None:
             _stop_in_order(self.process)
             self.process = None
@@ -140,7 +141,7 @@ class EmbeddedPostgres:
             try:
                 stop_leftovers(self._folder, self._folder.cluster)
             except (OSError, EmbeddedError) as error:
-                logger.error("%s", error)  # the next start tries again to end the leftovers
+                logger.error("%s", error)  # the next start tries again to stop the leftovers
 
     def conninfo(self) -> str:
         """The libpq connection string of the service's database.
@@ -174,9 +175,8 @@ class EmbeddedPostgres:
             "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             "--set=timezone=UTC",
+            *(["--no-sync"] if self._settings.get("fsync") == "off" else []),
         ]
-        if self._settings.get("fsync") == "off":
-            command.append("--no-sync")
         self._run_to_its_end(folder, command)
         self._create_own_database(folder, unfinished)
         unfinished.rename(folder.cluster)
@@ -186,17 +186,22 @@ class EmbeddedPostgres:
         """Create the role and the database of the service in PostgreSQL's single-user mode, which accepts no
         connections."""
         settings = {"exit_on_error": "on", **self._settings}
-        command = [folder.program("postgres"), "--single", "-D", str(cluster), *_options(settings)]
+        command = [folder.program("postgres"), "--single", "-D", str(cluster), *_options(settings), "postgres"]
         source, sink = os.pipe()
         try:
             # These two lines fit into the buffer of the pipe, so the write does not wait for a reader.
             os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
             os.close(sink)
-            self._run_to_its_end(folder, [*command, "postgres"], source)
+            self._run_to_its_end(folder, command, source)
         finally:
             os.close(source)
 
     def _run_to_its_end(self, folder: DataFolder, command: list[str], source: int = subprocess.DEVNULL) -> None:
+        """Run a program of PostgreSQL, and wait for its end, however long it takes.
+
+        :param source: the file descriptor of its standard input; by default it has none.
+        :raises EmbeddedError: if its exit code is not 0, with the last lines of the log.
+        """
         process, began = self._spawn(folder, command, when_parent_dies=signal.SIGKILL, source=source)
         try:
             code = process.wait()
@@ -213,7 +218,7 @@ class EmbeddedPostgres:
     def _launch(self, folder: DataFolder, sockets: Path) -> None:
         """Start the server, and wait until it accepts connections.
 
-        :raises EmbeddedError: if it ends before.
+        :raises EmbeddedError: if it ends before that.
         """
         access_rules = folder.home / "pg_hba.conf"
         access_rules.write_text("local all all trust\n")  # for all who can enter the private folder of the socket
@@ -289,7 +294,8 @@ def _is_ready(folder: DataFolder, pid: int) -> bool:
 
 
 def running(data_dir: Path) -> str | None:
-    """The connection string of the server that another process runs on a data folder; None if there is none.
+    """The connection string of the server that another process runs on a data folder; None if no server accepts
+    connections there.
 
     It removes libpq's variables (``PG*``) from the environment of this process.
     """
@@ -308,10 +314,11 @@ def running(data_dir: Path) -> str | None:
 
 @contextlib.contextmanager
 def database(data_dir: Path) -> Generator[str]:
-    """Yield the connection string of a data folder's server for a command. If none runs, start one for the block.
+    """Yield the connection string of a data folder's server for a command. If no server runs, one is started, and
+    stopped after the block.
 
     :raises DataDirInUse: if another process takes longer than :data:`PATIENCE_S` to start or stop the server.
-    :raises EmbeddedError: if no server can be started.
+    :raises EmbeddedError: if no server can be started, for another reason.
     """
     deadline = time.monotonic() + PATIENCE_S
     conninfo = None

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 from app.config import Settings, file_variable
@@ -40,7 +39,7 @@ class GunicornProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the master, negative if a signal has ended it; None if the master runs."""
+        """The exit code of the master, negative if a signal has ended it; None while it runs, and before its start."""
         return None if self.process is None else self.process.poll()
 
     def wait_for_port(self) -> None:
@@ -49,8 +48,8 @@ class GunicornProcess:
         gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
         uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
 
-        :raises ServeError: if this machine does not have the address, if it is not permitted, or if it is still in use
-            after five seconds.
+        :raises ServeError: if this machine does not have the address, if this process may not listen on the port, or
+            if the port is still in use after five seconds.
         """
         host, port = self._settings.listen_host, self._settings.port
         family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as gunicorn chooses
@@ -73,7 +72,7 @@ class GunicornProcess:
             time.sleep(0.1)
 
     def start(self, url: str, *, is_prepared: bool = False) -> None:
-        """Start gunicorn with the URL of a database, also after its master has died.
+        """Start gunicorn with the URL of a database, also after its master has died. Does not wait until it answers.
 
         :param is_prepared: whether the database is prepared. Then gunicorn starts also while the database is away.
         """
@@ -91,7 +90,7 @@ class GunicornProcess:
         )
 
     def answers(self) -> bool:
-        """Whether the service answers over HTTP within 2 s."""
+        """Whether the service answers over HTTP, and with no error 5xx. The call waits for at most about 2 s."""
         import http.client  # imported only now, while gunicorn loads, because it takes 20 ms
 
         connection = http.client.HTTPConnection(self._settings.own_host, self._settings.port, timeout=2)
@@ -104,9 +103,10 @@ class GunicornProcess:
             connection.close()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
-        """Stop gunicorn after its requests in flight.
+        """Stop gunicorn after its requests in flight. If it runs four seconds longer than the longest request may take,
+        it is killed.
 
-        :param hurry: called repeatedly; when it returns True, gunicorn is killed.
+        :param hurry: called repeatedly; when it returns True, gunicorn is killed at once.
         """
         process = self.process
         if process is None:
@@ -122,12 +122,12 @@ class GunicornProcess:
 
 
 def _environment(url: str) -> dict[str, str]:
-    """The environment of gunicorn: that of the supervisor, with the URL of the database."""
+    """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of files."""
     environment = {**os.environ, "DATABASE_URL": url}
     # The URL may have come from this file, and both variables together would be refused.
     environment.pop(file_variable("DATABASE_URL"), None)
-    for variable in (file_variable(item.metadata["variable"]) for item in fields(Settings) if item.metadata):
-        if environment.get(variable):
-            # The working directory of gunicorn is another one.
-            environment[variable] = os.path.abspath(environment[variable])  # noqa: PTH100 -- absolute() keeps the dots
+    for name, value in environment.items():
+        # The working directory of gunicorn is another one. These are files of secrets, also of an extension.
+        if name.endswith(file_variable("")) and os.path.isfile(value):  # noqa: PTH113 -- is_file() can raise an error
+            environment[name] = os.path.abspath(value)  # noqa: PTH100 -- absolute() keeps the dots
     return environment

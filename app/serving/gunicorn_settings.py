@@ -1,7 +1,7 @@
 """The settings with which gunicorn runs the service, each with its reason. Other settings keep gunicorn's defaults.
 
-``serve`` uses this file. To start gunicorn without ``serve``, run ``gunicorn -c python:app.serving.gunicorn_settings
-'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
+``serve`` uses this file through ``supervised_settings``. To start gunicorn without ``serve``, run ``gunicorn -c
+python:app.serving.gunicorn_settings 'app:create_app()'``, or in a checkout ``gunicorn wsgi:app``.
 """
 
 import gc
@@ -77,9 +77,12 @@ keepalive = 75
 # The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
 graceful_timeout = settings.longest_request_s
 
-# The largest values that gunicorn allows, because URLs contain expressions of the query language. A longer search can
-# be sent by POST. app/serving/worker.py limits all header lines together.
+# The longest request line to which gunicorn can limit, because URLs contain expressions of the query language. A longer
+# search can be sent by POST.
 limit_request_line = 8190
+
+# The most bytes of a header line, and the most header lines: gunicorn's defaults, which docs/robustness.md promises.
+# app/serving/worker.py limits all header lines together.
 limit_request_field_size = 8190
 limit_request_fields = 100
 
@@ -144,12 +147,10 @@ def begin_to_serve(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Prepare a worker for its first request: open its connections, and start its threads (gunicorn's hook)."""
-    extensions = getattr(worker.wsgi, "extensions", {})
-    if "database" in extensions:
+    extensions = getattr(worker.wsgi, "extensions", None)
+    if extensions:  # the application is that of this service
         extensions["database"].open_ahead()
-    if "readiness" in extensions:
         extensions["readiness"].is_stopping = stopping.has_begun
-    if "extension" in extensions:
         extensions["extension"].start()
     # The objects that a worker makes at its start stay until its end, so collections need not examine them, either.
     gc.collect()
@@ -157,15 +158,15 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
-    """Close the pools of a worker that is about to end, and share its last counts (gunicorn's hook).
+    """Stop the extension of a worker that is about to end, share its last counts, and close its connections (gunicorn's
+    hook).
 
     Python would wait five seconds for the threads of an open pool.
     """
-    extensions = getattr(worker.wsgi, "extensions", {})  # a worker that could not start has no wsgi
-    if "extension" in extensions:
+    extensions = getattr(getattr(worker, "wsgi", None), "extensions", None)  # a worker that could not start has no wsgi
+    if extensions:
         extensions["extension"].stop()
-    metrics.sample_pools()
-    if "database" in extensions:
+        metrics.sample_pools()
         extensions["database"].close()
 
 

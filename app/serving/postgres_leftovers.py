@@ -21,7 +21,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
     To be called by the owner of the folder's lock, while it runs no server on the cluster.
 
-    :raises EmbeddedError: if processes remain after about half a minute.
+    :raises EmbeddedError: if processes remain after about half a minute, or if they cannot be listed.
     """
     if not cluster.exists():
         return
@@ -57,6 +57,10 @@ def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
 
 
 def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
+    """The ids of the server processes that run on a cluster.
+
+    :raises EmbeddedError: if processes cannot be listed.
+    """
     found = processes.postgres_working_in(cluster, folder.user)
     if found is not None:
         return found

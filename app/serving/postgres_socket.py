@@ -61,7 +61,7 @@ def raise_if_not_private(folder: DataFolder, path: Path) -> None:
 
 
 def _made_in(folder: DataFolder, base: str) -> Path:
-    """Make a new private folder of the server's account in a folder. Raises OSError if that folder cannot be used."""
+    """Make a new private folder for the socket in the folder ``base``. Raises OSError if ``base`` cannot be used."""
     # Commas, quotes and spaces in this path have a special meaning to libpq and PostgreSQL.
     if not re.fullmatch(r"[\w./+-]+", base, re.ASCII):
         raise OSError("its path has characters that a connection string does not take")

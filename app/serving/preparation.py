@@ -22,8 +22,11 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
-    If the database has no client yet, it creates the demo client, and the text contains the client's secret. The text
-    contains a token of the demo client as long as this client is not revoked. The preparation can be repeated.
+    If the database has no client yet, the demo client is created, and the text contains its secret. The text contains a
+    new token of the demo client, unless this client is revoked or was never created, or the token cannot be stored. The
+    preparation can be repeated.
+
+    :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """
     with connect(url, settings) as connection:
         demo_client: list[str] = []
@@ -32,10 +35,7 @@ def prepare(url: str, settings: Settings) -> str:
         else:
             client = clients.create_client(connection, DEMO_CLIENT, DEMO_SCOPES)
             client_id = client.client_id
-            demo_client = [
-                f"Demo client    {client_id}",
-                f"Its secret     {client.client_secret}  (shown this once)",
-            ]
+            demo_client = [f"Demo client    {client_id}", f"Its secret     {client.client_secret}  (shown this once)"]
         how_to_try = f"Get a token by 'sample-resource token --scope view_test:{DEMO_PROJECT}'."
         if client_id is not None:
             with suppress(psycopg.Error):  # the database may be read-only, or a cluster without one of its machines

@@ -16,7 +16,7 @@ Account = tuple[int, int]
 """The user id and the group id of an account."""
 
 CANNOT_START = 126
-"""The exit code of :func:`run_as` for a command that cannot be started."""
+"""The exit code of :func:`run_as` for a command that cannot be started, or takes too long."""
 
 PROC = Path("/proc")
 """The folder in which Linux shows processes. macOS has no such folder, and ``ps`` is used there."""
@@ -116,10 +116,13 @@ def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
 def run_as(
     user: Account | None, command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a short command as a user, and wait for its end.
+    """Run a short command, and wait for its end.
 
     If the command cannot be started or takes more than a minute, the result has the exit code :data:`CANNOT_START` and
     the reason in ``stderr``.
+
+    :param user: the user and group id as which it runs; None: those of this process.
+    :param environment: its whole environment; by default only a ``PATH`` of the system's programs.
     """
     uid, gid = user or (None, None)
     try:
@@ -142,7 +145,7 @@ def run_as(
 
 
 def send_to_group(group: int, number: int) -> bool:
-    """Send a signal to a process group. Return False if the group is empty. Signal 0 has no other effect."""
+    """Send a signal to a process group, and return whether the group has processes. Signal 0 only asks for that."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):  # macOS raises the second for a group with only zombies left
@@ -151,7 +154,7 @@ def send_to_group(group: int, number: int) -> bool:
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Send SIGTERM to a process group, and SIGKILL if it has not ended within ``patience_s``."""
+    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL."""
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
@@ -163,9 +166,10 @@ def end_group(group: int, *, patience_s: float) -> None:
 
 
 def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """If this is process 1 of a container, wait for dead processes whose parent is dead, too.
+    """If this is process 1 of a container, remove dead processes whose parent is dead, too, from the process table.
 
-    :param children: the children of this process. They are left alone, because their exit codes are still to be read.
+    :param children: processes that this one has started, and whose exit codes are still to be read. At a dead one of
+        them the function ends, and a later call goes on.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
         return

@@ -30,7 +30,8 @@ logger = logging.getLogger(__name__)
 _CONFIGURATION = Path(__file__).with_name("supervised_settings.py")
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""The least time from the last restart of a child to its first, second, ... further restart. The last one repeats."""
+"""The least times between a restart of a child and the restart before it: for its first restart, its second, and so on.
+The last time is also that of all further restarts."""
 
 _STABLE_S = 20.0
 """After this time without a restart, the next restart counts as the first."""
@@ -48,8 +49,8 @@ def serve(settings: Settings, application: str = "app:create_app()", configurati
 
     :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
     :param configuration: the file with gunicorn's settings.
-    :return: the exit code for the process: 0 after a signal, 1 if the service could not be started or gunicorn
-        ended by itself before it answered.
+    :return: the exit code for the process: 0 after a signal to stop, 1 if the service could not be started or gunicorn
+        exited with an error before it had ever answered.
     """
     return _Supervisor(settings, application, configuration).run()
 
@@ -92,8 +93,11 @@ class _Supervisor:
                 self._postgres.stop()
 
     def _watch(self, url: str, wakeup: int) -> int:
-        """Restart children that die, until a signal to stop arrives. Return the exit code for this process: 1 if
-        gunicorn ends by itself without ever having answered."""
+        """Restart children that die, until a signal to stop arrives. Return the exit code for this process: 0, or 1 if
+        gunicorn exits with an error before it has ever answered.
+
+        :param wakeup: the descriptor that :meth:`_handle_signals` has returned.
+        """
         gunicorn_restarts, postgres_restarts = _Restarts(), _Restarts()
         has_answered = False
         while not self._signals:
@@ -126,7 +130,8 @@ class _Supervisor:
 
     @contextlib.contextmanager
     def _interruptible(self) -> Generator[None]:
-        """Make a signal to stop raise an exception during the block. At other times signals are only counted."""
+        """Make a signal to stop raise :class:`_StopRequested` during the block, or at its beginning if one has arrived
+        already. At other times signals are only counted."""
         self._may_raise = True
         try:
             if self._signals:
@@ -151,7 +156,7 @@ class _Supervisor:
         return reader
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        # A closing terminal may send SIGHUP twice, so the second SIGHUP does not count as a second signal.
+        # A closing terminal may send SIGHUP twice, so SIGHUP counts only as the first signal.
         if number != signal.SIGHUP or not self._signals:
             self._signals += 1
         if self._may_raise:

@@ -51,7 +51,10 @@ def let_others_go(sock: Any) -> bool:
 
 
 def in_turns(pieces: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
-    """The pieces of a body in chunks, with a turn for other connections every millisecond."""
+    """The pieces of a body in chunks, with a turn for other connections every millisecond.
+
+    :param pieces: gunicorn's parser of the body; None if it has read the body to its end.
+    """
     began = monotonic()
     for piece in pieces or ():
         if monotonic() - began > _TURN_S:
@@ -63,7 +66,7 @@ def in_turns(pieces: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
 def rest_is_read(body: Any, sock: Any) -> bool:
     """Read and discard what is left of a request's body after the answer.
 
-    :param body: gunicorn's, whose ``failed`` says that reading it has failed.
+    :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
     :return: False if the connection has to end: it is closed, or nobody knows where the next request begins, since the
         rest is malformed, too long or too slow. A rest that is too long or too slow is cut off.
     """

@@ -1,6 +1,6 @@
 """gunicorn's worker for gevent, which serves each connection in a greenlet.
 
-A connection uses a greenlet instead of a thread, and a database connection only during a statement. The subclass adds
+A connection uses a greenlet instead of a thread, and a database connection only for its statements. The subclass adds
 what a proxy in front of the service cannot do for it: errors in the service's format for requests that gunicorn cannot
 parse, a quick stop, and turns, so that a client that sends many requests or chunks at once delays no other client.
 Slow, hostile and too many clients are the matter of the proxy (``docs/robustness.md``).
@@ -71,9 +71,10 @@ class Worker(GeventWorker):
         ]
 
     def notify(self) -> None:
-        """Tell the master once a second that this worker is alive. During a stop, end the idle connections.
+        """Tell the master that this worker is alive; gunicorn calls this once a second. During a stop, end the idle
+        connections.
 
-        If the master was killed, the worker finishes its requests before it ends.
+        If the master was killed, the worker stops, too, after its requests in flight.
         """
         self.tmp.notify()
         metrics.sample_pools()

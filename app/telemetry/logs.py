@@ -15,7 +15,6 @@ from app.config import Settings
 REQUESTS = logging.getLogger("app.request")
 """The logger of request lines."""
 
-
 _encode = msgspec.json.Encoder().encode
 
 
@@ -59,8 +58,8 @@ def _printable(text: str) -> str:
 
 
 def configure_logging(settings: Settings) -> None:
-    """Send the log lines of the application and of its connection pools to standard error. Repeated calls change
-    nothing."""
+    """Send the log lines of the application and of its connection pools to standard error. Only the first call in a
+    process has an effect, even if later ones have other settings."""
     # No log line shows thread or process, so logging need not find them out ("Optimization" in its documentation).
     logging.logThreads = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)

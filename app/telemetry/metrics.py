@@ -26,7 +26,6 @@ CONTENT_TYPE = prometheus_client.CONTENT_TYPE_LATEST
 TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
-
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
 """Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
 
@@ -60,7 +59,8 @@ class Metrics:
         """The statistics of each watched pool at the last report."""
 
         of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
-        counter, gauge = partial(Counter, **of_all), partial(Gauge, **of_all)
+        self._counter = counter = partial(Counter, **of_all)
+        gauge = partial(Gauge, **of_all)
         seconds = partial(Histogram, buckets=_SECONDS, **of_all)
         route = ("method", "route")
         requests = counter("http_requests", "Requests answered.", (*route, "status"))
@@ -100,9 +100,7 @@ class Metrics:
     def counter_of(self, name: str, meaning: str, label: str) -> Counter:
         """The counter of an extension. It is made at the first call."""
         if name not in self.of_extensions:
-            self.of_extensions[name] = Counter(
-                name, meaning, (label,), namespace="sample_resource", registry=self.registry
-            )
+            self.of_extensions[name] = self._counter(name, meaning, (label,))
         return self.of_extensions[name]
 
     def count_request(
@@ -160,7 +158,10 @@ class Metrics:
             cast("Any", mark_process_dead)(pid, str(self._folder))  # it has no type annotations
 
     def exposition(self) -> bytes:
-        """All metrics of all processes in Prometheus' text format."""
+        """All metrics of all processes in Prometheus' text format.
+
+        :raises struct.error: if a starting process has left its files without a size for more than a second.
+        """
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
         registry = CollectorRegistry()
@@ -173,7 +174,6 @@ class Metrics:
 
 
 _LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
-
 
 _POOL_STATISTICS = (
     ("requests_num", "pool_requests", "Connections asked for.", 1.0),

@@ -64,11 +64,13 @@ def test_files_with_secrets_are_relative_to_the_folder_of_serve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """gunicorn runs in another folder."""
+    (tmp_path / "token").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATABASE_URL_FILE", "url")
     monkeypatch.setenv("METRICS_TOKEN_FILE", "token")
+    monkeypatch.setenv("SANDBOX_TOKEN_FILE", "token")
     environment = gunicorn_process._environment("dbname=x")
-    assert environment["METRICS_TOKEN_FILE"] == str(tmp_path / "token")
+    assert environment["METRICS_TOKEN_FILE"] == environment["SANDBOX_TOKEN_FILE"] == str(tmp_path / "token")
     assert environment["DATABASE_URL"] == "dbname=x"
     assert "DATABASE_URL_FILE" not in environment
 
