@@ -21,8 +21,6 @@ from pathlib import Path
 
 import click
 
-from app.serving.data_folder import find_home
-
 _READY_WITHIN_S = 120.0
 _STOP_WITHIN_S = 30.0
 
@@ -97,7 +95,9 @@ def sandbox(pid: int, folder: Path) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
         if service is not None:
             _stop(service)
-        for each in (find_home(data / "data"), data, folder):
+        # Under root a link leads to the data if PostgreSQL's account cannot enter the folder for temporary files.
+        elsewhere = [each.readlink() for each in data.glob("data/*") if each.is_symlink()]
+        for each in (*elsewhere, data, folder):
             shutil.rmtree(each, ignore_errors=True)
 
 
