@@ -79,7 +79,7 @@ def check_database_url(settings: Settings) -> str:
     """
     if settings.database_url is None:
         raise InvalidSetting(
-            "DATABASE_URL", None, "is not set; only 'sample-resource serve' starts a PostgreSQL of its own"
+            "DATABASE_URL", None, "is not set; gunicorn by itself starts no PostgreSQL, 'sample-resource serve' does"
         )
     try:
         conninfo_to_dict(settings.database_url)
