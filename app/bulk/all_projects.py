@@ -16,7 +16,7 @@ _PROJECTS_WITH_WORDS: LiteralString = "SELECT w.project_key FROM word w GROUP BY
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
     """The keys of the projects that have resources, in order, each with the number of resources that triggers have
-    counted."""
+    counted. On a Citus cluster the list is empty, because its tables have no triggers."""
     return connection.execute(_KEPT_COUNTS).fetchall()
 
 
@@ -24,7 +24,7 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
     Then wait until the writes of requests that began before the removal have ended, and add again the words that they
-    need. ``seed`` has no time limit, so it may not run meanwhile.
+    need. ``seed`` must not run meanwhile, because it has no time limit.
 
     :param connection: in autocommit mode.
     :param wait_s: seconds within which the write of a request ends.

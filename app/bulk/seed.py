@@ -49,10 +49,7 @@ ITEMS: Mapping[str, Callable[[Random], list[Any]]] = {
     "arrayOfUniqueIntExample": lambda random: sorted(set(_integers(random, 10_000, 7))),
     "arrayOfTwonumbersExample": lambda random: [random.randrange(-90, 90), random.randrange(-180, 180)],
     "arrayOfFloatExample": lambda random: [_number(random.gauss(50, 20), 2)],
-    "arrayOfNumberNoDefaultsExample": lambda random: [
-        random.randrange(1_000_000),
-        _number(random.random(), 3),
-    ],
+    "arrayOfNumberNoDefaultsExample": lambda random: [random.randrange(1_000_000), _number(random.random(), 3)],
     SEARCHED: lambda random: [_word(random) for _ in range(random.randrange(1, 5))],
     "arrayOfObjectType": lambda random: [
         {"integerExample": random.randrange(100_000), "integerExampleInt32": random.randrange(100)}
@@ -101,12 +98,8 @@ def _resource(
 ) -> ResourceRow:
     object_type = _object_type(fields)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
-    staged, version = None, 1
-    if some_property is not None:
-        version += 1
-    if random.random() < 0.05:
-        staged = _object_type(fields)
-        version += 1
+    staged = _object_type(fields) if random.random() < 0.05 else None
+    version = 1 + (some_property is not None) + (staged is not None)
     modified = created + timedelta(minutes=random.randrange(1, 10_000)) if version > 1 else created
     return ResourceRow(
         id=_id(project_key, seed, number, created),

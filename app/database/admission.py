@@ -17,8 +17,8 @@ from time import monotonic
 from app.database.pooled_connection import note_wait
 
 WAITING_AT_MOST = 500
-"""The most waiting requests of one project in each process, so that a flood of one project leaves client connections to
-others. It is enough for a burst of 800 connections to two processes."""
+"""The most waiting requests of one project in each process. Each of them holds a connection of a client, and a flood of
+one project has to leave some to others. It is enough for a burst of 800 requests to two processes."""
 
 
 class Lane(Enum):
@@ -31,7 +31,7 @@ class Lane(Enum):
 
 
 class ProjectBusy(Exception):
-    """The error for a request whose project has too many requests under way or waiting."""
+    """The error for a request that is not admitted in time, or whose project has too many waiting requests."""
 
 
 class SentAway(Exception):
@@ -118,7 +118,7 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            while self._queues and self._admit_one():
+            while self._admit_one():  # the end of a slow request can admit two: one of its project and one of its lane
                 pass
 
     def send_away(self) -> None:
@@ -142,8 +142,8 @@ class Admission:
         self._slow += lane is Lane.SLOW
 
     def _admit_one(self) -> bool:
-        """Admit the request that has waited longest of the first project that may hold a connection. Return False if
-        none may."""
+        """Admit one waiting request: of the first project with a request that may hold a connection, the one of these
+        that has waited longest. Return False if no request may."""
         for project, queue in self._queues.items():
             lanes = [lane for lane in Lane if self._may_hold(project, lane)]
             waiter = next((each for each in queue if each.lane in lanes), None) if lanes else None

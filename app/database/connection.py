@@ -17,7 +17,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _APPLICATION_NAME = "sample-resource"
 
 CONNECT_TIMEOUT_S = 3
-"""The longest wait for a new connection."""
+"""The longest wait for a new connection. Connections of :func:`conninfo_without_timeouts` have no such limit."""
 
 PREPARE_THRESHOLD = 2
 """The number of executions after which a connection prepares a statement."""
@@ -44,8 +44,8 @@ class LimitedConnection(Connection):
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
         :param timeout: the time limit of a wait for notifications, in seconds; None for any other wait.
-        :raises OperationalError: if a statement takes longer than ``statement_limit_s``, after the connection is
-            closed.
+        :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
+            connection is lost. The connection is then closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)
@@ -93,6 +93,7 @@ def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection
     """Open a single connection in autocommit mode, for work outside of requests.
 
     :param limited: whether the time limits of requests apply.
+    :raises OperationalError: if the connection cannot be made.
     """
     conninfo = conninfo_with_timeouts(url, settings) if limited else conninfo_without_timeouts(url)
     connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=PREPARE_THRESHOLD)
@@ -134,6 +135,6 @@ def conninfo_without_timeouts(url: str) -> str:
 
 
 def _options(url: str, **settings: int | str) -> str:
-    """The value of ``options`` in a connection string: those of a URL, and then further settings of the session."""
+    """The value of ``options`` in a connection string: those in the URL, then the given settings of the session."""
     given = conninfo_to_dict(url).get("options", "")
     return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).lstrip()

@@ -14,18 +14,10 @@ from psycopg import sql
 from app.database.connection import Connection
 from app.database.migrate import missing_migrations
 
-DISTRIBUTED = (
-    "resource",
-    "word",
-    "resource_count",
-)
+DISTRIBUTED = ("resource", "word", "resource_count")
 """Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
 
-REFERENCE = (
-    "api_client",
-    "access_token",
-    "migration",
-)
+REFERENCE = ("api_client", "access_token", "migration")
 """Tables that become reference tables; ``migration``, too, because readiness probes read it on every machine."""
 
 EXTENSIONS = ("btree_gin", "fuzzystrmatch")
@@ -117,11 +109,13 @@ def distribute(
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: the number of parts into which the tables of projects are split.
-    :param more: tables of extensions with rows of projects.
-    :param others: tables of extensions that are not distributed.
+    :param more: tables of extensions with rows of projects. Those that do not exist are left out: the migrations of an
+        extension that has never been switched on are not applied.
+    :param others: tables of extensions that stay on the coordinator.
     :param migrations: folders of extensions, whose migrations have to be applied.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if the schema has a table that is in none of
-        these lists, or if a table is already distributed in another way.
+        :data:`DISTRIBUTED`, :data:`REFERENCE`, ``more`` and ``others``, or if a table is already distributed in another
+        way.
     """
     _raise_if_not_prepared(connection, migrations)
     tables = service_tables(connection)
@@ -152,6 +146,7 @@ def distribute(
             else:
                 connection.execute(_CREATE_COLOCATED_TABLE, {**parameters, "colocate_with": first})
         else:
+            # Read again, because this run may have distributed the first table.
             _raise_if_misplaced(table, placement, _placements(connection)[first])
         _truncate_local_copy(connection, table)
         done = f"is distributed by {_COLUMN} now" if placement is None else f"was distributed by {_COLUMN} already"
@@ -177,8 +172,10 @@ def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...])
 
 
 def service_tables(connection: Connection) -> set[str]:
-    """The names of the tables that the migrations created. The database needs the extension citus, which identifies
-    shards."""
+    """The names of all tables of the schema, without shards and without the tables of PostgreSQL extensions.
+
+    The database needs the extension citus, which identifies shards.
+    """
     return {row[0] for row in connection.execute(_TABLES).fetchall()}
 
 
@@ -216,7 +213,7 @@ def _truncate_local_copy(connection: Connection, table: str) -> None:
 
 
 def _raise_if_misplaced(table: str, found: _Placement, first: _Placement) -> None:
-    """Check that a table of projects is distributed by the project, and colocated with the first such table."""
+    """Raise CannotDistribute unless a table is distributed by the project, and colocated with the first such table."""
     (column, colocation_id), (_, colocation_id_of_first) = found, first
     if column != _COLUMN:
         how = "a reference table" if column is None else f"distributed by {column}"

@@ -62,7 +62,10 @@ _met_at: dict[str, float] = {}
 
 
 def recent_fault(reason: str, text: str) -> str | None:
-    """The fault with a text, if this process has met an error with the reason lately; else None."""
+    """A fault, if this process has met an error with the reason in the last minute; else None.
+
+    :param text: the fault, as the beginning of a sentence that ends with this time.
+    """
     if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:
         return None
     return f"{text} within the last {_REMEMBERED_FOR_S:g} s."
@@ -94,7 +97,8 @@ def project_busy() -> Unavailable:
 
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:
-    """The error 503 for a temporary error of the driver; None for any other error, which is a bug and becomes a 500."""
+    """The error 503 for a temporary error of the driver; None for any other error, which becomes a 500 unless a caller
+    handles it."""
     state = driver_error.sqlstate
     if state is None:
         # libpq gives no SQLSTATE if the connection is lost or cannot be made.
@@ -103,7 +107,7 @@ def error_for(driver_error: psycopg.Error) -> Unavailable | None:
     if state in _UNAVAILABLE_BY_SQLSTATE:
         return Unavailable(*_UNAVAILABLE_BY_SQLSTATE[state])
     # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error
-    if state[:2] in ("08", "53", "58") or state.startswith("57P"):
+    if state.startswith(("08", "53", "58", "57P")):
         return away()
     if state == "XX000":
         of_citus = _INTERNAL_ERRORS_OF_CITUS.get(driver_error.diag.source_function or "")

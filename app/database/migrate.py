@@ -62,7 +62,8 @@ class MigrationFailed(Exception):
     """The error for a migration that failed, or for a database that cannot be migrated: because of its server, its
     encoding or its schema, or because it is a worker of a Citus cluster.
 
-    A failed migration has changed nothing; the migrations before it are applied. The message names the statement.
+    A failed migration has changed nothing; the migrations before it are applied. The message names the statement that
+    failed.
     """
 
 
@@ -111,9 +112,10 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     migration runs in a separate transaction, so a failed migration leaves no trace.
 
     :param more: folders of extensions.
-    :raises MigrationFailed: if the server is older than :data:`OLDEST_SERVER`, if the encoding of the database is not
-        UTF8, or if migrations are missing and the server is a worker of a Citus cluster. Then nothing is changed.
-    :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
+    :raises MigrationFailed: before any migration is applied, if the server is older than :data:`OLDEST_SERVER` or the
+        encoding of the database is not UTF8; also if migrations are missing, and the server is a worker of a Citus
+        cluster or an index is invalid. Later, if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS`
+        attempts.
     """
     url = conninfo_without_timeouts(_without_load_balancing(url))
     with psycopg.connect(url) as lock:
@@ -148,7 +150,7 @@ def _raise_if_index_invalid(connection: Connection) -> None:
 def _apply_one(connection: Connection, name: str, path: Path) -> None:
     """Apply a migration in a transaction. If another transaction holds a lock that it needs, try again after a pause.
 
-    :raises MigrationFailed: see :func:`upgrade`.
+    :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
     for attempt in range(1, LOCK_ATTEMPTS + 1):
         where = ""
@@ -206,7 +208,10 @@ def _without_load_balancing(url: str) -> str:
 
 
 def _raise_if_worker(connection: Connection) -> None:
-    """Refuse to migrate a worker of a Citus cluster, because its tables are shards that the coordinator creates."""
+    """Refuse to migrate a worker of a Citus cluster, because its tables are shards that the coordinator creates.
+
+    :raises MigrationFailed: if the server is a worker.
+    """
     try:
         with connection.transaction():
             is_worker = connection.execute(_IS_WORKER).fetchone() == (True,)

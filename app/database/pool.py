@@ -26,14 +26,11 @@ from app.database.connection import CONNECT_TIMEOUT_S, PREPARE_THRESHOLD, Connec
 from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
-_OPTIONS: dict[str, Any] = {
-    "autocommit": True,
-    "prepare_threshold": PREPARE_THRESHOLD,
-    "cursor_factory": MeteredCursor,
-}
+_OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": PREPARE_THRESHOLD, "cursor_factory": MeteredCursor}
 """The options of every connection."""
 
 _OPENED_AT_ONCE = 2
+"""The connections that the pool opens at first. It opens more when they are needed."""
 
 _AWAY_TIMEOUT_S = 0.5
 """The longest wait for a connection while the database is away."""
@@ -64,6 +61,7 @@ class Database:
         self.queue_timeout_s = settings.queue_timeout_ms / 1000
         self.admission = Admission(settings.connections)
         self.is_away = False
+        """Whether the last wait for a connection of the pool ended because none was open and none could be opened."""
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_before = 0
@@ -90,6 +88,7 @@ class Database:
 
         :param project: the project of the request; empty for the service itself, which shares the connections as one
             more project.
+        :raises Unavailable: if :meth:`close` has been called. :class:`Checkout` says when the block raises it.
         """
         return Checkout(self, self._opened(), project, lane)
 
@@ -100,7 +99,7 @@ class Database:
     def has_citus(self, connection: Connection) -> bool:
         """Whether the server of a connection has Citus, which distributes no table with triggers.
 
-        The first write asks the server.
+        The first write after a new connection asks the server.
         """
         if self._has_citus is None:
             self._has_citus = has_citus(connection)
@@ -111,7 +110,7 @@ class Database:
 
         :raises Unavailable: if none can be opened, or if none becomes free within the timeout.
         """
-        deadline = None
+        deadline = monotonic() + self.queue_timeout_s
         while True:
             try:
                 # Not pool.connection(), which would also commit: connections are in autocommit mode.
@@ -119,14 +118,12 @@ class Database:
             except PoolClosed:
                 raise failures.away() from None
             except PoolTimeout:
-                now = monotonic()
-                deadline = deadline or now - _AWAY_TIMEOUT_S + self.queue_timeout_s
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
                 # A busy server or machine may take long to open a connection.
                 is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
-                if now < deadline and (others_work or is_opening):
+                if monotonic() < deadline and (others_work or is_opening):
                     continue
                 if others_work:
                     raise failures.project_busy() from None
@@ -137,7 +134,8 @@ class Database:
             return connection
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Replace all connections of the pool, because a write on one of them was refused as read-only.
+        """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
+        less than :data:`_READ_ONLY_FOR_S` ago.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
@@ -146,14 +144,16 @@ class Database:
         now = monotonic()
         if now - self._read_only_at > _READ_ONLY_FOR_S:
             self._read_only_at = now
-            self._own_until = now  # on a replaced server this connection would not see new revocations
+            self._own_until = now  # on a replaced server the service's own connection would not see new revocations
             pool.drain()
 
     @contextmanager
     def own_connection(self) -> Generator[Connection]:
-        """The connection for the service's own queries. They need no admission, so they do not wait behind requests.
+        """The connection for the service's own queries, such as the lookup of tokens. One caller uses it at a time.
 
-        :raises Unavailable: if the database is away.
+        The queries need no admission, so they do not wait behind requests that wait for a connection.
+
+        :raises Unavailable: if the database is away, and in place of a temporary error of the driver in the block.
         """
         with self._own_lock:
             if self._is_closed:
@@ -180,8 +180,8 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        The wait ends after the timeout for connecting. Requests that arrive before the other connections are open wait
-        in the queue, as they do when all connections are in use.
+        Each of the two waits ends after the timeout for connecting, also if the database is away. Requests that arrive
+        before the other connections are open wait in the queue, as they do when all connections are in use.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
         # connections, the pool gets one less.
@@ -241,7 +241,7 @@ class Database:
             connection_class=PooledConnection,
             configure=configure,
             kwargs=_OPTIONS,
-            min_size=min(_OPENED_AT_ONCE, settings.connections),  # the pool opens more when they are needed
+            min_size=min(_OPENED_AT_ONCE, settings.connections),
             max_size=settings.connections,
             timeout=_AWAY_TIMEOUT_S,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
@@ -286,7 +286,7 @@ class Checkout:
     """A context manager that checks out a connection and returns it to the pool.
 
     Entering raises :class:`~app.database.failures.Unavailable` if the request gets no connection. Leaving raises it in
-    place of a temporary error of the driver: the database went away, a statement or lock timeout was reached, or two
+    place of a temporary error of the driver, for example when the database went away, a time limit was reached, or two
     writes collided. It is a class, because a generator would make a read 2 % slower.
     """
 

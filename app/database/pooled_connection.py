@@ -81,7 +81,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             usage.seconds += perf_counter() - began
 
 
-def _is_long(query: Any) -> bool:
+def _is_long(query: Any) -> bool:  # a function, because the check of the type would narrow the type of execute's query
     return isinstance(query, str) and len(query) > PREPARED_LENGTH_AT_MOST
 
 
@@ -104,7 +104,7 @@ class PooledConnection(LimitedConnection):
         return bool(waiting.poll(0))
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
-        """Run a generator; if gevent has patched this process, wait in a greenlet."""
+        """Run a generator. If gevent has patched this process, other greenlets run during the wait."""
         if monkey.is_module_patched("select"):
             return _wait_in_greenlet(gen, self.fileno(), limit_s)
         return super().wait_within(gen, interval, limit_s)

@@ -2,8 +2,9 @@
 
 A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does not respond. The queries run in a
 thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
-pile up. The thread asks for a connection in the name of a project that holds none, so it gets the next free connection.
-Therefore the process stays ready while requests of some projects wait for connections.
+pile up. The thread asks for a connection in the name of a project that holds none, so at most one waiting request of
+each other project goes before it. Therefore the process stays ready while requests of some projects wait for
+connections.
 """
 
 import logging
@@ -62,7 +63,7 @@ class Readiness:
         self._lock = Lock()
 
     def health(self) -> Health:
-        """Return whether this process can serve requests at the moment, as faults and warnings.
+        """Check whether this process can serve requests at the moment. If it can, there are no faults.
 
         It also sets the metrics ``ready`` and ``warning``, unless the process is stopping.
         """
@@ -102,7 +103,7 @@ class Readiness:
     def _check_database(self) -> Health:
         try:
             with self._database.own_connection():
-                pass  # without it no token can be looked up, although the pool may have connections
+                pass  # without this connection no token can be looked up, although the pool may have others
             with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection, self._migrations)
                 if missing:

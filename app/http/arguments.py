@@ -44,7 +44,8 @@ _Part = tuple[str, Callable[[], Any]]
 class Blueprint(SmorestBlueprint):
     """A blueprint whose views take their arguments from an :class:`Endpoint`.
 
-    The view gets the results of its decorators in the order of the decorators; as ``_`` those that are only checked.
+    The view gets the results of its decorators in the order of the decorators. It names a result ``_`` if the decorator
+    is only there to refuse requests.
     ``tests/http/test_upstream.py`` checks the internals of flask-smorest on which :meth:`arguments` relies.
     """
 
@@ -95,8 +96,8 @@ class Endpoint(MethodView):
 def _load_all(parts: Sequence[_Part]) -> list[Any]:
     """Load the arguments of a view, and return them in the order of the parts.
 
-    :raises ApiError: 400 with the faults of all parts, those of the path first and those of the body last; 413 or 415
-        instead, if a part raises it.
+    :raises ApiError: 400 with the faults of all parts, those of the path first and those of the body last. An error of
+        a part with another status, such as 413 or 415, is raised at once in its place.
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []

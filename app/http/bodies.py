@@ -32,7 +32,7 @@ FIELDS_AT_MOST = 1000
 
 
 def read_body(request: Request) -> bytes:
-    """Return the body of a request. It can be read again by another call.
+    """Return the body of a request. It can be read again by another call. A large body waits for its turn.
 
     :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;
         400 if the client stops sending.
@@ -69,7 +69,7 @@ def wait_for_turn() -> None:
 def read_json(request: Request) -> Any:
     """Return the value of a JSON body.
 
-    :raises ApiError: 400 if there is no body or it is not JSON; 413 or 415 as :func:`read_body`; 415 for another
+    :raises ApiError: 400, 413 or 415 as :func:`read_body`; 400 if there is no body or it is not JSON; 415 for another
         Content-Type.
     """
     data = read_body(request)

@@ -39,7 +39,8 @@ def read_parameters(request: Request) -> dict[str, str]:
     Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
 
     :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
-        query string or across both, or if a secret or token is in the query string; 413 for a body that is too large.
+        query string or across both, or if a secret or token is in the query string; 400, 413 or 415 as
+        :func:`~app.http.bodies.read_body`.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:
@@ -64,39 +65,39 @@ def _known_parameters(encoded: bytes) -> dict[str, str]:
         raise invalid_request(f"There are more than {FIELDS_AT_MOST} parameters.") from None
     found: dict[str, str] = {}
     for name, value in pairs:
-        if name not in _PARAMETERS:
-            continue
         if name in found:
             raise invalid_request(f"The parameter {name} is given more than once.")
-        found[name] = value
+        if name in _PARAMETERS:
+            found[name] = value
     return {name: value for name, value in found.items() if value}
 
 
 def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credentials:
     """Return the credentials of a client from the Authorization header or from the form.
 
-    RFC 6749, section 2.3.1 requires user and password of HTTP Basic to be form-encoded.
-
-    :raises ApiError: 401 ``invalid_client`` if there are no credentials, or if no client can have this id; 400
-        ``invalid_request`` if header and form contradict or repeat one another.
+    :raises ApiError: 401 ``invalid_client`` if there are no credentials, if the header is not HTTP Basic, or if no
+        client can have this id; 400 ``invalid_request`` if header and form contradict or repeat one another.
     """
     client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
     if "Authorization" in request.headers:
         user, password = _basic_credentials(request.headers["Authorization"])
         if secret is not None:
             raise invalid_request("The client authenticates both in the header and in the form.")
-        secret = password
         if client_id not in (None, user):
             raise invalid_request("The parameter client_id names another client than the header.")
-        client_id = user
+        client_id, secret = user, password
     if client_id is None or secret is None or _CLIENT_ID.fullmatch(client_id) is None:
         raise errors.invalid_client()
     return Credentials(client_id, secret)
 
 
 def _basic_credentials(authorization: str) -> tuple[str, str]:
-    """Decode user and password of HTTP Basic (RFC 7617). werkzeug fails on a header that is not ASCII, and takes a
-    missing colon for an empty password."""
+    """Decode user and password of HTTP Basic (RFC 7617), which are also form-encoded (RFC 6749, section 2.3.1).
+
+    werkzeug fails on a header that is not ASCII, and takes a missing colon for an empty password.
+
+    :raises ApiError: 401 if the header is not HTTP Basic.
+    """
     scheme, _, encoded = authorization.partition(" ")
     try:
         user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")

@@ -21,7 +21,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     cloudProvider to the log line of the request. It also accepts the hosts of the addresses that the service prints and
     publishes.
     """
-    own_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
+    published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
         rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]+)?",
         re.IGNORECASE | re.ASCII,
@@ -42,7 +42,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             add_log_fields(**match.groupdict())
             return
         name = _name_in(host)
-        if name is None or not (name == own_host or (is_loopback(settings.own_host) and is_loopback(name))):
+        if name is None or not (name == published_host or (is_loopback(settings.own_host) and is_loopback(name))):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

@@ -39,12 +39,10 @@ class PagesUnderWay:
         if size < LARGE_BYTES:
             return json_answer(page)
         with self._lock:
-            if (
-                self._bytes[project_key] + size > self._project_bytes
-                or self._bytes.total() + size > self._process_bytes
-            ):
+            of_project = self._bytes[project_key] + size
+            if of_project > self._project_bytes or self._bytes.total() + size > self._process_bytes:
                 raise errors.over_capacity("Too many large pages are under way. A smaller limit makes a page smaller.")
-            self._bytes[project_key] += size
+            self._bytes[project_key] = of_project
         answer = json_answer(page)
         weakref.finalize(answer, self._end, project_key, size)
         return answer

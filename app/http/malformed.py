@@ -34,15 +34,16 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
 
 
 def error_for(exception: BaseException) -> errors.ApiError:
-    """The error of the catalogue for an exception that gunicorn's parser or worker raised."""
-    # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
-    # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
+    """The error of the catalogue for an exception that gunicorn's parser or worker raised: 500 if the request is not at
+    fault."""
     if isinstance(exception, errors.ApiError):
         return exception
     if isinstance(exception, parsing.LimitRequestLine):
         return errors.target_too_long()
     if isinstance(exception, parsing.LimitRequestHeaders):
         return errors.headers_too_large()
+    # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
+    # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
     if (
         not isinstance(exception, parsing.ParseException)
         or isinstance(exception, parsing.ConfigurationProblem)

@@ -29,9 +29,9 @@ class RawPath:
 
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
-    class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. An empty first segment
-    becomes ``%2F``, which no route matches. If the target is a whole URL, its host replaces the Host header. The header
-    Upgrade is ignored (RFC 9110, section 7.8).
+    class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. If a path begins with
+    two slashes, the second becomes ``%2F``, so that no route matches the path. If the target is a whole URL, its host
+    replaces the Host header. The header Upgrade is ignored (RFC 9110, section 7.8).
     """
 
     def __init__(self, application: Any) -> None:
@@ -59,6 +59,7 @@ _SLASH_OR_PERCENT = re.compile("%(25|2[Ff])")
 """The encoded characters that are decoded by the path converters, and not before routing."""
 
 _REPLACED_PATH = "app.replaced_path"
+"""The key in the WSGI environment of a path with several slashes at its beginning, as the client sent it."""
 
 
 def path_of_request() -> str:

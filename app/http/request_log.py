@@ -20,12 +20,7 @@ from app.database.pooled_connection import SqlUsage, count_sql
 from app.errors import CATALOGUE, ApiError
 from app.extension import Extension
 from app.telemetry.logs import REQUESTS
-from app.telemetry.metrics import (
-    TOKEN_CHECK_RESULTS,
-    UNKNOWN_URL,
-    UNPARSED,
-    metrics,
-)
+from app.telemetry.metrics import TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 
 _log = logging.getLogger("app.http")
 
@@ -94,7 +89,10 @@ def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: Base
 
 
 def start(request: Request) -> None:
-    """Give the current request its correlation id, and start its clock and its count of SQL statements."""
+    """Give the current request its correlation id, and start its clock and its count of SQL statements.
+
+    The id is that of the header ``X-Correlation-ID`` if it has a valid form, else a new one.
+    """
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))
 

@@ -73,26 +73,17 @@ class Client:
         return projects_of(self.scopes)
 
 
-_SECRET_BYTES = 32
-
-
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
     """Create a client with a random secret of some 254 bits, and store the hash of the secret."""
-    client = NewClient(_random(18), _random(_SECRET_BYTES), name, scopes)
-    connection.execute(
-        _INSERT,
-        {
-            "id": client.client_id,
-            "name": name,
-            "secret_hash": hash_secret(client.client_secret),
-            "scopes": list(scopes),
-        },
-    )
-    return client
+    client_id, secret = _random(18), _random(32)
+    row = {"id": client_id, "name": name, "secret_hash": hash_secret(secret), "scopes": list(scopes)}
+    connection.execute(_INSERT, row)
+    return NewClient(client_id, secret, name, scopes)
 
 
 def _random(size: int) -> str:
-    """A random text without hyphens, because on a command line a text with a leading hyphen would be an option."""
+    """A text made of so many random bytes. It has no hyphens, because on a command line a text with a leading hyphen
+    would be an option."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 
@@ -114,8 +105,7 @@ def ensure_client(connection: Connection, client_id: str) -> Client:
 
 def has_clients(connection: Connection) -> bool:
     """Whether any client is stored besides that of the command line, including revoked clients."""
-    row = connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone()
-    return row is not None and row[0]
+    return connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone() == (True,)
 
 
 def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> str | None:
@@ -148,7 +138,7 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
 
 
 def remove_client(connection: Connection, client_id: str) -> None:
-    """Delete a client. Its tokens are refused like those of a revoked client."""
+    """Delete a client if there is one with this id. Its tokens are refused like those of a revoked client."""
     connection.execute(_DELETE, {"id": client_id})
 
 

@@ -36,8 +36,8 @@ class Gate:
     def check(self, request: Request) -> None:
         """Authorise the current request, as a hook before the view.
 
-        :raises ApiError: 401 without a valid token, 403 without an accepted scope, 503 if the token cannot be looked
-            up.
+        :raises ApiError: 401 without a valid token, 403 without an accepted scope or for a view without a mark, 503 if
+            the token cannot be looked up.
         """
         rule, method = request.url_rule, request.method
         answered_by_flask = method == "OPTIONS" and getattr(rule, "provide_automatic_options", False)
@@ -46,20 +46,20 @@ class Gate:
         view = self._view_of(rule.endpoint, method)
         accepted = accepted_scopes(view)
         if accepted == ():
-            return
+            return  # a public view
         project_key = str((request.view_args or {}).get("project_key", ""))
         token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        for name in accepted or ():
-            if f"{name}:{project_key}" in token.scopes:
-                break
-        else:
+        if not any(f"{name}:{project_key}" in token.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
         g.token = token
         add_log_fields(client=token.client_id)
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that Flask will call for a method. A MethodView without ``head`` answers HEAD by ``get``."""
+    """The function that Flask will call for a method; None if the view does not have the method.
+
+    A MethodView without ``head`` answers HEAD by ``get``.
+    """
     function = app.view_functions[endpoint]
     view_class = cast("type[View] | None", getattr(function, "view_class", None))
     if view_class is None:

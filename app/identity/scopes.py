@@ -1,7 +1,7 @@
 """The scopes of the interface, and the decorators that mark a view with the scopes of which its callers need one.
 
 A view has one of two marks, :func:`scopes` or :func:`public`. The gate (:mod:`app.identity.gate`) reads the mark before
-anything of the request is parsed. A view without a mark cannot be reached.
+anything of the request is parsed. It refuses every request to a view without a mark.
 """
 
 import re
@@ -25,7 +25,6 @@ def projects_of(scopes: Iterable[str]) -> set[str]:
 AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 _ACCEPTED = "accepted_scopes"
-_PUBLIC: tuple[str, ...] = ()
 
 
 def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
@@ -42,7 +41,7 @@ def scopes(*accepted: str) -> Callable[[AnyView], AnyView]:
 
 def public(view: AnyView) -> AnyView:
     """Mark a view as needing no token."""
-    setattr(view, _ACCEPTED, _PUBLIC)
+    setattr(view, _ACCEPTED, ())
     return view
 
 

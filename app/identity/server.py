@@ -1,7 +1,7 @@
 """The authorization server: it issues tokens for client credentials, and answers its other endpoints.
 
-There is no rate limit, because requests are cheap: refusing a client costs one index lookup and one SHA-256, and
-issuing a token one row more.
+There is no rate limit, because requests are cheap: refusing a client costs at most two index lookups and two SHA-256,
+and issuing a token one lookup and one row.
 """
 
 import logging
@@ -25,13 +25,18 @@ from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
-"""Every so many tokens that a process issues, it removes outdated ones, many more than it has issued in between."""
+"""A process removes outdated tokens with its first token and then each time that it has issued so many: at most
+:data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has issued in between."""
 
 _log = logging.getLogger("app.identity")
 
 
 class AuthorizationServer:
-    """Issues, describes and revokes tokens. Its ``verifier`` verifies them."""
+    """Issues, describes and revokes tokens. Its ``verifier`` verifies them.
+
+    Each method for a request returns the body of the answer. It raises an ApiError: 400 or 401 with a code of RFC 6749,
+    section 5.2, 413 or 415 for the body of the request, 503 if the database cannot serve it.
+    """
 
     def __init__(self, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
         self._database = database
@@ -40,10 +45,7 @@ class AuthorizationServer:
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
-        """Answer a token request (RFC 6749, section 4.4).
-
-        :raises ApiError: 400 or 401 with a code of section 5.2.
-        """
+        """Answer a token request (RFC 6749, section 4.4)."""
         with self._client_request(request) as (connection, credentials, parameters):
             try:
                 _check_grant_type(parameters)
@@ -55,7 +57,10 @@ class AuthorizationServer:
             secret_hash = clients.hash_secret(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
             if granted is None:
-                raise _exceeded(_authenticated(connection, credentials).scopes)
+                known = " ".join(_authenticated(connection, credentials).scopes)
+                raise errors.oauth_error(
+                    "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"
+                )
             token, scopes = granted
             if next(self._issued) % REMOVED_EVERY == 0:
                 tokens.remove_outdated(connection)
@@ -91,7 +96,7 @@ class AuthorizationServer:
     def revoke(self, request: Request) -> dict[str, Any]:
         """Revoke one of the client's own tokens (RFC 7009). For an invalid token, the answer is the same as on success.
 
-        :raises ApiError: 400 ``invalid_grant`` if the token was issued to another client (section 2.1).
+        :raises ApiError: also 400 ``invalid_grant`` if the token was issued to another client (RFC 7009, section 2.1).
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)
@@ -118,17 +123,15 @@ class AuthorizationServer:
                 yield connection, credentials, parameters
         except errors.ApiError as error:
             if error.status < 500:
-                fields = {
-                    "path": request.path,
-                    "client": client_id,
-                    "error": error.faults[0].code,
-                    **correlation_fields(),
-                }
-                _log.warning("client refused", extra={"fields": fields})
+                fields = {"path": request.path, "client": client_id, "error": error.faults[0].code}
+                _log.warning("client refused", extra={"fields": {**fields, **correlation_fields()}})
             raise
 
     def _valid_token(self, connection: Connection, parameters: Mapping[str, str]) -> AccessToken | None:
-        """The token in the parameters as the database has it now; None if it is not valid."""
+        """The token in the parameters as the database has it now; None if it is not valid.
+
+        :raises ApiError: 400 if the parameters have no token.
+        """
         digest = digest_of(_required(parameters, "token"))
         try:
             return self.verifier.check(tokens.find_tokens(connection, [digest]).get(digest))
@@ -166,17 +169,13 @@ def _check_grant_type(parameters: Mapping[str, str]) -> None:
 
 
 def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The requested scopes in their order; None if none are requested."""
+    """The requested scopes in their order; None if the request does not have the parameter.
+
+    :raises ApiError: 400 if one is malformed.
+    """
     if "scope" not in parameters:
         return None
     scopes = tuple(dict.fromkeys(scope for scope in parameters["scope"].split(" ") if scope))
     if not scopes or any(SCOPE.fullmatch(scope) is None for scope in scopes):
         raise errors.oauth_error("invalid_scope", "Malformed parameter: scope: Invalid scope.")
     return scopes
-
-
-def _exceeded(permitted: tuple[str, ...]) -> errors.ApiError:
-    return errors.oauth_error(
-        "invalid_scope",
-        f"Permissions exceeded. Only the following permissions can be requested: {' '.join(permitted)}",
-    )

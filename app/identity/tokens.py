@@ -106,8 +106,8 @@ def grant_token(
     """Issue a token as :func:`issue_token` does, by one statement that also authenticates the client.
 
     :param scopes: the scopes of the token; None for all scopes of the client.
-    :return: the token and its scopes; None if there is no client with this id and secret, if it is revoked, or if it
-        does not have all the scopes.
+    :return: the token and its scopes; None if there is no client with this id and secret, if the client is revoked, or
+        if it does not have all the scopes.
     """
     token, row = _made(TOKEN_LIFETIME_S, clock_and_ids)
     asked = None if scopes is None else list(scopes)
@@ -130,14 +130,15 @@ def _made(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, A
 
 
 def remove_outdated(connection: Connection) -> None:
-    """Remove rows of tokens that expired a day ago, the oldest first, and at most :data:`REMOVED_AT_ONCE`."""
+    """Remove rows of tokens that need not be kept any more (:meth:`~app.clock_and_ids.ClockAndIds.kept_until`), the
+    oldest first, and at most :data:`REMOVED_AT_ONCE`."""
     outdated = connection.execute(_SELECT_OUTDATED, {"at_most": REMOVED_AT_ONCE}).fetchall()
     if outdated:
         connection.execute(_DELETE, {"digests": [digest for (digest,) in outdated]})
 
 
 def find_tokens(connection: Connection, digests: Collection[bytes]) -> dict[bytes, AccessToken]:
-    """The stored tokens with these digests, by one statement."""
+    """The stored tokens with these digests, by their digests. They may be expired or revoked."""
     rows = connection.execute(_FIND, {"digests": list(digests)}).fetchall()
     return {row[0]: AccessToken(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows}
 

@@ -3,9 +3,10 @@
 A remembered token costs no statement. Each process forgets it after :data:`REMEMBERED_FOR_S`, counted from before its
 statement was sent, so a revocation takes effect in every process within the promised 5 seconds.
 
-Requests that wait for a lookup share one statement: while it runs, the next requests gather for the next one. So the
-many requests of one token, and a flood of invented tokens, keep nobody waiting for longer than two statements, and a
-database that does not answer for longer than one.
+Requests that wait for a lookup share one statement: while a statement runs, further requests gather for the next one.
+So nobody waits for longer than two statements, even during a flood of requests with one token or with invented tokens.
+If a statement fails, the gathered requests fail with it. So if the database does not answer, nobody waits for longer
+than one statement.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,7 @@ class TokenVerifier:
     """Verifies tokens. Invalid tokens are not remembered, because an attacker could displace the valid ones with them.
 
     :param connect: checks out a connection to the database; it may raise an ApiError.
-    :param clocks: return the clock of each client.
+    :param clocks: the clocks by which the tokens of each client expire.
     """
 
     def __init__(self, connect: Callable[[], AbstractContextManager[Connection]], clocks: Clocks = REAL_CLOCKS) -> None:
@@ -67,7 +68,7 @@ class TokenVerifier:
             if remembered is not None and monotonic() - looked_up_at < REMEMBERED_FOR_S:
                 valid, result = self.check(remembered), "cached"
             else:
-                valid, result = self._looked_up(token), "verified"
+                valid, result = self._verify_anew(token), "verified"
         except InvalidToken:
             metrics.token_checks.labels("refused").inc()
             raise
@@ -78,7 +79,7 @@ class TokenVerifier:
         """Return the row of a token, if the token is valid by the clock of its client.
 
         :param found: None if there is no such row.
-        :raises InvalidToken: if it is not.
+        :raises InvalidToken: if there is no such row, or if the token is not valid.
         """
         if found is None:
             raise InvalidToken("it is unknown")
@@ -95,7 +96,8 @@ class TokenVerifier:
         with self._changing:
             self._remembered.pop(token, None)
 
-    def _looked_up(self, token: str) -> AccessToken:
+    def _verify_anew(self, token: str) -> AccessToken:
+        """Verify a token by a lookup, and remember it if it is valid."""
         if TOKEN.fullmatch(token) is None:
             raise InvalidToken(f"it is malformed, a token has {TOKEN_LENGTH} characters of base64url")
         looked_up_at, found = self._look_up(digest_of(token))

@@ -249,13 +249,14 @@ def _header_references(names: Sequence[str]) -> Document:
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: ("Retry-After",)}
 
 
-def _codes(view: Any, described: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
+def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
     """The codes of all errors that a view can answer.
 
-    :param body: the body that a marshmallow schema loads.
+    :param declared: the mark of the view.
+    :param body: the description of the body that a marshmallow schema loads; None if no such schema loads one.
     """
     # Every request may have a refused host, or headers that are too large.
-    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *described.error_codes]
+    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *declared.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]
     if is_of_a_project:
@@ -264,7 +265,7 @@ def _codes(view: Any, described: Operation, body: Document | None, *, is_of_a_pr
         codes += ["ContentTooLarge", "UnsupportedMediaType"]
         if JSON in body["content"]:
             codes += ["InvalidJsonInput", "InvalidField"]
-    elif described.form is not None:
+    elif declared.form is not None:
         codes.append("ContentTooLarge")
     return list(dict.fromkeys(codes))
 

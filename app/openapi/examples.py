@@ -1,4 +1,4 @@
-"""The examples of bodies, answers and errors. All of them succeed if a page tries them from top to bottom.
+"""The examples of bodies, answers and errors. The requests succeed if a page tries them from top to bottom.
 
 ``parts.json`` has most of them. Here ObjectTypes are added to them, whose example follows from their fields. The
 examples of errors follow from the functions that make errors.

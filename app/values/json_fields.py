@@ -1,4 +1,4 @@
-"""Strict marshmallow fields for JSON bodies: they keep a value as it was sent, or refuse it, but do not convert it.
+"""Strict marshmallow fields for JSON bodies: they refuse a value of another type, and do not convert it to their own.
 
 A field refuses a value with a marshmallow ``ValidationError``. The message is a text if the structure is wrong (type,
 missing or unknown field), a :class:`RefusedValue` if a value of the right type is not accepted, or the fault itself.
@@ -184,7 +184,8 @@ Java and C# send ``null`` for every unset field."""
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
     """Check the fields of a JSON object, and return their values. An unknown field is refused unless it is ``null``.
 
-    :raises ValidationError: with the messages of all fields, in the order of ``members``, unknown ones last.
+    :raises ValidationError: if the value is no object, or with the messages of all refused fields, in the order of
+        ``members``, and last those of at most :data:`app.errors.FAULTS_AT_MOST` unknown fields.
     """
     if type(value) is not dict:
         refuse_shape(OBJECT_EXPECTED)
@@ -219,7 +220,8 @@ def object_check(checks: Mapping[str, Check]) -> Check:
 def check_items(values: Any, check: Check) -> list[Any]:
     """Check each item of an array, and return the items.
 
-    :raises ValidationError: with the messages of all refused items by position.
+    :raises ValidationError: if the value is no array, or with the messages of the refused items by position, at most
+        :data:`app.errors.FAULTS_AT_MOST`.
     """
     if not isinstance(values, list):
         refuse_shape(ARRAY_EXPECTED)

@@ -46,7 +46,11 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON that a double can hold: a literal of an integer as an int."""
+    """Load a number in the notation of JSON, unless it is beyond the range of doubles.
+
+    Digits alone become an int, even outside of int64. Any other text becomes what
+    :func:`~app.values.strict_json.number_of` returns for it.
+    """
     if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
     number = number_of(text)
@@ -227,19 +231,20 @@ class QuerySchema(Schema):
         base = name[:100].partition("[")[0]
         field = known.get(base)
         if base != name and field is not None and base not in families:  # as some libraries write objects and arrays
-            takes = f" '{base}' is {field.form}." if field.form else did_you_mean(base, [base])
+            hint = f" '{base}' is {field.form}." if field.form else did_you_mean(base, [base])
         else:
-            made = {each: families[each].name_like(name[:100]) for each in families}
-            takes = did_you_mean(name, filter(None, [made.get(each, each) for each in known]))
-            if "[" in name and any(each and f"'{each}'" in takes for each in made.values()):
-                takes += " It is repeated for several values."
-        return errors.parameter_fault(name[:100], f"Unknown parameter.{takes}")
+            of_families = {each: families[each].name_like(name[:100]) for each in families}
+            hint = did_you_mean(name, filter(None, [of_families.get(each, each) for each in known]))
+            if "[" in name and any(each and f"'{each}'" in hint for each in of_families.values()):
+                hint += " It is repeated for several values."
+        return errors.parameter_fault(name[:100], f"Unknown parameter.{hint}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and each malformed value. If the values are too
-            long, there is a fault for the longest parameter instead, and no value is read.
+        :raises ApiError: 400 with a fault for each undeclared name, up to :data:`app.errors.FAULTS_AT_MOST`, and for
+            each malformed value, or for values that contradict one another. If all values together are too long, no
+            value is read, and one fault for the longest parameter takes the place of the faults of values.
         """
         known, families = self._known
         given: dict[str, Any] = {}
@@ -252,7 +257,7 @@ class QuerySchema(Schema):
             elif name in known and name not in families:
                 given[name] = texts
             else:
-                # Looking for the nearest name takes long.
+                # The number is limited because looking for the nearest name takes long.
                 if name not in self.IGNORED and len(faults) < errors.FAULTS_AT_MOST:
                     faults.append(self._undeclared(name))
                 continue

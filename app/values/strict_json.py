@@ -1,4 +1,4 @@
-"""Decodes and encodes JSON without loss: a decoded value is exactly the sent one, or the text is refused.
+"""Decodes and encodes JSON. Decoding changes no value, except that it rounds some numbers to the nearest double.
 
 The decoder is stricter than that of the standard library: repeated names in an object, NaN and Infinity are errors. A
 number literal becomes one of
@@ -43,7 +43,8 @@ def is_negative_zero(number: float) -> bool:
 
 
 def number_of(literal: str) -> int | float:
-    """The number of a JSON literal: an ``int`` within int64, else the nearest double or a :class:`HugeNumber`."""
+    """The number of a JSON literal: an ``int`` if it is a whole number within int64, else the nearest double or a
+    :class:`HugeNumber`. Negative zero is a double."""
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
