@@ -8,15 +8,7 @@ import click
 from app.cli import main
 from tests.support.pages import ROOT
 
-HEAVY = (
-    "flask",
-    "flask_smorest",
-    "gevent",
-    "gunicorn",
-    "marshmallow",
-    "psycopg",
-    "prometheus_client",
-)
+HEAVY = ("flask", "flask_smorest", "gevent", "gunicorn", "marshmallow", "psycopg", "prometheus_client")
 
 
 def imported_by(statements: str, modules: tuple[str, ...]) -> str:

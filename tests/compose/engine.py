@@ -209,6 +209,5 @@ def find_compose() -> list[str]:
         if subprocess.run([*candidate, "version"], capture_output=True, check=False).returncode == 0:
             return candidate
     pytest.exit(
-        "The tests of Compose need Docker Compose: neither 'docker compose' nor 'docker-compose'.",
-        returncode=1,
+        "The tests of Compose need Docker Compose: neither 'docker compose' nor 'docker-compose'.", returncode=1
     )

@@ -17,7 +17,7 @@ from psycopg import waiting
 from psycopg.pq import TransactionStatus
 
 WAIT = "LimitedConnection.wait and _wait_in_greenlet in app/database have to be adapted"
-CURSOR = "MeteredCursor.execute or .stream in app/database/pooled_connection.py has to be adapted"
+CURSOR = "MeteredCursor.execute in app/database/pooled_connection.py has to be adapted"
 POOL = "app/database/pool.py has to be adapted"
 STATISTICS = "is_exhausted in app/database/admission.py and the pool's metrics in app/telemetry have to be adapted"
 
@@ -94,8 +94,6 @@ def test_cursors_execute_with_these_arguments() -> None:
     parameters = inspect.signature(psycopg.Cursor.execute).parameters
     assert list(parameters) == ["self", "query", "params", "prepare", "binary"], CURSOR
     assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in ("prepare", "binary")), CURSOR
-    parameters = inspect.signature(psycopg.Cursor.stream).parameters
-    assert list(parameters) == ["self", "query", "params", "binary", "size"], CURSOR
 
 
 def test_a_connection_executes_through_its_cursor_class(database_url: str) -> None:

@@ -12,12 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from app.config import Settings
 from app.database.failures import UNAVAILABLE_REASONS
 from app.telemetry.logs import JsonLines
-from app.telemetry.metrics import (
-    TOKEN_CHECK_RESULTS,
-    UNKNOWN_URL,
-    UNPARSED,
-    metrics,
-)
+from app.telemetry.metrics import TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.pages import Page

@@ -33,9 +33,7 @@ def kinds(token: str, project: str) -> list[Kind]:
         Kind("bodies that drip", f"{post}{bearer}Content-Length: 100000\r\n\r\n{{".encode(), b" "),
         Kind("bodies that drip, no token", f"{post}Content-Length: 100000\r\n\r\n{{".encode(), b" "),
         Kind(
-            "chunks that drip",
-            f"{post}{bearer}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n".encode(),
-            b"1\r\n \r\n",
+            "chunks that drip", f"{post}{bearer}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n".encode(), b"1\r\n \r\n"
         ),
         # The largest file that needs no token, far more than the kernel buffers.
         Kind("answers not read", b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 4, b"", True),

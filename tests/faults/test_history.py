@@ -75,11 +75,7 @@ POSSIBLE: dict[str, list[Call]] = {
         get(4, 5, state(1, 11)),
         get(6, 7, state(2, 12)),
     ],
-    "two writes beside one another, in either order": [
-        FIRST,
-        put(3, 9, state(3, 13)),
-        put(4, 5, state(2, 12)),
-    ],
+    "two writes beside one another, in either order": [FIRST, put(3, 9, state(3, 13)), put(4, 5, state(2, 12))],
     "a write without an answer that happened much later": [
         FIRST,
         unknown_put(2.5, 2.6, 12),
@@ -93,12 +89,7 @@ POSSIBLE: dict[str, list[Call]] = {
         replace(absent(3, 4), outcome=UNKNOWN),
         get(5, 6, state(1, 11)),
     ],
-    "versions that nobody has seen": [
-        FIRST,
-        unknown_put(2, 3, 12),
-        unknown_put(2, 3, 13),
-        get(5, 6, state(3, 13)),
-    ],
+    "versions that nobody has seen": [FIRST, unknown_put(2, 3, 12), unknown_put(2, 3, 13), get(5, 6, state(3, 13))],
     "a deletion without an answer that happened": [
         FIRST,
         Call("DELETE", 3, 4, UNKNOWN, id="a1"),
@@ -155,10 +146,7 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
         [FIRST, SECOND, put(5, 6, state(3, 13), expected=1)],
     ),
     "the expected version is refused": ("although the version is the expected one", [FIRST, conflict(3, 4, 12, 1, 1)]),
-    "a version skips a write": (
-        "0 writes lie between",
-        [FIRST, get(3, 4, replace(state(2, 11), modified_at="0002"))],
-    ),
+    "a version skips a write": ("0 writes lie between", [FIRST, get(3, 4, replace(state(2, 11), modified_at="0002"))]),
     "a write happens twice": (
         "one write happened twice",
         [FIRST, SECOND, put(5, 6, state(3, 13)), get(7, 8, state(4, 12))],
@@ -167,15 +155,9 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
         "one write happened to two resources",
         [FIRST, get(3, 4, state(1, 11, of="b1"))],
     ),
-    "a later version is dated earlier": (
-        "dated before",
-        [FIRST, put(3, 4, replace(state(2, 12), modified_at="0000"))],
-    ),
+    "a later version is dated earlier": ("dated before", [FIRST, put(3, 4, replace(state(2, 12), modified_at="0000"))]),
     "a deleted id is seen again": ("no order", [FIRST, delete(3, 4, state(1, 11)), get(5, 6, state(1, 11))]),
-    "a deletion happens twice": (
-        "deleted twice",
-        [FIRST, delete(3, 4, state(1, 11)), delete(3, 4.5, state(1, 11))],
-    ),
+    "a deletion happens twice": ("deleted twice", [FIRST, delete(3, 4, state(1, 11)), delete(3, 4.5, state(1, 11))]),
     "an id is absent and nobody deleted it": ("nobody deleted it", [FIRST, absent_id(3, 4)]),
     "a key is absent while it has a life": (
         "was that of a1 all the time",
@@ -196,10 +178,7 @@ IMPOSSIBLE: dict[str, tuple[str, list[Call]]] = {
         ],
     ),
     "a version that nobody can have written": ("nobody can have written a1@2", [FIRST, conflict(3, 4, 13, 7, 2)]),
-    "two lives that nobody ended": (
-        "nobody deleted one",
-        [put(1, 9, state(1, 11)), put(2, 8, state(1, 12, of="a2"))],
-    ),
+    "two lives that nobody ended": ("nobody deleted one", [put(1, 9, state(1, 11)), put(2, 8, state(1, 12, of="a2"))]),
     "a list shows what was gone when it began": ("no order", [FIRST, SECOND, listing(5, 6, state(1, 11))]),
     "a list shows states of two moments": (
         "no order",

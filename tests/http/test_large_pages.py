@@ -41,12 +41,7 @@ def test_a_project_leaves_room_to_the_others_and_a_page_that_was_taken_makes_roo
 
 @pytest.mark.parametrize("path", [*LISTS, "/product-projection-search"])
 def test_every_page_counts(
-    app: Flask,
-    project: str,
-    token_for: TokenFor,
-    connection: Connection,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
+    app: Flask, project: str, token_for: TokenFor, connection: Connection, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     api = Api(app, project, token_for(f"view_test:{project}", f"view_products:{project}"))
     insert(connection, api.project, *[65_000] * 17)

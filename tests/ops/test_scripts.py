@@ -180,10 +180,7 @@ def test_a_segment_is_archived_once_and_the_same_one_again_is_a_success(tmp_path
 
 @pytest.mark.parametrize(
     ("environment", "waited"),
-    [
-        ({}, "15000ms"),
-        ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20000"}, "43000ms"),
-    ],
+    [({}, "15000ms"), ({"QUEUE_TIMEOUT_MS": "1000", "STATEMENT_TIMEOUT_MS": "20000"}, "43000ms")],
 )
 def test_the_proxy_waits_as_long_as_the_service_may_take(
     tmp_path: Path, environment: dict[str, str], waited: str

@@ -55,9 +55,5 @@ def test_what_a_release_needs_is_every_suite() -> None:
         "make image",
         "make test-slow ARGS=-mcompose",
     }
-    slow = {
-        "make conformance",
-        "make test-slow ARGS=-mfaults",
-        "make test-slow ARGS=-mcontract",
-    }
+    slow = {"make conformance", "make test-slow ARGS=-mfaults", "make test-slow ARGS=-mcontract"}
     assert commands(read("slow.yml")["jobs"]) >= slow

@@ -53,9 +53,7 @@ MORE = "end of input, 'and' or 'or'"
     ],
 )
 def test_a_syntax_error_says_where_and_what_was_expected(api: Api, where: str, message: str, caret: int) -> None:
-    assert refusals(api, where) == [
-        f"Syntax error while parsing 'where'. {message}:\n{where}\n{' ' * caret}^",
-    ]
+    assert refusals(api, where) == [f"Syntax error while parsing 'where'. {message}:\n{where}\n{' ' * caret}^"]
 
 
 def test_the_message_shows_the_line_with_the_error_and_its_number(api: Api) -> None:

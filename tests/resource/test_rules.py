@@ -9,17 +9,7 @@ import pytest
 
 from app.errors import ApiError
 from app.resource.actions import ChangeSomeProperty, DoSomeThing, Publish, RevertStagedChanges, UpdateAction
-from app.resource.model import (
-    ById,
-    ByKey,
-    Caller,
-    Content,
-    NewResource,
-    OwnYoungest,
-    Preconditions,
-    Resource,
-    Target,
-)
+from app.resource.model import ById, ByKey, Caller, Content, NewResource, OwnYoungest, Preconditions, Resource, Target
 from app.resource.object_type import ObjectType
 from app.resource.writing.rules import Write, decide
 
@@ -113,10 +103,7 @@ def test_preconditions_are_those_of_the_resource_that_was_read(
     ],
 )
 def test_what_is_created_if_there_is_no_resource(
-    target: Target | None,
-    creates: NewResource | None,
-    conditions: Preconditions,
-    refusal: tuple[int, str] | None,
+    target: Target | None, creates: NewResource | None, conditions: Preconditions, refusal: tuple[int, str] | None
 ) -> None:
     asked = Write(WRITER, target, lambda resource: resource, conditions, creates)
     if refusal is None:

@@ -53,12 +53,7 @@ KINDS = {
 }
 """Paths to values. Each field stands here once by itself and may stand once more below objectTypeProperty."""
 
-OPERANDS: dict[str, list[Any]] = {
-    "id": ID_TEXTS,
-    "text": TEXTS,
-    "number": OPERAND_NUMBERS,
-    "time": list(TIMES),
-}
+OPERANDS: dict[str, list[Any]] = {"id": ID_TEXTS, "text": TEXTS, "number": OPERAND_NUMBERS, "time": list(TIMES)}
 
 INFINITIES = (float("inf"), float("-inf"))
 

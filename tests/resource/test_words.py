@@ -30,12 +30,7 @@ def find(connection: Connection, project: str) -> Find:
     """Keys of the resources that texts find, by language: ``find("dogs")``, ``find("Haus", "de", fuzzy=2)``."""
 
     def search(
-        text: str,
-        language: str = "en",
-        *,
-        fuzzy: int = 0,
-        projection: Projection = Projection.CURRENT,
-        more: Any = (),
+        text: str, language: str = "en", *, fuzzy: int = 0, projection: Projection = Projection.CURRENT, more: Any = ()
     ) -> list[str]:
         query = expand(connection, project, [SearchText(language, text), *more], fuzzy).tsquery
         if query is None:

@@ -48,11 +48,7 @@ class Service:
     """``serve`` in a process of its own, with the stand-in application."""
 
     def __init__(
-        self,
-        folder: Path,
-        port: int | None = None,
-        hangup: signal.Handlers = signal.SIG_DFL,
-        **environment: str,
+        self, folder: Path, port: int | None = None, hangup: signal.Handlers = signal.SIG_DFL, **environment: str
     ) -> None:
         self.port = port or free_port()
         self.lines: list[str] = []

@@ -116,12 +116,7 @@ def settings(database_url: str) -> Settings:
 
     Its time limits are long, so that a slow machine makes no request fail. Tests of a limit set their own.
     """
-    return Settings(
-        database_url=database_url,
-        connections=16,
-        statement_timeout_ms=60_000,
-        queue_timeout_ms=60_000,
-    )
+    return Settings(database_url=database_url, connections=16, statement_timeout_ms=60_000, queue_timeout_ms=60_000)
 
 
 @pytest.fixture

@@ -128,7 +128,4 @@ def seen(library: Library, projection: Projection) -> list[dict[str, Any]]:
     return views
 
 
-many = settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+many = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

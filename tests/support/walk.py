@@ -72,11 +72,7 @@ def walk(cluster: Cluster) -> Walked:
     try:
         migrate.upgrade(url)
         settings = Settings(database_url=url, connections=1, statement_timeout_ms=60_000)
-        with (
-            open_app(settings) as app,
-            recorded() as statements,
-            psycopg.connect(url, autocommit=True) as connection,
-        ):
+        with open_app(settings) as app, recorded() as statements, psycopg.connect(url, autocommit=True) as connection:
             return _Walk(app, connection, statements).walk()
     finally:
         cluster.drop_database(name)
@@ -255,11 +251,7 @@ class _Walk:
             return api.get("/key=second").get_json()["version"]
 
         resource_id = api.get("/key=second").get_json()["id"]
-        for operation, method in (
-            ("create_or_update", "POST"),
-            ("create_or_overwrite", "PUT"),
-            ("overwrite", "PATCH"),
-        ):
+        for operation, method in (("create_or_update", "POST"), ("create_or_overwrite", "PUT"), ("overwrite", "PATCH")):
             if method != "PATCH":
                 send(f"{operation}.by_id", method, "", 200, id=resource_id)
                 send(f"{operation}.by_key", method, "", 200, key="second")

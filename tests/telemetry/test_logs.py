@@ -48,11 +48,7 @@ class Terminal(io.StringIO):
     ],
 )
 def test_log_format_auto_is_text_on_a_terminal_and_json_elsewhere(
-    log_format: str,
-    stream: type[io.StringIO],
-    expected: str,
-    app_log: logging.Logger,
-    monkeypatch: pytest.MonkeyPatch,
+    log_format: str, stream: type[io.StringIO], expected: str, app_log: logging.Logger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = stream()
     monkeypatch.setattr(sys, "stderr", written)

@@ -9,16 +9,7 @@ from marshmallow import Schema, ValidationError, fields
 
 from app import echo
 from app.resource import schemas
-from app.values.json_fields import (
-    Boolean,
-    NestedObject,
-    Number,
-    ReadOnly,
-    StrictField,
-    StrictSchema,
-    Text,
-    check_json,
-)
+from app.values.json_fields import Boolean, NestedObject, Number, ReadOnly, StrictField, StrictSchema, Text, check_json
 from app.values.parameters import Parameter, QuerySchema
 
 SCHEMAS = [

