@@ -20,7 +20,7 @@ OUT, BACK = (
     block.partition("```")[0]
     for block in Page("docs/operations.md").section("Out of the embedded PostgreSQL, and back").split("```sh\n")[1:]
 )
-NAMES = OUT.partition("$PROGRAMS/pg_dump")[0]
+NAMES = OUT.partition("(umask")[0]
 
 TABLES = ("resource", "word", "api_client", "access_token")
 
