@@ -13,7 +13,7 @@ from app import errors
 from app.query.fields import OBJECT_TYPE, SORTABLE, Field, Projection
 from app.query.filters.resolver import Filter, read_facets, read_filters
 from app.query.language import TERMS_AT_MOST
-from app.query.object_fields import OBJECT_FIELDS, SEARCHED, arrays_of_parameter
+from app.query.object_fields import OBJECT_FIELDS, arrays_of_parameter
 from app.query.predicate import resolver
 from app.query.predicate.conditions import AllOf, AnyOf, Condition, Contains, Holds
 from app.query.predicate.operators import OPERATORS
@@ -193,12 +193,12 @@ class SortedListSchema(ConditionsSchema):
         return ListQuery(values.get("where"), paging_of(values), expanded)
 
 
-def _array_has_value(parameter: str) -> str:
-    """The meaning of a parameter that one of its arrays has to have the value."""
-    return f"{' or '.join(arrays_of_parameter(parameter))} has this value"
+_TEXTS = "at least one of these texts"
 
 
-_ARRAY_HAS_A_TEXT = f"{SEARCHED} has at least one of these texts"
+def _array_has(parameter: str, what: str = "this value") -> str:
+    """The meaning of a parameter that one of its arrays has to have the value, or one of the values."""
+    return f"{' or '.join(arrays_of_parameter(parameter))} has {what}"
 
 
 class FilteredListSchema(ConditionsSchema):
@@ -208,15 +208,15 @@ class FilteredListSchema(ConditionsSchema):
     the others on an array, or on one of two arrays.
     """
 
-    stringParameter = TextParameter(meaning=_array_has_value("stringParameter"), example="dog")
-    floatParameter = NumberParameter(meaning=_array_has_value("floatParameter"), example=0.82)
+    stringParameter = TextParameter(meaning=_array_has("stringParameter"), example="dog")
+    floatParameter = NumberParameter(meaning=_array_has("floatParameter"), example=0.82)
     integerParameter = Parameter(
         read_integer,
         {"type": "integer", "format": "int64"},
-        meaning=_array_has_value("integerParameter"),
+        meaning=_array_has("integerParameter"),
         example=3,
     )
-    withMarkdownDescription = NumberParameter(meaning=_array_has_value("withMarkdownDescription"), example=10)
+    withMarkdownDescription = NumberParameter(meaning=_array_has("withMarkdownDescription"), example=10)
     objectParameter = Parameter(
         read_contained_object,
         {
@@ -229,8 +229,10 @@ class FilteredListSchema(ConditionsSchema):
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
-    arrayOfString = TextParameter(repeatable=True, meaning=_ARRAY_HAS_A_TEXT, example=["dog", "cat"])
-    arrayOfStringWithDescription = TextParameter(repeatable=True, meaning=_ARRAY_HAS_A_TEXT, example=["bird", "fish"])
+    arrayOfString = TextParameter(repeatable=True, meaning=_array_has("arrayOfString", _TEXTS), example=["dog", "cat"])
+    arrayOfStringWithDescription = TextParameter(
+        repeatable=True, meaning=_array_has("arrayOfStringWithDescription", _TEXTS), example=["bird", "fish"]
+    )
 
     def make(self, values: dict[str, Any]) -> ListQuery:
         conditions = [_any_array_has(_ARRAYS[name], values[name]) for name in values if name in _ARRAYS]

@@ -65,7 +65,7 @@ def test_the_data_sample_is_deterministic_and_the_filter_finds_the_stated_number
     chosen = data.sample(3000)
     assert chosen == data.sample(3000)
     texts = [f'"{chosen.text}"' in resource.object_type for resource in data.resources(3000)]
-    assert sum(texts) == data.FOUND
+    assert sum(texts) == data.FOUND, "texts of a new field in app/bulk/seed.py need words that no other field has"
     assert len({resource.id for resource in chosen.updated}) == len(chosen.updated)
 
 

@@ -94,7 +94,9 @@ def test_a_clause_names_each_path() -> None:
 def test_the_clause_of_a_parameter_names_the_arrays_that_it_looks_in(parameter: str) -> None:
     beginning = f"`{parameter}` holds for "
     (sentence,) = [clause.text for clause in CLAUSES if clause.text.startswith(beginning)]
-    assert re.findall("`(array[A-Za-z]+)`", sentence.removeprefix(beginning)) == arrays_of_parameter(parameter)
+    named = re.findall("`(array[A-Za-z]+)`", sentence.removeprefix(beginning))
+    message = f"docs/specification.md: the clause that begins with {beginning!r} names other arrays"
+    assert named == arrays_of_parameter(parameter), message
 
 
 def test_numbers_in_the_text_of_a_clause_are_numbers_of_clauses() -> None:

@@ -12,7 +12,8 @@ assert faults.__all__
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_fails_the_clauses_that_speak_of_it(fault: Fault, service: PlantedService) -> None:
     found = service.outcomes(fault.name, fault.clauses)
-    assert {number: found[number].outcome for number in fault.clauses} == dict.fromkeys(fault.clauses, Outcome.FAIL)
+    outcomes = {number: found[number].outcome for number in fault.clauses}
+    assert outcomes == dict.fromkeys(fault.clauses, Outcome.FAIL), "the check of a clause does not notice this fault"
 
 
 def test_without_a_fault_they_pass(service: PlantedService) -> None:
