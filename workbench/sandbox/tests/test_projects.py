@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread, current_thread
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tester import Answer, Project, Service, wait_for, with_sandbox
 from app.config import Settings
 from app.database.connection import Connection
 from app.identity import clients
+from app.resource import bulk_store
 from tests.support.applications import open_app
 
 
@@ -129,6 +131,40 @@ def test_an_expired_project_is_removed(settings: Settings, connection: Connectio
         projects.remove(young)
 
 
+def test_a_second_removal_spares_a_new_project_with_the_same_key(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_app(with_sandbox(settings)) as app:
+        projects = app.extensions["extension"].projects
+        key = projects.make(NewProject())["projectKey"]
+        second, has_found, is_made = Thread(target=projects.remove_expired), Event(), Event()
+        find, delete_in_parts = projects.registry.find, bulk_store.delete_in_parts
+
+        def find_and_tell(key: str) -> Any:
+            found = find(key)
+            if current_thread() is second:
+                has_found.set()
+            return found
+
+        def delete_late(*arguments: Any) -> None:
+            if current_thread() is second:
+                is_made.wait(20)
+            else:
+                second.start()
+                has_found.wait(20)
+            delete_in_parts(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(projects.registry, "find", find_and_tell)
+            patch.setattr(bulk_store, "delete_in_parts", delete_late)
+            projects.remove(key)
+            projects.make(NewProject(project_key=key, resources=1))
+            is_made.set()
+            second.join()
+        assert projects.described_one(key)["resources"] == 1
+        projects.remove(key)
+
+
 def test_what_lies_in_the_database_outlives_the_process(settings: Settings) -> None:
     with open_app(with_sandbox(settings)) as app:
         before = app.extensions["extension"].projects
@@ -201,6 +237,15 @@ def test_the_clock_dates_what_is_written(throwaway: Project) -> None:
     assert merged["lastModifiedAt"].startswith("2031-01-01T00:00:")
     assert throwaway.order("PUT", "/clock", {"runs": False}).status == 204
     assert len({throwaway.order("GET").json["clock"]["now"] for _ in range(3)}) == 1
+
+
+@pytest.mark.parametrize("order", [{}, {"offsetSeconds": 5}])
+def test_a_running_clock_that_is_told_to_run_goes_on(throwaway: Project, order: dict[str, Any]) -> None:
+    throwaway.order("PUT", "/clock", order)
+    assert throwaway.order("PUT", "/clock", {"runs": True}).status == 204
+    assert throwaway.order("GET").json["clock"]["offsetSeconds"] == order.get("offsetSeconds", 0)
+    throwaway.send("GET")
+    assert (throwaway.entries()[0]["projectTime"] is None) == (order == {}), "real time stays real time"
 
 
 def test_the_clock_decides_whether_a_token_has_expired(sandbox: Service, throwaway: Project) -> None:

@@ -86,9 +86,9 @@ def test_every_reader_survives_every_entry(noted: list[Entry]) -> None:
     for each in noted:
         look = Look(each)
         for finding in FINDINGS:
-            if finding.look is not None:
+            if finding.check is not None:
                 # By itself, since the observer would pass over an error.
-                finding.look(look)
+                finding.check(look)
     read_everywhere(noted)
 
 

@@ -241,6 +241,8 @@ def test_a_rule_spoils_the_connection(throwaway: Project, connection: str, recei
         assert b"X-Sandbox-Rule: spoilt\r\n" in found
     (entry,) = throwaway.entries()
     assert (entry["response"] is None) == (connection in ("close", "reset", "garbage"))
+    shown = entry["response"] and entry["response"]["body"]
+    assert shown == ({"size": 27, "text": BODY[:27].decode()} if connection == "truncate" else None)
     assert entry["rule"]["does"] == [connection]
     assert entry["rule"]["carriedOut"] == (connection in ("truncate", "stall"))
 
@@ -262,6 +264,15 @@ def test_a_rule_alters_the_body(throwaway: Project, rule: dict[str, Any], status
     assert re.fullmatch(text, answer.text, re.DOTALL), answer.text
     assert answer.headers["Content-Length"] == str(len(answer.text))
     assert answer.headers["Content-Type"] == ("text/html" if status >= 500 else "application/json; charset=utf-8")
+
+
+def test_a_token_is_hidden_even_if_a_rule_cuts_its_answer(throwaway: Project) -> None:
+    throwaway.rules({"match": {"operationId": "getToken"}, "body": "truncatedJson"})
+    assert throwaway.grant().text.startswith('{"access_token": "')
+    throwaway.send("GET", "/key=None")
+    after, cut = throwaway.entries()
+    assert cut["response"]["body"]["text"].startswith('{"access_token": "(secret)"')
+    assert after["request"]["target"].endswith("/key=None"), "nothing else is hidden"
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,7 @@ class Waits:
             with _watched(client, wait.woken.set):
                 yield wait
         finally:
-            self._waiting[project_key] -= 1
-            if not self._waiting[project_key]:
-                del self._waiting[project_key]
+            self._waiting -= Counter([project_key])  # this removes the key of a project when its count is 0
 
     def wait(self, seconds: float, project_key: str, client: Any, is_over: Callable[[], bool] = lambda: False) -> bool:
         """Wait for some seconds, or until the client closes its connection. Return whether the client is still there.

@@ -86,7 +86,7 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         """
         try:
             return self._hooks.after(request, answer)
-        except errors.ApiError:  # the database is away, and so is the journal
+        except errors.ApiError:  # the database is away, so the project cannot be looked up
             pass
         except Exception:  # noqa: BLE001 -- the request has its answer, whatever fails here
             _log.exception("the sandbox could not note a request")
@@ -98,15 +98,15 @@ routes are the <a href="{root}/docs?document=sandbox">Sandbox API</a>.</p>
         The project is the one for which the request was authorised. By now another project may have its key.
         """
         exchange = g.get("sandbox") if has_request_context() else None
-        pinned = None if exchange is None else exchange.project
-        found = pinned if pinned is not None and pinned.key == project else self.projects.registry.find(project)
+        if exchange is not None and exchange.project.key == project:
+            return self.projects.writing(exchange.project)
+        found = self.projects.registry.find(project)
         return None if found is None else self.projects.writing(found)
 
     def install(self, app: Flask) -> None:
         """Register the routes of the sandbox, and make its hooks."""
         self._waits.is_stopping = lambda: app.extensions["readiness"].is_stopping()
-        operations = _operations_in(app.extensions["openapi"])
-        self.parts = Parts(self.projects, Guard(self._token), operations, self._waits)
+        self.parts = Parts(self.projects, Guard(self._token), _operations_in(app.extensions["openapi"]), self._waits)
         counter = metrics.counter_of(_ORDERS, *self.counted[_ORDERS][:2])
         self._hooks = Hooks(self._database, self.projects, self._waits, lambda kind: counter.labels(kind).inc())
         routes.install(app, self.parts)

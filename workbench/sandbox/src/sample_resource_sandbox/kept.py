@@ -146,8 +146,8 @@ def _start(folder: Path, data: Path, ends: Sequence[int]) -> tuple[subprocess.Po
 
 
 def _environment(data: Path, port: int) -> dict[str, str]:
-    names = [name for name in os.environ if name in _PASSED_ON or name.startswith(("LC_", "COV_", "COVERAGE_"))]
-    kept = {name: os.environ[name] for name in names}
+    prefixes = ("LC_", "COV_", "COVERAGE_")
+    kept = {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith(prefixes)}
     settings = {"SANDBOX": "on", "BIND": "127.0.0.1", "PORT": str(port), "WORKERS": "1", "DATA_DIR": str(data / "data")}
     return {**kept, **settings}
 
@@ -180,7 +180,7 @@ def _stop(service: subprocess.Popen[bytes]) -> None:
 
 
 def _fast_place() -> str | None:
-    """The folder of Linux in memory, if it has room; else None, which means the folder for temporary files.
+    """Linux's folder in memory, if it has room; else None, which means the folder for temporary files.
 
     A new database has a thousand files, and on a disk PostgreSQL waits until each of them is synced. A database of
     tests needs some hundred MiB, and containers often have only 64 MiB in memory.

@@ -54,7 +54,7 @@ class Client:
         read the resource or only written it."""
         self._under_way: dict[int, Entry] = {}
         self._looked_at = float("-inf")
-        """The time of the last check which requests under way the client has given up."""
+        """The time of the last check for requests that the client has given up."""
         self._ended_at = float("-inf")
         """The time when the last of its requests has ended, without those that the client has given up earlier."""
         self._overlapped_at = float("-inf")
@@ -64,7 +64,7 @@ class Client:
         self._socket: Any = None
         """The socket of the last request that has ended."""
         self._new_connections = 0
-        """The number of new connections in a row, each opened after the one before was closed."""
+        """The number of new connections in a row, each opened after the client had closed the one before."""
 
     def begin(self, entry: Entry) -> list[Entry]:
         """Record a request that has arrived.
@@ -108,9 +108,7 @@ class Client:
 
     def follow(self, look: Look) -> None:
         """Judge the sequence of the client's requests after one of them has ended."""
-        last = self._last
-        if last is not None and not self.may_follow(look, last):
-            last = None
+        last = self._last if self._last is not None and self.may_follow(look, self._last) else None
         self._follow_connections(look, last)
         self._follow_refused(look, last)
         self.stories.follow(look, self.may_follow, self._follow_versions(look))
@@ -258,7 +256,8 @@ class Tokens:
 
 
 def _is_needless(grant: _Grant, after: _Grant) -> bool:
-    """Whether a token was still valid for at least half of its lifetime when the client got the next one."""
+    """Whether one thread has used a token, and then got another one for the same scope although at least half of the
+    lifetime of the first was left."""
     left_s = grant.lifetime_s - (after.look.project_time - grant.look.project_time)
     return (
         grant.client is after.client

@@ -18,7 +18,7 @@ from sample_resource_sandbox.analysis.look import TOKEN_OPERATION, Look
 _TOLD = 3
 """The most requests of a finding that the text of a report names."""
 
-Finds = Callable[[Look], str | None]
+Check = Callable[[Look], str | None]
 """Checks one entry by itself. It returns the detail of the finding, or None."""
 
 
@@ -35,7 +35,7 @@ class Finding:
     title: str
     instead: str
     clauses: tuple[str, ...] = ()
-    look: Finds | None = None
+    check: Check | None = None
     """The check of one entry; None for a finding in a sequence of requests, by :mod:`.clients` or :mod:`.stories`."""
 
     def described(self, detail: str) -> dict[str, Any]:
@@ -84,9 +84,9 @@ _AT_ONCE_S = 0.01
 that closes it later has reached its time limit."""
 
 
-def _answer_not_read(entry: Look) -> str | None:
-    waited_s = entry.entry.ended_at - entry.began
-    if not entry.entry.client_gone or entry.entry.is_under_way or waited_s > _AT_ONCE_S:
+def _answer_not_read(look: Look) -> str | None:
+    waited_s = look.entry.ended_at - look.began
+    if not look.entry.client_gone or look.entry.is_under_way or waited_s > _AT_ONCE_S:
         return None
     return f"The client closed the connection {waited_s * 1000:.0f} ms after the request, before it was answered."
 
@@ -97,16 +97,16 @@ def _answer_not_read(entry: Look) -> str | None:
 _BOOLEANS = ("fuzzy", "staged", "withTotal")
 
 
-def _boolean_of_python(entry: Look) -> str | None:
-    for name, value in entry.parameters if entry.operation != TOKEN_OPERATION else ():
+def _boolean_of_python(look: Look) -> str | None:
+    for name, value in look.parameters if look.operation != TOKEN_OPERATION else ():
         if name in _BOOLEANS and value.lower() in ("true", "false") and value != value.lower():
             return f"{name}={value} was sent."
     return None
 
 
 _UNENCODED = re.compile(r"""[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})""")
-"""The characters that no request target may contain (RFC 3986, appendix A)."""
-
+"""The characters that no request target may contain (RFC 3986, appendix A), and a percent sign that begins no
+triplet."""
 
 _TRIPLET = re.compile("%25[0-9A-Fa-f]{2}")
 _FREE_TEXTS = ("stringParameter", "arrayOfString", "queryParameterTwo", "text.", "var.")
@@ -115,15 +115,15 @@ _ENCODED = re.compile(rb"(?:[A-Za-z0-9\-._~+*/]|%[0-9A-Fa-f]{2})+")
 """The form of an encoded component."""
 
 
-def _double_encoding(entry: Look) -> str | None:
+def _double_encoding(look: Look) -> str | None:
     """The detail if a part of the target was encoded twice: if it still looks encoded after one decoding.
 
     Where the interface has a grammar, such a part is always wrong. A free text may really be `%2F`. It counts as
     encoded twice only if the client has written its second decoding to a resource, and not its first decoding.
     """
-    if "%25" not in entry.target:
+    if "%25" not in look.target:
         return None
-    path, _, query = entry.target.partition("?")
+    path, _, query = look.target.partition("?")
     pairs = [each.partition("=") for each in query.split("&")]
     texts = [value for name, _, value in pairs if name.startswith(_FREE_TEXTS)]
     parts = [part for name, _, value in pairs for part in (name, value) if part not in texts]
@@ -132,18 +132,20 @@ def _double_encoding(entry: Look) -> str | None:
         found, once = _TRIPLET.search(part), unquote_to_bytes(part)
         if found is None or _ENCODED.fullmatch(once) is None or not is_utf8(unquote_to_bytes(once)):
             continue
-        is_meant = once.decode() in entry.written or unquote_to_bytes(once).decode() not in entry.written
+        is_meant = once.decode() in look.written or unquote_to_bytes(once).decode() not in look.written
         if part in parts or not is_meant:
             return f"{found[0]} is %{found[0][3:]}, which was encoded again."
     return None
 
 
-def _missing_encoding(entry: Look) -> str | None:
-    found = _UNENCODED.search(entry.target)
+def _missing_encoding(look: Look) -> str | None:
+    """The detail if the target has a character that it may not have, or if a parameter has a text that the client has
+    written with plus signs, and they are not encoded, so that they mean blanks."""
+    found = _UNENCODED.search(look.target)
     if found is not None:
         return f"{json.dumps(found[0])} has to be percent-encoded in a target."
-    texts = [text for text in entry.written if "+" in text and text.replace("+", " ") not in entry.written]
-    for pair in f"{entry.target.partition('?')[2]}&{entry.text if entry.form else ''}".split("&") if texts else ():
+    texts = [text for text in look.written if "+" in text and text.replace("+", " ") not in look.written]
+    for pair in f"{look.target.partition('?')[2]}&{look.text if look.form else ''}".split("&") if texts else ():
         sent = unquote(pair.partition("=")[2].replace("%2B", " ").replace("%2b", " "))
         for text in texts:
             if sent == text or f'"{text}"' in sent:
@@ -178,7 +180,7 @@ FINDINGS: tuple[Finding, ...] = (
         "Keep the connection open (RFC 9112, 9.3), and use one pool of connections for all requests."),
     Finding("doubleEncoding", "A value percent-encoded twice",
         "Encode each part once (RFC 3986, 2.4): leave it to the HTTP library, or do it yourself.",
-        look=_double_encoding),
+        check=_double_encoding),
     Finding("missingEncoding", "A missing percent-encoding",
         "Percent-encode it as UTF-8 (RFC 3986, 2.1), and a plus sign in a query as `%2B`.",
         ("4-12",), _missing_encoding),
@@ -187,7 +189,7 @@ FINDINGS: tuple[Finding, ...] = (
         ("4-7",), _boolean_of_python),
     Finding("answerNotRead", "An answer that was not read",
         "Wait for answers for some seconds at least, and read what a write did before you repeat it.",
-        look=_answer_not_read),
+        check=_answer_not_read),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Finding] = {finding.id: finding for finding in FINDINGS}

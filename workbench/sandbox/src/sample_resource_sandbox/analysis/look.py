@@ -73,8 +73,8 @@ class Look:
         self.began = entry.arrived_at
         self.path, _, self._query = entry.target.partition("?")
         """The raw path of the target."""
-        has_own = entry.connection is not None and _PROXIES.isdisjoint(self.headers)
-        self.connection, self._request = entry.connection if has_own and entry.connection else (None, 0)
+        is_direct = _PROXIES.isdisjoint(self.headers)
+        self.connection, self._request = entry.connection if entry.connection and is_direct else (None, 0)
         """The number of the client's connection; None if it is not known, as behind a proxy."""
         # The answer
         self.status = entry.status
@@ -281,7 +281,7 @@ class Look:
         rule = self.entry.rule
         if rule is None:
             return self.status
-        return None if not rule["carriedOut"] else rule["replacedStatus"] or self.status
+        return (rule["replacedStatus"] or self.status) if rule["carriedOut"] else None
 
     @property
     def was_carried_out(self) -> bool:
@@ -322,7 +322,8 @@ class Look:
 
     @property
     def last_modified_by(self) -> Any:
-        """The client that has last changed the resource of the answer. A write that changes nothing is not its own."""
+        """The client that has last changed the resource of the answer. It may be another client than that of the
+        request, because a write that changes nothing leaves it."""
         modified: Any = self.answer_json.get("lastModifiedBy") if isinstance(self.answer_json, dict) else None
         return modified.get("id") if isinstance(modified, dict) else None
 

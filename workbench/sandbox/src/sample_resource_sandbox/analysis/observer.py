@@ -88,7 +88,7 @@ class Observer:
         look = Look(entry, client.written)
         if look.method == "DELETE" and look.was_carried_out:
             self.note_removal()
-        checks = [(each.id, each.look) for each in FINDINGS if each.look is not None]
+        checks = [(each.id, each.check) for each in FINDINGS if each.check is not None]
         count, follow = partial(self._tally.count, self.client_id), partial(self._tokens.follow, client)
         for id_, act in (("", count), *checks, ("", follow), ("", client.follow)):
             try:
@@ -97,19 +97,22 @@ class Observer:
                     self.find(look.number, id_, detail)
             except Exception as error:  # noqa: BLE001 -- a client may send anything, and the other checks have to go on
                 fields = {"request": look.number, "reason": repr(error)}
-                _log.warning("a look at an entry failed", extra={"fields": fields})
+                _log.warning("a check of an entry failed", extra={"fields": fields})
 
     def find(self, number: int, id_: str, detail: str) -> str | None:
-        """Record a finding in a request. Return its detail as it is shown; None if such findings are allowed."""
+        """Record a finding in the entry of a request, if it is kept, and in the report. Return its detail as it is
+        shown; None if such findings are allowed."""
         if id_ in self.allow:
             return None
         secrets, entry = self.journal.secrets, self.journal.get(number)
         detail = secrets.redacted(shown(detail))
-        method, target = ("", "") if entry is None else (entry.method, secrets.redacted(entry.target))
-        self.journal.found(number, BY_ID[id_].described(detail))
+        method = target = ""
+        if entry is not None:
+            method, target = entry.method, secrets.redacted(entry.target)
+            entry.findings += (BY_ID[id_].described(detail),)
         self._tally.find(id_, self._project_key, number, method, target, detail)
         return detail
 
     def settle(self, episode: Episode) -> None:
-        """Count the outcome of a fault."""
+        """Count the outcome of a trouble that is no longer kept."""
         self._tally.judge(self._project_key, episode)

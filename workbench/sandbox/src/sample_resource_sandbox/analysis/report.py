@@ -42,7 +42,7 @@ def report(about: Mapping[str, Any], tally: Tally, allow: Collection[str] = ()) 
 
 
 def verdict(name: str, tally: Tally, allow: Collection[str]) -> tuple[bool, str]:
-    """Judge a run: whether it is complete and has no finding, and the report as text."""
+    """Judge a run: whether it had requests, is complete and has no finding; and the report as text."""
     made = report({"run": name, "projects": len(tally.clients)}, tally, allow)
     passed = made["requests"] > 0 and not made["incomplete"] and not made["findings"]
     return passed, f"{'PASSED' if passed else 'FAILED'}. {made['told']}"

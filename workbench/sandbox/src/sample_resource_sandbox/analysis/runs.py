@@ -18,10 +18,10 @@ _PAUSE_S = 0.0005
 class Run:
     """A run of tests, with the results of its projects.
 
+    :param kept_until: the earliest time of its removal, if it has no project.
     :param closed: the results of projects that are gone, and the results of projects before a reset.
     """
 
-    name: str
     kept_until: datetime
     closed: Tally = field(default_factory=Tally)
     observers: list[Observer] = field(default_factory=list[Observer])
@@ -62,7 +62,7 @@ class Runs:
         :param is_cut: whether an earlier process has counted requests of the run.
         """
         now = datetime.now(UTC)
-        return self._runs.setdefault(name, Run(name, now + self._ttl, closed=Tally(is_cut=is_cut)))
+        return self._runs.setdefault(name, Run(now + self._ttl, closed=Tally(is_cut=is_cut)))
 
     def join(self, name: str, observer: Observer) -> None:
         """Add a project to a run. The run is made with its first project."""

@@ -35,9 +35,13 @@ class Tally:
     operations: Counter[str] = field(default_factory=Counter[str])
     """How often the service has carried out each operation."""
     findings: Counter[str] = field(default_factory=Counter[str])
+    """How often each finding occurred."""
     found: dict[str, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
+    """The first examples of each finding."""
     outcomes: Counter[Ended] = field(default_factory=Counter[Ended])
+    """How often troubles ended in each way."""
     episodes: dict[Ended, list[Example]] = field(default_factory=lambda: defaultdict(list[Example]))
+    """The first examples of each such end."""
 
     def count(self, client_id: str, look: Look) -> None:
         """Count a request, and its operation if the service itself has carried it out.

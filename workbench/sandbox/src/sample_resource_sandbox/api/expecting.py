@@ -89,7 +89,7 @@ def _look(journal: Journal, expectation: Expectation, outcomes: dict[Entry, bool
 def _outcome(entry: Entry, expectation: Expectation) -> bool | None:
     """Whether a request fits; None if its body was not compared."""
     sent = _sent(entry)
-    holds = expectation.status in (None, _status_of(entry)) and expectation.match.holds(sent, is_named=True)
+    holds = expectation.status in (None, _status_of(entry)) and expectation.match.holds(sent, with_tokens=True)
     return None if sent.is_unread else holds
 
 
@@ -164,8 +164,7 @@ def _nearest(journal: Journal, expectation: Expectation) -> list[dict[str, Any]]
     for entry in giving_way(journal.after(journal.total - _COMPARED)):
         sent = _sent(entry)
         differences = list(_differences(entry, expectation, sent, journal.secrets))
-        alike = _likeness(expectation.match.path or "", sent.path)
-        weight = sum(weight for weight, _ in differences) - alike
+        weight = sum(weight for weight, _ in differences) - _likeness(expectation.match.path or "", sent.path)
         judged.append((weight, entry, [text for _, text in differences]))
     judged.sort(key=lambda each: (each[0], -each[1].number))
     return [{**_described(entry, journal), "differs": differs} for _, entry, differs in judged[:_NEAREST]]
@@ -203,12 +202,14 @@ def _differences(entry: Entry, expectation: Expectation, sent: Sent, secrets: Se
         if not sent.has(wanted, values):
             shown = [secrets.redacted_header(name, value) for value in values]
             yield 1, but(f"header -> {name}", _wanted(wanted), _values(shown))
-    if match.body is not NOTHING and not match.holds_for_body(sent):
+    if not match.holds_for_body(sent):
+        found = _shown(sent.body) if sent.body else "empty"
         if sent.is_unread:
             yield 1, "body: it was not looked at, because it is too large or not read yet"
-        elif isinstance(match.body, str) or sent.json is NOTHING:
-            wanted = _shown(match.body) if isinstance(match.body, str) else "JSON"
-            yield 1 + (wanted == "JSON"), but("body", wanted, _shown(sent.body) if sent.body else "empty")
+        elif isinstance(match.body, str):
+            yield 1, but("body", _shown(match.body), found)
+        elif sent.json is NOTHING:
+            yield 2, but("body", "JSON", found)
         else:
             misfit = _misfit(match.body, sent.json, "body", sent)
             yield 1, secrets.redacted(misfit or "body: it is too large to compare")

@@ -1,7 +1,6 @@
 """The routes of the journal, of expectations, of reports and of runs."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from flask import Response, request
@@ -15,9 +14,7 @@ from sample_resource_sandbox.api.answering import PROJECT, base_url, blueprint, 
 from sample_resource_sandbox.api.declaring import ref
 from sample_resource_sandbox.api.expecting import expected, unmet
 from sample_resource_sandbox.api.parts import parts
-from sample_resource_sandbox.journal.entry import Entry
-from sample_resource_sandbox.journal.har import archive
-from sample_resource_sandbox.journal.journal import Journal
+from sample_resource_sandbox.journal.har import archive, in_parts
 
 _allow = orders.AllowSchema()
 
@@ -39,8 +36,8 @@ class Requests(Endpoint):
         journal = project_of(projectKey).journal
         limit, offset = query.get("limit", 20), query.get("offset", 0)
         entries, total = journal.page(query, limit, offset, query.get("after"))
-        head = f'"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total}'
-        return _in_parts(_listed(head, entries, journal))
+        head = f'{{"limit":{limit},"offset":{offset},"count":{len(entries)},"total":{total},"results":['
+        return _streamed(in_parts(head, (entry.described(journal.secrets) for entry in entries), "]}"))
 
     @blueprint.operation("emptyJournal", "Journal")
     def delete(self, projectKey: str) -> Response:
@@ -52,14 +49,7 @@ class Requests(Endpoint):
         return done()
 
 
-def _listed(head: str, entries: Iterable[Entry], journal: Journal) -> Iterator[str]:
-    yield f'{{{head},"results":['
-    for number, entry in enumerate(entries):
-        yield f"{',' if number else ''}{json.dumps(entry.described(journal.secrets))}"
-    yield "]}"
-
-
-def _in_parts(texts: Iterator[str]) -> Response:
+def _streamed(texts: Iterator[str]) -> Response:
     """A long JSON answer, whose parts are made while it is sent."""
     return Response((text.encode() for text in giving_way(texts)), content_type=f"{JSON}; charset=utf-8")
 
@@ -78,7 +68,7 @@ class Archive(Endpoint):
         journal = project_of(projectKey).journal
         entries, _ = journal.page(query)
         described = (entry.described(journal.secrets) for entry in reversed(entries))
-        answer = _in_parts(archive(described, base_url()))
+        answer = _streamed(archive(described, base_url()))
         answer.headers["Content-Disposition"] = f'attachment; filename="{projectKey}.har"'
         return answer
 

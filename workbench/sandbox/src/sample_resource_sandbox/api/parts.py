@@ -93,7 +93,7 @@ def _finished(made: dict[str, Any]) -> dict[str, Any]:
     made["paths"] = {
         path: methods
         for path, methods in made["paths"].items()
-        if any("operationId" in operation for method, operation in methods.items() if method != "parameters")
+        if any("operationId" in described for described in methods.values())
     }
     for path in made["paths"].values():
         for parameter in path.get("parameters", ()):

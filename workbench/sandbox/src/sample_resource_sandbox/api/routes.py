@@ -239,5 +239,4 @@ class Resources(Endpoint):
 
 def install(app: Flask, made: Parts) -> None:
     """Register all routes, including those of :mod:`.journal_routes`, and make their OpenAPI document."""
-    assert journal_routes.blueprint is blueprint  # noqa: S101 -- its import declares them
-    made.install(app, blueprint)
+    made.install(app, journal_routes.blueprint)

@@ -18,14 +18,13 @@ from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT
 from sample_resource_sandbox.rules.rules import Rule
 
 _CODES = {each.status: each.code for each in reversed(errors.CATALOGUE.values())} | {429: "OverCapacity"}
-"""The platform's error code for a status. For other statuses it is ``General`` from 500 on, else ``InvalidInput``."""
+"""The platform's error code for a status: of several codes the first in the catalogue. For other statuses it is
+``General`` from 500 on, else ``InvalidInput``."""
 
 _OAUTH_CODES = {400: "invalid_request", 401: "invalid_client"}
 """The error code for a status of the token endpoint."""
 
 _GARBAGE = b"\x00\x16\x03\x01 this is no HTTP \xff\xfe\r\n\r\n"
-
-Wait = Callable[[float], object]
 
 
 def error_answer(
@@ -81,24 +80,24 @@ def own_answer(status: int, body: tuple[bytes, str] | None, retry_after_s: int |
 def with_altered_body(answer: Response, kind: str, *, keeps_status: bool = False) -> Response:
     """Alter the body of an answer, and return the answer.
 
+    :param kind: one of :data:`sample_resource_sandbox.rules.rules.BODIES`.
     :param keeps_status: whether an HTML page in place of a success keeps the status. Otherwise the status becomes 502.
     """
-    match kind:
-        case "truncatedJson":
-            body = answer.get_data()
-            answer.set_data(body[: max(1, len(body) // 2)] if body else b'{"statusCode":')
-        case "html":
-            if answer.status_code < 400 and not keeps_status:
-                answer.status_code = 502
-            answer.set_data(
-                f"<html>\r\n<head><title>{answer.status}</title></head>\r\n<body>\r\n"
-                f"<center><h1>{answer.status}</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n"
-            )
-            answer.content_type = "text/html"
-        case "empty":
-            answer.set_data(b"")
-        case _:
-            answer.set_data(_with_unknown_fields(answer.get_data()))
+    if kind == "truncatedJson":
+        body = answer.get_data()
+        answer.set_data(body[: max(1, len(body) // 2)] if body else b'{"statusCode":')
+    elif kind == "html":
+        if answer.status_code < 400 and not keeps_status:
+            answer.status_code = 502
+        answer.set_data(
+            f"<html>\r\n<head><title>{answer.status}</title></head>\r\n<body>\r\n"
+            f"<center><h1>{answer.status}</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n"
+        )
+        answer.content_type = "text/html"
+    elif kind == "empty":
+        answer.set_data(b"")
+    else:
+        answer.set_data(_with_unknown_fields(answer.get_data()))
     return answer
 
 
@@ -126,10 +125,11 @@ def _with_unknown_fields(body: bytes) -> bytes:
 
 
 class OrderedAnswer(Response):
-    """An answer whose connection fails while the answer is sent. It keeps its head and the part that is sent.
+    """An answer whose connection fails while the answer is sent. Its head is that of the whole answer.
 
     :param answer: the answer that would be sent otherwise.
-    :param send: yields the parts of the body, and raises an error to end the connection.
+    :param send: yields the parts of the body that are sent, and raises an error to end the connection. Its argument is
+        the first half of the body.
     """
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
@@ -143,27 +143,24 @@ class OrderedAnswer(Response):
         return ClosingIterator(self._parts, self.close)
 
 
-def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Wait) -> OrderedAnswer:
+def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Callable[[float], object]) -> Response:
     """The answer whose connection fails as ``connection`` of a rule says.
 
     :param client: the socket of the connection.
     :param wait: waits for some seconds.
     """
 
-    def send(body: bytes) -> Generator[bytes]:
-        match rule.connection:
-            case "reset":
-                client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))  # so that close sends RST
-                client.close()
-            case "garbage":
-                client.sendall(_GARBAGE)
-            case "truncate":
-                yield body
-            case "stall":
-                yield b""
-                wait(rule.silence_ms / 1000)
-            case _:
-                pass
+    def send(half: bytes) -> Generator[bytes]:
+        if rule.connection == "reset":
+            client.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))  # so that close sends RST
+            client.close()
+        elif rule.connection == "garbage":
+            client.sendall(_GARBAGE)
+        elif rule.connection == "truncate":
+            yield half
+        elif rule.connection == "stall":
+            yield b""  # gunicorn sends the head before the first part
+            wait(rule.silence_ms / 1000)
         raise BrokenPipeError(EPIPE, "ended on order")  # gunicorn takes it for a client that is gone
 
     return OrderedAnswer(answer, send)

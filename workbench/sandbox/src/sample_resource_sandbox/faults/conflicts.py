@@ -29,15 +29,15 @@ def write_before(
 ) -> float | None:
     """Raise the version of a write's target, without another change, if the rule is due.
 
-    :param count: counts the request for the rule; None if the rule is not due. A request that means no existing
-        resource is not counted.
-    :return: the result of ``count``; None if nothing was written.
+    :param count: counts the request for the rule, and returns None if the rule is not due. It is not called for a
+        request that means no existing resource.
+    :return: the result of ``count``; None if there is no such resource.
     """
     target = _target(request, entry) if entry.operation in WRITES else None
     if target is None:
         return None
     counted = None
-    other_writer = Caller(project.key, OTHER_WRITER, ProjectClockAndIds.of(project))
+    other_writer = Caller(project.key, OTHER_WRITER, ProjectClockAndIds(project.clock, project.seed))
     for _ in range(_ATTEMPTS):  # a real writer may be faster
         with database.writing(project.key) as connection:
             found = store.find(connection, project.key, target)
@@ -51,8 +51,7 @@ def write_before(
 
 def _target(request: Request, entry: Entry) -> Target | None:
     """The target of a write; None if it always creates a resource, or if its id is no UUID."""
-    arguments = request.view_args or {}
-    named = arguments.get("resource_id")
+    named = (request.view_args or {}).get("resource_id")
     if named is None:
         body = requests.json_members(request)
         named, key = body.get("id"), body.get("key")

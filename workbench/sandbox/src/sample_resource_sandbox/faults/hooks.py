@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from math import ceil
 
 from flask import Request, Response, current_app, g
 
@@ -46,7 +47,6 @@ class Hooks:
         self, database: Database, projects: Projects, waits: Waits, count_order: Callable[[str], object]
     ) -> None:
         self._database = database
-        self._registry = projects.registry
         self._projects = projects
         self._waits = waits
         self._counts = RequestCounts()
@@ -70,27 +70,31 @@ class Hooks:
         arguments = request.view_args
         if not arguments or "project_key" not in arguments:
             return self._project_of_grant(request) if request.path == TOKEN_PATH else None
-        project = self._registry.find(arguments["project_key"])
+        project = self._projects.registry.find(arguments["project_key"])
         token: AccessToken | None = g.get("token")
-        if token is not None and self._registry.is_removed(token.client_id):
+        if token is not None and self._projects.registry.is_removed(token.client_id):
             raise removed(arguments["project_key"])  # removed after the gate has checked the token
         return project
 
     def _project_of_grant(self, request: Request) -> SandboxProject | None:
         """The project whose client requests a token with its right secret; None for other token requests."""
         credentials = requests.credentials_of(request)
-        project = None if credentials is None else self._registry.find_by_client(credentials.client_id)
-        if credentials is None or project is None or project.is_removed:
+        if credentials is None:
+            return None
+        project = self._projects.registry.find_by_client(credentials.client_id)
+        if project is None or project.is_removed:
             return None
         if not hmac.compare_digest(hash_secret(credentials.secret), project.secret_hash):
             return None
+        # After a restart only the hash of the secret is known, so the journal learns it here.
         project.journal.secrets.add(credentials.secret)
         return project
 
     def _obey(self, exchange: Exchange, *, is_refused: bool = False) -> Response | None:
         """Carry out the rules that match and are due, in their order, until one of them gives an answer.
 
-        :param is_refused: whether the request was not authorised. Then no conflicting write is made.
+        :param is_refused: whether the service has refused the request before its view. Then no conflicting write is
+            made.
         """
         request, project = exchange.request, exchange.project
         # The browser sends preflight requests, which the client does not know of, so no rule applies to them.
@@ -111,28 +115,29 @@ class Hooks:
                 continue
             exchange.acting += (rule,)
             if rule.phase == "after":
-                if rule.answers_itself:
-                    return None
+                if rule.replaces_answer:
+                    return None  # the answer is made after the view
                 continue
             if not self._wait(exchange, rule):
                 exchange.is_carried_out = False  # nobody reads the answer
                 return answers.error_answer(503, message="The client has closed the connection.")
-            if rule.answers_itself:
+            if rule.replaces_answer:
                 exchange.is_carried_out = False
-                return self._own_answer(exchange, rule, retry_after_s)
+                return self._replacement(exchange, rule, retry_after_s)
         return None
 
-    def _own_answer(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
+    def _replacement(self, exchange: Exchange, rule: Rule, retry_after_s: float) -> Response:
+        """The answer of a rule in place of carrying out the request."""
         if rule.expire_tokens:
             self._projects.expire_tokens(exchange.project)
             return answers.answer_of(errors.token_refused(exchange.project.key, REVOKED))
         if rule.limit is not None:
             message = rule.message or f"More than {rule.limit['requests']} requests in {rule.limit['perSeconds']:g} s."
-            seconds = max(1, -int(-retry_after_s // 1))
-            return answers.error_answer(429, message=message, retry_after_s=seconds)
-        return self._ruled_answer(exchange, rule)
+            return answers.error_answer(429, message=message, retry_after_s=max(1, ceil(retry_after_s)))
+        return self._made_answer(exchange, rule)
 
-    def _ruled_answer(self, exchange: Exchange, rule: Rule) -> Response:
+    def _made_answer(self, exchange: Exchange, rule: Rule) -> Response:
+        """The answer with the status and body of a rule. Nobody gets it if the rule breaks the connection."""
         if rule.own_body is not None or (rule.status or 400) < 400:
             return answers.own_answer(rule.status or 200, rule.own_body, rule.retry_after)
         status = rule.status or (502 if rule.body == "html" else 503)
@@ -158,7 +163,7 @@ class Hooks:
             return True
         began = time.monotonic()
         project, entry = exchange.project, exchange.entry
-        is_removed = partial(self._registry.is_removed, project.client_id)
+        is_removed = partial(self._projects.registry.is_removed, project.client_id)
         requests.note_body(exchange.request, entry.request)
         exchange.observer.journal.note_change()
         is_there = self._waits.wait(rule.delay_ms / 1000, project.key, entry.client, is_removed)
@@ -175,28 +180,32 @@ class Hooks:
         if request.path == _REVOKE_PATH and (revoking := self._project_of_grant(request)) is not None:
             revoking.observer.revoke(requests.token_in(request))
         exchange: Exchange | None = g.get("sandbox")
-        is_refused = exchange is None
         if exchange is None:
             project = self._project_of(request)
             if project is None:
                 return answer
             exchange = noting.begin(request, project, _operation(request), self._counts)
-        if is_refused and request.path != TOKEN_PATH:
-            with suppress(errors.ApiError):  # no wait is possible, or the project is gone: keep the answer
-                answer = self._obey(exchange, is_refused=True) or answer
+            if request.path != TOKEN_PATH:  # rules act on a request for a token only if its secret is right
+                with suppress(errors.ApiError):  # no wait is possible, or the project is gone: keep the answer
+                    answer = self._obey(exchange, is_refused=True) or answer
+        exchange.note_token(answer)
         if exchange.acting:
             answer = self._changed(exchange, answer)
+        exchange.show(answer)
+        if exchange.connection_rule is not None:
+            answer = self._with_failing_connection(exchange, answer, exchange.connection_rule)
         exchange.decide(answer)
         return answer
 
     def _changed(self, exchange: Exchange, answer: Response) -> Response:
+        """The answer as the acting rules change it, before one of them breaks the connection."""
         for kind in exchange.kinds:
             self._count_order(kind)
         exchange.replaced_status = answer.status_code if exchange.is_carried_out else None
         for rule in exchange.acting:
             if rule.phase == "after":
-                if rule.answers:
-                    answer = self._ruled_answer(exchange, rule)
+                if rule.makes_answer:
+                    answer = self._made_answer(exchange, rule)
                 if rule.waits_first and rule.delay_ms and not exchange.entry.client_gone:
                     exchange.show(answer)  # the answer is decided, so the journal shows it during the wait
                     try:
@@ -209,9 +218,7 @@ class Hooks:
                 answer.headers[name] = value
         answer.headers[RULE_HEADER] = exchange.label
         add_log_fields(sandbox_rule=exchange.label)
-        if exchange.connection_rule is None:
-            return answer
-        return self._with_failing_connection(exchange, answer, exchange.connection_rule)
+        return answer
 
     def _with_failing_connection(self, exchange: Exchange, answer: Response, rule: Rule) -> Response:
         entry, client = exchange.entry, exchange.entry.client
@@ -229,12 +236,11 @@ class Hooks:
         """
         if request.path == TOKEN_PATH:
             credentials = requests.credentials_of(request)
-            return None if credentials is None else self._registry.find_by_client(credentials.client_id)
-        arguments = request.view_args
-        key = arguments.get("project_key") if arguments else None
+            return None if credentials is None else self._projects.registry.find_by_client(credentials.client_id)
+        key = (request.view_args or {}).get("project_key")
         if key is None and request.url_rule is None:
             key = request.environ["PATH_INFO"].lstrip("/").partition("/")[0]
-        return self._registry.find(key) if key else None
+        return self._projects.registry.find(key) if key else None
 
 
 def _operation(request: Request) -> str | None:

@@ -39,7 +39,8 @@ class Exchange:
     acting: tuple[Rule, ...] = ()
     """The rules that act, in their order."""
     is_carried_out: bool = True
-    """Whether the request reached its view."""
+    """Whether the service itself answers the request, by its view or by a refusal: no rule answers in its place, and
+    the client does not hang up during a delay before the view."""
     replaced_status: int | None = None
     """The status that the answer had before a rule changed it."""
     waited_s: float = 0.0
@@ -61,8 +62,17 @@ class Exchange:
         """The effects of the acting rules, each once, as words of :data:`sample_resource_sandbox.rules.rules.KINDS`."""
         return list(dict.fromkeys(kind for rule in self.acting for kind in rule.kinds))
 
+    def note_token(self, answer: Response) -> None:
+        """Hide the token of the service's own answer in the journal. To be called before rules change the answer."""
+        if self.entry.operation == TOKEN_OPERATION and answer.status_code == 200 and self.is_carried_out:
+            token = requests.members_of(answer.get_data()).get("access_token")
+            self.observer.journal.secrets.add_token(str(token))
+
     def show(self, answer: Response) -> None:
-        """Record a decided answer in the entry of the journal."""
+        """Record a decided answer in the entry of the journal.
+
+        :param answer: the whole answer, even if a rule breaks the connection before all of it is sent.
+        """
         entry, rule = self.entry, self.connection_rule
         requests.note_body(self.request, entry.request)
         if entry.client_gone:
@@ -70,23 +80,20 @@ class Exchange:
         elif rule is None or not rule.leaves_no_answer:
             body = b"" if entry.method == "HEAD" or answer.status_code in _WITHOUT_BODY else answer.get_data()
             size = len(body)
-            if rule is not None and rule.connection == "truncate":
-                size = min(size // 2, BODY_BYTES_KEPT)
-            elif rule is not None and rule.connection == "stall":
-                size = 0
+            if rule is not None:  # only ``truncate`` sends a part of the body
+                size = min(size // 2, BODY_BYTES_KEPT) if rule.connection == "truncate" else 0
             entry.status = answer.status_code
             entry.answer = Message(tuple(answer.headers), body[: min(size, BODY_BYTES_KEPT)], size)
-        is_own = self.is_carried_out and not any(each.answers for each in self.acting)
-        if entry.operation == TOKEN_OPERATION and answer.status_code == 200 and is_own:
-            self.observer.journal.secrets.add_token(str(requests.members_of(answer.get_data()).get("access_token")))
         if self.acting:
             entry.rule = self._described()
         self.observer.journal.note_change()
 
     def decide(self, answer: Response) -> None:
-        """Record the answer that is going to be sent, and register the record of its end."""
+        """Record that the answer in the entry is going to be sent, and register the record of its end.
+
+        :param answer: the answer as it is sent.
+        """
         entry = self.entry
-        self.show(answer)
         entry.client_gone = entry.client_gone or has_hung_up(entry.client)
         is_failure = entry.status is None or entry.status >= 400
         if is_failure and entry.client is not None and not entry.client_gone:
@@ -126,11 +133,10 @@ def begin(request: Request, project: SandboxProject, operation_id: str | None, c
     """Record a request that has arrived, and return its exchange."""
     record: RequestRecord = g.record
     token: AccessToken | None = g.get("token")
-    client_id = None if token is None else token.client_id
-    if client_id is None and request.path == TOKEN_PATH:
-        client_id = project.client_id
+    client_id = project.client_id if request.path == TOKEN_PATH else None
     environ = request.environ
     if token is not None:
+        client_id = token.client_id
         project.journal.secrets.add_token(environ.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2])
     entry = Entry(
         arrived_at=time.time() - (time.perf_counter() - record.started),

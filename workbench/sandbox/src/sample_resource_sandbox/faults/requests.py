@@ -51,7 +51,7 @@ def members_of(data: bytes) -> dict[str, Any]:
 
 def json_members(request: Request) -> dict[str, Any]:
     """The members of a request's body if it is a JSON object; none for any other body."""
-    return members_of(read_whole(request) or b"null")
+    return members_of(read_whole(request) or b"")
 
 
 def version_sent(request: Request) -> float | None:

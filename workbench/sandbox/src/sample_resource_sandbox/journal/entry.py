@@ -55,7 +55,7 @@ class Entry:
     http_version: str
     request: Message
     connection: tuple[int, int] | None
-    """The number of the connection, and the number of the request on it."""
+    """The number of the connection, and the number of the request on it; None without a connection."""
     client: Any = None
     """The socket of the client while the request is under way; None without a worker."""
     correlation_id: str
@@ -72,10 +72,11 @@ class Entry:
     """The answer; None if there was none."""
     rule: Mapping[str, Any] | None = None
     client_gone: bool = False
-    """Whether the client had closed the connection before it was answered."""
+    """Whether the client closed the connection before it was answered, or while a rule stalled its answer."""
     is_beside: bool = False
     """Whether another request of its client was under way at the same time."""
     is_judged: bool = False
+    """Whether it has been judged: when it has ended, or earlier if its client has given it up."""
     counted_bytes: int = 0
     """The bytes that the journal counts for the entry; 0 before the request has ended."""
     repeats: int | None = None
@@ -116,6 +117,7 @@ class Entry:
         else:
             withheld = "" if self.rule is None else f" ({self.rule['replacedStatus'] or 'not carried out'})"
             status = f"no answer{withheld}"
+        # A rule that has made the status tells it first.
         is_told = any(each.startswith(status) for each in done.split("; "))
         return done if is_told else ", ".join(filter(None, (status, done)))
 

@@ -9,23 +9,30 @@ from urllib.parse import parse_qsl
 
 
 def archive(entries: Iterable[dict[str, Any]], base_url: str) -> Iterator[str]:
-    """Yield the archive as parts of a JSON text, so that other requests can go on between the parts.
+    """Make the archive as parts of a JSON text.
 
     :param entries: the described entries, the oldest first.
     :param base_url: the address of the service, because an archive has whole URLs.
     """
     creator = json.dumps({"name": "sample-resource", "version": "1"})
-    yield f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":['
-    for number, entry in enumerate(entries):
-        yield f"{',' if number else ''}{json.dumps(_entry(entry, base_url))}"
-    yield "]}}"
+    begin = f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":['
+    return in_parts(begin, (_entry(entry, base_url) for entry in entries), "]}}")
+
+
+def in_parts(begin: str, items: Iterable[Any], end: str) -> Iterator[str]:
+    """Yield the parts of a JSON text with a list: each item is made when its part is needed, so that other requests can
+    go on in between."""
+    yield begin
+    for number, item in enumerate(items):
+        yield f"{',' if number else ''}{json.dumps(item)}"
+    yield end
 
 
 def _entry(entry: dict[str, Any], base_url: str) -> dict[str, Any]:
     duration: float = entry["durationMs"] or 0.0
     waited: float = min(entry["answeredMs"] or 0.0, duration)
     connection = entry["connection"]
-    made: dict[str, Any] = {
+    return {
         "startedDateTime": entry["startedAt"],
         "time": duration,
         "request": _request(entry["request"], base_url),
@@ -36,10 +43,8 @@ def _entry(entry: dict[str, Any], base_url: str) -> dict[str, Any]:
         "_operationId": entry["operationId"],
         "_rule": entry["rule"],
         "_findings": entry["findings"],
+        **({} if connection is None else {"connection": str(connection["number"])}),
     }
-    if connection is not None:
-        made["connection"] = str(connection["number"])
-    return made
 
 
 def _request(request: dict[str, Any], base_url: str) -> dict[str, Any]:
@@ -71,9 +76,8 @@ def _response(response: dict[str, Any] | None, http_version: str) -> dict[str, A
         "size": body["size"] or 0,
         "mimeType": _header(response["headers"], "content-type") or "x-unknown",
         "text": body.get("text", body.get("base64", "")),
+        **({"encoding": "base64"} if "base64" in body else {}),
     }
-    if "base64" in body:
-        content["encoding"] = "base64"
     status: int = response["status"]
     return {
         "status": status,

@@ -30,19 +30,19 @@ class Shelf:
         self._journals: list[Journal] = []
 
     def begin(self, secrets: Secrets) -> "Journal":
-        """Make the journal of a new project, which becomes the youngest one."""
+        """Make the journal of a project that is new or was reset. It becomes the youngest one."""
         journal = Journal(self, secrets)
         self._journals.append(journal)
         return journal
 
     def end(self, journal: "Journal") -> None:
-        """Remove the journal of a project that is gone."""
+        """Empty and remove the journal of a project that is gone or was reset."""
         journal.clear()
         if journal in self._journals:
             self._journals.remove(journal)
 
     def make_room(self) -> None:
-        """Drop the first entries of the oldest projects until the other entries fit."""
+        """Drop the first entries of the oldest journals until the other entries fit."""
         for journal in self._journals:
             while self.bytes > self.bytes_at_most and journal.drop_first():
                 pass
@@ -59,12 +59,9 @@ class Journal:
         self.total = 0
         """The number of requests since the journal began, including those that are no longer kept."""
         self._waiting: set[Event] = set()
-        """Set when an entry changes."""
+        """The events that are set when an entry changes."""
         self._shelf = shelf
         self._entries: deque[Entry] = deque()
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def begin(self, entry: Entry) -> None:
         """Add the entry of a request that has arrived."""
@@ -101,19 +98,13 @@ class Journal:
         for woken in self._waiting:
             woken.set()
 
-    def found(self, number: int, finding: Mapping[str, Any]) -> None:
-        """Add a finding to an entry, if the entry is kept."""
-        entry = self.get(number)
-        if entry is not None:
-            entry.findings += (finding,)
-
     def drop_first(self) -> bool:
         """Drop the first entry. Return False if there is none."""
         if not self._entries:
             return False
         entry = self._entries.popleft()
         self._shelf.bytes -= entry.counted_bytes
-        if not entry.is_under_way:  # an entry under way is not judged yet
+        if not entry.is_under_way:  # the texts of an entry under way are needed to judge it
             entry.drop_texts()
         return True
 

@@ -58,10 +58,14 @@ class ProjectClock:
     def changed(self, order: dict[str, Any]) -> "ProjectClock":
         """The clock after a checked order to set it.
 
+        :param order: an empty order means real time. By an order without a time, the clock stops or goes on at the time
+            that it shows.
         :raises ValidationError: if it would show a time before 1980 or after 8999.
         """
         if not order:
             return ProjectClock()
+        if order == {"runs": True} and self.stands_at is None:
+            return self
         if "now" in order:
             name, now = "now", timestamps.parse(order["now"]).timestamp()
         elif "offsetSeconds" in order:

@@ -13,15 +13,14 @@ from app.clock_and_ids import REAL_CLOCK_AND_IDS, ClockAndIds
 from app.database.connection import Connection
 from app.resource import bulk_store
 from sample_resource_sandbox.projects.clock import ProjectClock
-from sample_resource_sandbox.projects.model import SandboxProject
 from sample_resource_sandbox.projects.registry import Registry
 
 _KEPT_S = 8 * 86_400
 """The seconds for which a token is kept: longer than any sandbox project lives."""
 
-_FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
-"""The time in the first id, which is later than in the ids of generated resources. The next id has the next
-millisecond."""
+_BEFORE_FIRST_MS = int(datetime(2025, 1, 1, tzinfo=UTC).timestamp() * 1000)
+"""The time before the first id, later than the times in the ids of generated resources. Each id has the millisecond
+after that of the id before."""
 
 _NEXT: LiteralString = """
 INSERT INTO sandbox_ids AS s (project_key, made) VALUES (%(project_key)s, 1)
@@ -31,7 +30,7 @@ ON CONFLICT (project_key) DO UPDATE SET made = s.made + 1 RETURNING made"""
 def _seeded_id(seed: int, number: int) -> UUID:
     """The id with a number in the sequence of a seed (RFC 9562, section 5.7)."""
     digest = int.from_bytes(sha256(f"{seed}/{number}".encode()).digest()[:10])
-    high = (_FIRST_MS + number) << 16 | 0x7000 | (digest >> 62) & 0xFFF
+    high = (_BEFORE_FIRST_MS + number) << 16 | 0x7000 | (digest >> 62) & 0xFFF
     low = 0b10 << 62 | digest & (1 << 62) - 1
     return UUID(int=high << 64 | low)
 
@@ -55,11 +54,6 @@ class ProjectClockAndIds:
 
     clock: ProjectClock
     seed: int | None
-
-    @classmethod
-    def of(cls, project: SandboxProject) -> "ProjectClockAndIds":
-        """Make the clock and source of ids of a project."""
-        return cls(project.clock, project.seed)
 
     def time(self) -> float:
         """The time of the project's clock."""
@@ -87,9 +81,9 @@ class SandboxClocks:
     def of_project(self, project_key: str) -> ClockAndIds:
         """The clock and source of ids of a project."""
         project = self._registry.find(project_key)
-        return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds.of(project)
+        return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds(project.clock, project.seed)
 
     def of_client(self, client_id: str) -> ClockAndIds:
         """The clock and source of ids of a client."""
         project = self._registry.find_by_client(client_id)
-        return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds.of(project)
+        return REAL_CLOCK_AND_IDS if project is None else ProjectClockAndIds(project.clock, project.seed)

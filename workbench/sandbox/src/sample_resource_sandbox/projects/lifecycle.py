@@ -1,6 +1,7 @@
 """Makes, resets and removes projects, and changes their clocks, ids and rules.
 
-A change is committed first. Then it applies to every request that begins after the answer to the change.
+A change of a clock or of ids is committed first, and then made in memory. Every request that begins after the answer to
+a change finds it made.
 """
 
 import json
@@ -99,6 +100,7 @@ class Projects:
     def _load(self, connection: Connection) -> Generator[SandboxProject]:
         for run in store.all_runs(connection):
             self._runs.begin(run, is_cut=True)
+        # The oldest project first, because the shelf drops entries of its first journals first.
         for row in sorted(store.all_rows(connection), key=lambda each: each.created_at):
             yield self._live(row, is_cut=True)
 
@@ -150,7 +152,7 @@ class Projects:
     @property
     def runs(self) -> Runs:
         """All runs, including those of an earlier process."""
-        self.registry.all()
+        self.registry.all()  # loads them
         return self._runs
 
     # Making and removing
@@ -170,7 +172,8 @@ class Projects:
 
         :param token_url: the URL at which the tester reaches the token endpoint.
         :raises ApiError: 400 ``DuplicateField`` if the key is or was used; 400 if the project to copy is missing or too
-            large, or if there are already the most projects or runs.
+            large, or if there are already the most projects or runs; 503 if other projects are being filled, or the
+            project to copy is being reset, for too long.
         """
         if len(self.registry.all()) >= PROJECTS_AT_MOST:
             raise errors.invalid_input(
@@ -228,7 +231,7 @@ class Projects:
 
     def issue_token(self, project: SandboxProject, token_url: str) -> dict[str, Any]:
         """Issue a token to the project's client, without its secret."""
-        clock_and_ids = ProjectClockAndIds.of(project)
+        clock_and_ids = ProjectClockAndIds(project.clock, project.seed)
         with self._database.connection(project.key) as connection:
             token = tokens.issue_token(connection, project.client_id, project.scopes, TOKEN_LIFETIME_S, clock_and_ids)
         project.journal.secrets.add_token(token)
@@ -269,22 +272,25 @@ class Projects:
         project = self.registry.find(project_key)
         if project is None:
             raise not_found(project_key)
-        with project.lock.alone():
-            with self._database.connection(project_key) as connection, connection.transaction():
-                store.mark_removed(connection, project_key)
-                clients.remove_client(connection, project.client_id)
-            project.is_removed = True
-        # Nobody can write to the project any more, so deleted rows do not come back.
-        if project.run is not None:
-            self._runs.leave(project.run, project.observer)
-        with self._database.connection(project_key) as connection:
-            bulk_store.delete_in_parts(connection, project_key)
-            with connection.transaction():
-                store.delete(connection, project_key)
-                bulk_store.delete_all(connection, project_key)
-                copies.delete(connection, project_key)
-        self._shelf.end(project.journal)
-        self.registry.remove(project)
+        with project.removing:
+            if self.registry.find(project_key) is not project:
+                raise not_found(project_key)  # another request has removed it meanwhile
+            with project.lock.alone():
+                with self._database.connection(project_key) as connection, connection.transaction():
+                    store.mark_removed(connection, project_key)
+                    clients.remove_client(connection, project.client_id)
+                project.is_removed = True
+            # Nobody can write to the project any more, so deleted rows do not come back.
+            if project.run is not None:
+                self._runs.leave(project.run, project.observer)
+            with self._database.connection(project_key) as connection:
+                bulk_store.delete_in_parts(connection, project_key)
+                with connection.transaction():
+                    store.delete(connection, project_key)
+                    bulk_store.delete_all(connection, project_key)
+                    copies.delete(connection, project_key)
+            self._shelf.end(project.journal)
+            self.registry.remove(project)
 
     def remove_expired(self) -> None:
         """Remove the expired projects and runs."""
@@ -293,7 +299,7 @@ class Projects:
         now = datetime.now(UTC)
         for project in self.registry.all():
             if project.is_removed or project.expires_at <= now:
-                # The database is away, and the next check may find it again, or a request has removed the project.
+                # The next check tries again if the database is away. A request may have removed the project meanwhile.
                 with suppress(errors.ApiError):
                     self.remove(project.key)
 
@@ -315,7 +321,7 @@ class Projects:
 
         A write that arrives during the reset waits, and is carried out after it.
 
-        :raises ApiError: 404.
+        :raises ApiError: 404; 503 if other resets, or writes to the project, take too long.
         """
         project = self.get(project_key)
         with (

@@ -4,7 +4,7 @@ So a write is either committed before a reset, which undoes it, or it begins aft
 begins. A waiting write holds no connection.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Condition
 
@@ -30,8 +30,7 @@ class ProjectLock:
         :raises Unavailable: if the project is being replaced for too long.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):
-                raise _busy()
+            self._wait_until(lambda: not self._is_closed)
             self._writes += 1
         try:
             yield
@@ -47,22 +46,17 @@ class ProjectLock:
         :raises Unavailable: if the writes, or another exclusive holder of the lock, do not end in time.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: not self._is_closed, self._patience_s):
-                raise _busy()
+            self._wait_until(lambda: not self._is_closed)
             self._is_closed = True
-            if not self._changed.wait_for(lambda: not self._writes, self._patience_s):
-                self._open()
-                raise _busy()
         try:
+            with self._changed:
+                self._wait_until(lambda: not self._writes)
             yield
         finally:
             with self._changed:
-                self._open()
+                self._is_closed = False
+                self._changed.notify_all()
 
-    def _open(self) -> None:
-        self._is_closed = False
-        self._changed.notify_all()
-
-
-def _busy() -> Unavailable:
-    return Unavailable("lock_timeout", "The project is being reset or removed.")
+    def _wait_until(self, condition: Callable[[], bool]) -> None:
+        if not self._changed.wait_for(condition, self._patience_s):
+            raise Unavailable("lock_timeout", "The project is being reset or removed.")

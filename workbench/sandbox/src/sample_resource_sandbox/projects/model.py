@@ -24,7 +24,7 @@ class SandboxProject:
     created_at: datetime
     expires_at: datetime
     is_removed: bool = False
-    """Whether the project is being removed. Then no request reaches it any more."""
+    """Whether its removal has begun: writes to it get 401, and the sandbox's routes for it 404."""
     clock: ProjectClock
     seed: int | None
     """The seed of the ids; None for random ids."""
@@ -38,6 +38,8 @@ class SandboxProject:
     lock: ProjectLock
     changing: Lock = field(default_factory=Lock)
     """The lock for changes of its clock or ids, so that memory and database agree."""
+    removing: Lock = field(default_factory=Lock)
+    """The lock for its whole removal, so that a second removal does not delete a new project with its key."""
     observer: Observer
 
     @property

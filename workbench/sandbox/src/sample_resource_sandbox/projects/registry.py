@@ -60,7 +60,7 @@ class Registry:
         self._removed[project.client_id] = now
 
     def is_removed(self, client_id: str) -> bool:
-        """Whether a client belonged to a project that was removed a moment ago."""
+        """Whether a client belonged to a project whose removal ended a moment ago."""
         return client_id in self._removed
 
     def find(self, project_key: str) -> SandboxProject | None:

@@ -27,7 +27,7 @@ _log = logging.getLogger("sample_resource_sandbox")
 
 
 class SoleInstance:
-    """The lock of this instance."""
+    """The lock of the sandbox, as this instance holds it or waits for it."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         self._url = url
@@ -54,8 +54,8 @@ class SoleInstance:
         return True
 
     def keep(self) -> bool:
-        """Take the lock again if its connection has ended, as in a restart of the database. Return False if it is
-        taken.
+        """Take the lock if it is not held, because the database was away at the start or the lock's connection has
+        ended. Return False if another instance has the lock.
 
         :raises psycopg.Error: if the database is away.
         """

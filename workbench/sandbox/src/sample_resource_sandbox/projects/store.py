@@ -32,7 +32,6 @@ _SET_CLOCK: LiteralString = "UPDATE sandbox_project SET clock = %(clock)s WHERE 
 
 _SET_IDS: LiteralString = "UPDATE sandbox_project SET ids = %(ids)s WHERE project_key = %(project_key)s"
 
-
 _MARK_REMOVED: LiteralString = "UPDATE sandbox_project SET is_removed = true WHERE project_key = %(project_key)s"
 
 _DELETE: LiteralString = "DELETE FROM sandbox_project WHERE project_key = %(project_key)s"
@@ -50,7 +49,8 @@ _LEAVE_RUN: LiteralString = "UPDATE sandbox_project SET run = NULL WHERE run = %
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The stored members of a project."""
+    """The stored members of a project, with the secret and scopes of its client. These two are None once the client is
+    removed, which is before the project is."""
 
     project_key: str
     client_id: str
@@ -92,11 +92,8 @@ def delete_run(connection: Connection, run: str) -> None:
 
 def is_used(connection: Connection, project_key: str) -> bool:
     """Whether a project has or had resources, or a client has a scope for it."""
-    for statement in (_USED_BY_RESOURCES, _USED_BY_WORDS, _USED_BY_CLIENTS):
-        row = connection.execute(statement, {"project_key": project_key}).fetchone()
-        if row is not None and row[0]:
-            return True
-    return False
+    statements = (_USED_BY_RESOURCES, _USED_BY_WORDS, _USED_BY_CLIENTS)
+    return any(connection.execute(each, {"project_key": project_key}).fetchone() == (True,) for each in statements)
 
 
 def set_clock(connection: Connection, project_key: str, clock: ProjectClock) -> None:

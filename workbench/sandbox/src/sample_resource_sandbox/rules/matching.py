@@ -8,13 +8,11 @@ from urllib.parse import parse_qs
 
 from werkzeug.datastructures import Headers
 
-from sample_resource_sandbox.journal.entry import Entry
+from sample_resource_sandbox.journal.entry import BODY_BYTES_KEPT, Entry
 
 TOKEN_PATH = "/oauth/token"  # noqa: S105 -- a path
 TOKEN_OPERATION = "getToken"  # noqa: S105 -- an operationId
 
-MATCHED_BODY_AT_MOST = 64 * 1024
-"""The most bytes of a body that is compared. A longer body fulfils no condition."""
 COMPARISONS_AT_MOST = 50_000
 """The most comparisons that are made to match one request against the rules. Beyond this number nothing matches. One
 comparison compares a JSON value, or :data:`_COMPARED_AT_ONCE` characters of a text, and takes about half a
@@ -74,9 +72,9 @@ class Sent:
 
     @cached_property
     def body(self) -> str | None:
-        """The body as text; None if it is too long or cannot be read."""
+        """The body as text; None if it cannot be read or is longer than the journal keeps."""
         data = self._read()
-        if data is None or len(data) > MATCHED_BODY_AT_MOST:
+        if data is None or len(data) > BODY_BYTES_KEPT:
             self.is_unread = True
             return None
         return data.decode("utf-8", "replace")
@@ -106,6 +104,7 @@ class Sent:
 
     def is_in(self, part: Any, value: Any) -> bool:
         """Whether JSON contains other JSON: each member of an object, and each item of an array at any position."""
+        # As in :meth:`fits`. A common method, called for each value, would take as long as the comparison itself.
         self._comparisons -= 1
         if self._comparisons < 0:
             self.is_unread = True
@@ -137,7 +136,7 @@ NOTHING: Any = object()
 
 
 class Match:
-    """The conditions of a rule, all of which have to hold. None, or an empty mapping, is no condition.
+    """The conditions of a rule, all of which have to hold. None, an empty mapping and :data:`NOTHING` are no condition.
 
     :param source: the checked member ``match``.
     """
@@ -152,13 +151,14 @@ class Match:
         self.body: Any = source.get("body", NOTHING)
         """The wanted text of the body, or the JSON value that the body contains."""
 
-    def holds(self, sent: Sent, *, is_named: bool = False) -> bool:
-        """Whether a request fulfils all conditions. Without ``operationId``, a token request does not.
+    def holds(self, sent: Sent, *, with_tokens: bool = False) -> bool:
+        """Whether a request fulfils all conditions.
 
-        :param is_named: whether a token request may also match without ``operationId``.
+        :param with_tokens: whether a token request may match without ``operationId``. For rules it does not, so that a
+            rule without conditions lets a client get its token.
         """
         if self.operation_ids is None:
-            if sent.operation_id == TOKEN_OPERATION and not is_named:
+            if sent.operation_id == TOKEN_OPERATION and not with_tokens:
                 return False
         elif sent.operation_id not in self.operation_ids:
             return False

@@ -70,7 +70,7 @@ class Rule:
 
     @property
     def _effects(self) -> list[tuple[str, str]]:
-        """The effects of the rule: the word of :data:`KINDS`, and the text in an entry, of each."""
+        """The effects of the rule, each as a word of :data:`KINDS` and as a text for the journal."""
         altered = "a body of its own" if self.own_body is not None else _DONE.get(self.body or "")
         found = (
             ("status", None if self.status is None else str(self.status)),
@@ -82,7 +82,7 @@ class Rule:
             ("headers", "headers changed" if self.headers else None),
             ("delay", f"a delay of {self.delay_ms} ms" if self.delay_ms and self.waits_first else None),
         )
-        return [(kind, done) for kind, done in found if done] or [("delay", "a delay of 0 ms")]
+        return [(kind, done) for kind, done in found if done]
 
     @property
     def done(self) -> str:
@@ -96,14 +96,14 @@ class Rule:
         return tuple(kind for kind, _ in self._effects if kind != "delay") or ("delay",)
 
     @property
-    def answers(self) -> bool:
+    def makes_answer(self) -> bool:
         """Whether the rule makes the status or the whole body of the answer."""
         return self.status is not None or self.own_body is not None or self.body == "html"
 
     @property
-    def answers_itself(self) -> bool:
-        """Whether the rule itself gives the answer, so that the request need not be carried out."""
-        return self.answers or self.expire_tokens or self.limit is not None or self.leaves_no_answer
+    def replaces_answer(self) -> bool:
+        """Whether the rule replaces the whole answer, or leaves none, so that the request need not be carried out."""
+        return self.makes_answer or self.expire_tokens or self.limit is not None or self.leaves_no_answer
 
     @property
     def leaves_no_answer(self) -> bool:
@@ -165,4 +165,4 @@ class CountedRule:
 def _is_due(times: Mapping[str, Any], number: int) -> bool:
     """Whether a rule is due for a matching request, counted from 1: the ``first`` requests behind ``after``."""
     behind = number - times.get("after", 0)
-    return behind > 0 and behind <= times.get("first", behind)
+    return 0 < behind <= times.get("first", behind)
