@@ -43,8 +43,9 @@ def is_negative_zero(number: float) -> bool:
 
 
 def number_of(literal: str) -> int | float:
-    """The number of a JSON literal: an ``int`` if it is a whole number within int64, else the nearest double or a
-    :class:`HugeNumber`. Negative zero is a double."""
+    """The number of a JSON literal: an ``int`` if it is a whole number within int64, or so small that the nearest
+    double is zero (1e-400); else the nearest double, or a :class:`HugeNumber` beyond all doubles. ``-0.0`` is a double.
+    """
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)

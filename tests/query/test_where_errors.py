@@ -136,6 +136,11 @@ def test_all_faults_are_in_one_answer(api: Api) -> None:
     ]
 
 
+def test_a_path_below_a_field_without_members_names_all_paths(api: Api) -> None:
+    answer = api.get("/searchApiPattern", query_string={"filter": 'id.foo:"x"'})
+    assert "'id.foo' does not exist. Known are: id, " in answer.get_json()["message"]
+
+
 def test_faults_of_other_parameters_are_in_the_same_answer(api: Api) -> None:
     query = {"where": "x = 1", "limit": "501", "expand": "", "unknown": "z", "var.a-b": "1", "var.a": "\x00"}
     answer = api.get(SORTED, query_string=query)

@@ -132,10 +132,10 @@ _PATHS = _paths_of(RESOURCE)
 
 
 def _candidates(path: str) -> Sequence[str]:
-    """The paths that a hint for an unknown path may name: the members of the field before the last dot, if it exists;
-    else all paths."""
+    """The paths that a hint for an unknown path may name: the members of the field before the last dot, if there are
+    any; else all paths."""
     parent, _, _ = path.rpartition(".")
-    return [each for each in _PATHS if parent not in _PATHS or each.startswith(f"{parent}.")]
+    return [each for each in _PATHS if each.startswith(f"{parent}.")] or list(_PATHS)
 
 
 _NOTHING = AllOf(())

@@ -286,10 +286,9 @@ def _order(terms: Sequence[Term]) -> LiteralString:
     return ", ".join([term.ordered(term.expression) for term in terms])
 
 
-# Inner queries return the expressions that a page is sorted by as the columns sort_0, sort_1 and so on, and id.
-
-
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
+    """The columns of an inner query: those of the resource, and the expressions that the page is sorted by, as sort_0,
+    sort_1 and so on. The last term needs none: it is the id, which the columns of the resource contain."""
     columns: list[LiteralString] = [
         f"{term.expression} AS {numbered('sort', number)}" for number, term in enumerate(terms[:-1])
     ]

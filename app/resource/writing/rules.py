@@ -59,7 +59,7 @@ def _creation(write: Write) -> NewResource:
     if write.creates is None:
         if isinstance(write.target, ByKey):
             raise errors.not_found_by_key(write.target.key)
-        raise errors.no_own_resource(write.caller.project_key)
+        raise errors.no_own_resource(write.caller.project_key)  # a PATCH that names neither id nor key
     if write.conditions.if_match is not None:
         raise errors.precondition_failed("If-Match", None)
     return write.creates

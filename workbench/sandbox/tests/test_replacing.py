@@ -6,7 +6,6 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from threading import Event
 
-import psycopg
 import pytest
 from flask import Flask
 from rows import rows_of
@@ -18,7 +17,6 @@ from app import create_app
 from app.config import Settings
 from app.database.connection import Connection
 from app.errors import ApiError
-from app.resource import bulk_store
 
 
 @pytest.fixture(scope="module")
@@ -28,47 +26,6 @@ def sandbox_app(settings: Settings) -> Iterator[Flask]:
     with closing(app.extensions["database"]):
         yield app
         app.extensions["extension"].stop()
-
-
-def is_blocked(connection: Connection, query: str) -> bool:
-    """Whether a statement waits for a lock."""
-    row = connection.execute(
-        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s)", (query,)
-    ).fetchone()
-    return row is not None and row[0]
-
-
-@pytest.mark.one_machine("A transaction that writes several rows of a project by hand.")
-@pytest.mark.parametrize("taken", [1, 30])
-def test_a_restored_resource_wins_over_one_that_takes_its_key_meanwhile(
-    sandbox_app: Flask, database_url: str, connection: Connection, taken: int
-) -> None:
-    """The writer here passes no lock, as an import of the command line does not."""
-    made = sandbox_app.extensions["extension"].projects
-    key: str = made.make(NewProject(resources=600))["projectKey"]
-    copied = connection.execute(
-        "SELECT stored ->> 'key' FROM sandbox_copy WHERE project_key = %s ORDER BY id", (key,)
-    ).fetchall()
-    bulk_store.delete_in_parts(connection, key)
-    with psycopg.connect(database_url) as other, ThreadPoolExecutor(1) as pool:
-        for (each,) in copied[:: len(copied) // taken][:taken]:
-            other.execute(
-                "INSERT INTO resource (project_key, id, version, key, created_at, last_modified_at, created_by,"
-                " last_modified_by, object_type)"
-                " VALUES (%s, gen_random_uuid(), 1, %s, now(), now(), 'x', 'x', '{}')",
-                (key, each),
-            )
-        restoring = pool.submit(made.reset, key, keep_rules=False, keep_requests=True)
-        assert wait_for(lambda: is_blocked(connection, "%INSERT INTO resource (%"))
-        other.commit()
-        restoring.result(60)
-    left = "SELECT id, stored ->> 'key' FROM sandbox_copy WHERE project_key = %s"
-    there = "SELECT id, key FROM resource WHERE project_key = %s"
-    rows = connection.execute(f"({left} EXCEPT {there}) UNION ALL ({there} EXCEPT {left})", (key,) * 4).fetchall()
-    assert rows == []
-    assert made.described_one(key)["resources"] == 600
-    made.remove(key)
-    assert rows_of(connection, key) == {}
 
 
 @pytest.fixture

@@ -30,4 +30,3 @@ LATERAL (
     FROM jsonb_populate_record(NULL::resource, c.stored)
 ) s
 WHERE c.project_key = %(project_key)s AND c.id = ANY (%(ids)s)
-ON CONFLICT DO NOTHING

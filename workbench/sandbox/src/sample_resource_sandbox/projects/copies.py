@@ -3,16 +3,11 @@ changes nothing here."""
 
 from typing import LiteralString
 
-from app import errors
 from app.database.connection import Connection
 from app.resource.bulk_store import STORED
 
 _AT_ONCE = 100
 """The most resources that one statement writes. With more, a statement could exceed its time limit."""
-
-_ROUNDS_AT_MOST = 20
-"""The most rounds of a restore. A further round is needed if a concurrent write has taken a key of the copy. Each round
-frees the taken keys."""
 
 _ROWS: LiteralString = f"""
         SELECT r.id, to_jsonb(s) AS stored
@@ -43,8 +38,7 @@ _RESTORE: LiteralString = f"""
     INSERT INTO resource (project_key, {STORED})
     SELECT %(project_key)s, s.* FROM sandbox_copy c, LATERAL (
         SELECT {STORED} FROM jsonb_populate_record(NULL::resource, c.stored)) s
-    WHERE c.project_key = %(project_key)s AND c.id = ANY (%(ids)s)
-    ON CONFLICT DO NOTHING"""
+    WHERE c.project_key = %(project_key)s AND c.id = ANY (%(ids)s)"""
 
 _DELETE: LiteralString = "DELETE FROM sandbox_copy c WHERE c.project_key = %(project_key)s"
 
@@ -59,25 +53,17 @@ def save(connection: Connection, project_key: str, source: str) -> None:
 
 
 def restore(connection: Connection, project_key: str) -> None:
-    """Restore the resources of a project from its copy. To be called in a transaction.
+    """Restore the resources of a project from its copy. To be called in a transaction, while no client can write to the
+    project.
 
-    Without a copy, all resources are deleted. The dictionary keeps its words, because words that no resource
-    has find nothing. A resource that a concurrent write creates with a key of the copy is deleted.
-
-    :raises ApiError: 503 if concurrent writes take such keys again and again. Then the transaction has to be rolled
-        back.
+    Without a copy, all resources are deleted. The dictionary keeps its words, because words that no resource has find
+    nothing.
     """
     parameters = {"project_key": project_key}
-    for _ in range(_ROUNDS_AT_MOST):
-        connection.execute(_DELETE_DIFFERENT, parameters)
-        missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
-        for begin in range(0, len(missing), _AT_ONCE):
-            part = missing[begin : begin + _AT_ONCE]
-            if connection.execute(_RESTORE, {**parameters, "ids": part}).rowcount < len(part):
-                break  # a concurrent write has taken the key of a missing resource
-        else:
-            return
-    raise errors.over_capacity(f"The project '{project_key}' is being written by others.")
+    connection.execute(_DELETE_DIFFERENT, parameters)
+    missing = [row[0] for row in connection.execute(_MISSING, parameters).fetchall()]
+    for begin in range(0, len(missing), _AT_ONCE):
+        connection.execute(_RESTORE, {**parameters, "ids": missing[begin : begin + _AT_ONCE]})
 
 
 def delete(connection: Connection, project_key: str) -> None:
