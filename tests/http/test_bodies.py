@@ -18,6 +18,15 @@ def test_deeply_nested_json_in_an_ignored_field_is_no_server_error(api: Api) -> 
         assert answer.status_code in (201, 400)
 
 
+def test_a_body_that_is_empty_or_ends_too_early_says_so(api: Api) -> None:
+    told = [details(send_text(api, text))[0] for text in ("", '{"key": "ä', '{"key": ä"}')]
+    assert told == [
+        "The body is empty. JSON object expected.",
+        "Unterminated string starting at (line 1, column 9); the text ends after 11 bytes",
+        "Expecting value (line 1, column 9)",
+    ]
+
+
 def test_an_integer_of_any_number_of_digits_is_read(api: Api) -> None:
     """Python refuses to convert more than 4,300 digits."""
     long = "9" * 5000
