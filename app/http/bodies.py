@@ -74,7 +74,7 @@ def read_json(request: Request) -> Any:
     """
     data = read_body(request)
     if not data:
-        raise errors.ApiError([errors.shape_fault(OBJECT_EXPECTED)])
+        raise errors.ApiError([errors.shape_fault(f"The body is empty. {OBJECT_EXPECTED}")])
     if not _has_type(request.content_type or "", JSON):
         raise errors.unsupported_media_type(JSON, request.method)
     try:

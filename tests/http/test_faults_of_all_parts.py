@@ -22,7 +22,7 @@ def messages(answer: Any) -> list[str]:
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 def test_an_undeclared_parameter_is_told_also_if_the_body_is_missing_or_wrong(api: Api, method: str) -> None:
     for body, expected in (
-        (None, NO_BODY),
+        (None, "The body is empty. JSON object expected."),
         (b"{", "Expecting property name"),
         (b"[]", NO_BODY),
         (b"{}", f"{FIELD}: Missing required value."),
