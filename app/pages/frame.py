@@ -23,7 +23,7 @@ POLICY = (
 texts."""
 
 
-def header(root: str, current: str | None, extension: Extension) -> Markup:
+def header(root: str, current: str, extension: Extension) -> Markup:
     """The HTML of the header that every page has.
 
     :param root: the prefix of the service's paths.

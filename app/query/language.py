@@ -115,6 +115,9 @@ def compared_number(literal: str) -> int | float:
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
+_BEGINNING_OF_STRING = re.compile(r'[^"\\]*(?:\\["\\][^"\\]*)*')
+"""The text of a string up to its end, or up to an unknown escape."""
+
 
 def text_of(literal: str) -> str:
     """The text of a literal in double quotes, without its escapes."""
@@ -334,13 +337,13 @@ def _shown(text: str, position: int) -> str:
 
 
 def _in_string(text: str, position: int) -> tuple[int, list[str]]:
-    """The position at which a string that the lexer has refused goes wrong, and what is expected there: at an unknown
-    escape, or at the end of the text.
+    """Where a string that the lexer has refused goes wrong, and what is expected there. It goes wrong after the
+    backslash of an unknown escape, or at the end of the text.
 
     :param position: the position after the opening quote.
     """
-    match = re.compile(r'[^"\\]*(?:\\["\\][^"\\]*)*').match(text, position)
-    end = match.end() if match else position
+    match = _BEGINNING_OF_STRING.match(text, position)
+    end = position if match is None else match.end()  # it matches at least the empty text
     if text[end : end + 1] == "\\":
         return end + 1, ["'\"'", "'\\'"]
     return end, ["'\"'"]

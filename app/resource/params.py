@@ -193,7 +193,7 @@ class SortedListSchema(ConditionsSchema):
         return ListQuery(values.get("where"), paging_of(values), expanded)
 
 
-_TEXTS = "at least one of these texts"
+_ONE_OF_TEXTS = "at least one of these texts"
 
 
 def _array_has(parameter: str, what: str = "this value") -> str:
@@ -229,9 +229,11 @@ class FilteredListSchema(ConditionsSchema):
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
-    arrayOfString = TextParameter(repeatable=True, meaning=_array_has("arrayOfString", _TEXTS), example=["dog", "cat"])
+    arrayOfString = TextParameter(
+        repeatable=True, meaning=_array_has("arrayOfString", _ONE_OF_TEXTS), example=["dog", "cat"]
+    )
     arrayOfStringWithDescription = TextParameter(
-        repeatable=True, meaning=_array_has("arrayOfStringWithDescription", _TEXTS), example=["bird", "fish"]
+        repeatable=True, meaning=_array_has("arrayOfStringWithDescription", _ONE_OF_TEXTS), example=["bird", "fish"]
     )
 
     def make(self, values: dict[str, Any]) -> ListQuery:

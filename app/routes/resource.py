@@ -143,9 +143,10 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        `objectParameter` is a condition on the whole ObjectType, and each of the interface's other parameters is a
-        condition on the arrays of its type. Every result fulfils all conditions. A result has the fields of ObjectType
-        without a wrapper, besides `id`, `key`, `version` and the two times.
+        `objectParameter` finds resources whose ObjectType contains the object, `where` those that a predicate holds
+        for, and each of the interface's other parameters those with the value in one of the arrays that it names. Every
+        result fulfils all conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`,
+        `version` and the two times.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 

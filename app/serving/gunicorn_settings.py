@@ -45,7 +45,7 @@ sys.excepthook = _print_invalid_settings_in_one_line
 # comes before the import of metrics, which loads prometheus_client. A reload loads this file again.
 if settings.metrics_token is not None and "prometheus_client" not in sys.modules:
     try:
-        share_between_processes(settings.port)
+        share_between_processes()
     except OSError as error:
         sys.exit(f"error: the folder for metrics cannot be made: {error}")
 

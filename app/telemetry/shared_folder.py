@@ -14,6 +14,9 @@ from pathlib import Path
 MEMORY = Path("/dev/shm")  # noqa: S108 -- what is made there is private, and must not exist before
 """The folder in memory of Linux. Some containers, and other systems, do not have it."""
 
+_NAME = "sample-resource-metrics-"
+"""The beginning of a folder's name, before the process id of gunicorn's master."""
+
 _VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable of prometheus_client that names the folder."""
 
@@ -23,20 +26,33 @@ def memory_folder() -> Path | None:
     return MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else None
 
 
-def share_between_processes(port: int) -> None:
+def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in ``TMPDIR`` if that is set, else in memory, else in the usual folder for temporary files. It stays
-    when the service ends; the next start on the same port empties it.
+    The folder is in ``TMPDIR`` if that is set, else in memory, else in the usual folder for temporary files. Its name
+    has the id of this process, because a machine can run several services, and two masters of one. It stays when the
+    service ends; the next start of any service removes it.
 
-    :param port: the port of the service, because a machine can run several.
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """
     parent = (None if os.environ.get("TMPDIR") else memory_folder()) or Path(tempfile.gettempdir())
-    folder = parent / f"sample-resource-metrics-{port}"
-    shutil.rmtree(folder, ignore_errors=True)
+    for former in parent.glob(f"{_NAME}*"):
+        pid = former.name.removeprefix(_NAME)
+        if pid.isdecimal() and (int(pid) == os.getpid() or not _is_running(int(pid))):
+            shutil.rmtree(former, ignore_errors=True)
+    folder = parent / f"{_NAME}{os.getpid()}"
     folder.mkdir(mode=0o700)
     os.environ[_VARIABLE] = str(folder)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it belongs to another account
+        pass
+    return True
 
 
 def shared_folder() -> Path | None:

@@ -101,17 +101,18 @@ def test_requests_that_gunicorn_refuses_are_counted_and_logged(service: Service,
     assert correlation_id in (tmp_path / "log").read_text()
 
 
-def test_the_next_start_on_the_same_port_begins_with_an_empty_folder(
+def test_a_start_removes_the_folders_of_ended_services_and_spares_those_of_running_ones(
     start: Callable[..., Service], parent: Path
 ) -> None:
     first = start()
     first.get("/health/live")
     first.stop()
-    (folder,) = parent.iterdir()
-    (folder / "counter_1.db").write_bytes(b"no file of metrics")
-    start(PORT=str(first.port)).stop()
-    assert list(parent.iterdir()) == [folder]
-    assert not (folder / "counter_1.db").exists()
+    (ended,) = parent.iterdir()
+    running, _ = start(), start()
+    assert len(list(parent.iterdir())) == 2
+    assert not ended.exists()
+    running.get("/health/live")
+    assert value(running.scrape(), "http_requests_total", **LIVE) >= 1
 
 
 def test_a_reload_keeps_the_counts(service: Service, parent: Path) -> None:
