@@ -29,12 +29,14 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     """
     project_keys = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
     removed_from: list[str] = []
-    for project_key in project_keys:
-        removed = dictionary.remove_unused_words(connection, project_key)
-        if removed:
-            removed_from.append(project_key)
-        yield project_key, removed
-    if removed_from:
-        time.sleep(wait_s)
-    for project_key in removed_from:
-        dictionary.add_words_of_all(connection, project_key)
+    try:
+        for project_key in project_keys:
+            removed = dictionary.remove_unused_words(connection, project_key)
+            if removed:
+                removed_from.append(project_key)
+            yield project_key, removed
+    finally:  # also if the caller stops early
+        if removed_from:
+            time.sleep(wait_s)
+        for project_key in removed_from:
+            dictionary.add_words_of_all(connection, project_key)

@@ -45,7 +45,7 @@ class LimitedConnection(Connection):
 
         :param timeout: the time limit of a wait for notifications, in seconds; None for any other wait.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
-            connection is lost. The connection is then closed.
+            connection is lost. The connection is then closed, except in a wait for notifications.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)

@@ -90,8 +90,9 @@ class Readiness:
         """The running check of the database; a new one is started if none is running."""
         with self._lock:
             if self._running is None or self._running.done():
-                self._running = Future()
-                Thread(target=self._run_check, args=(self._running,), name="readiness", daemon=True).start()
+                running: Future[Health] = Future()
+                Thread(target=self._run_check, args=(running,), name="readiness", daemon=True).start()
+                self._running = running
             return self._running
 
     def _run_check(self, result: Future[Health]) -> None:

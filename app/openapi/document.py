@@ -63,11 +63,12 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     """All schemas by name: those of marshmallow's schemas, those written by hand, and those that follow from both.
 
     :param made: the schemas that flask-smorest has made.
+    :param by_hand: the schemas of ``parts.json``, as a copy, which this function completes.
     """
     codes = by_hand["ErrorObject"]["properties"]["code"]
     codes["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
     term: Document = by_hand["TermFacet"]["properties"]["terms"]["items"]["properties"]["term"]
-    term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()}, reverse=True)
+    term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()})
     fields: Document = made["ObjectType"]["properties"]
     properties: Document = by_hand["Resource"]["properties"]
     server = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}

@@ -120,9 +120,10 @@ class Selected:
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in(self, order: Term) -> LiteralString:
-        """The SQL condition of a scan that reads the resources in an order.
+        """The SQL condition of a query that is sorted by a term.
 
-        If an index has this order, no GIN index serves the condition, so that PostgreSQL reads the index of the order.
+        If an index has this order, the condition is written so that no GIN index can serve it, and PostgreSQL reads the
+        index of the order. If none has, any index may find the resources, which are then sorted.
         """
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 

@@ -409,7 +409,7 @@ def test_a_long_answer_that_is_cut_is_kept_in_part(connection: str, length: int)
     rule = Rule(0, {"connection": connection})
     answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
     assert answer.headers["Content-Length"] == "1000000"
-    sent = answer.get_app_iter({})
+    sent = iter(answer.get_app_iter({}))
     received = [next(sent)]
     with pytest.raises(BrokenPipeError):
         received.append(next(sent))
