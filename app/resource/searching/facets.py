@@ -117,8 +117,8 @@ _STATISTICS: LiteralString = concatenated(
 
 def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
     kind = facet.path.field.kind
-    # Values are grouped in the type that _each_value returns: integers of arrays as bigint, which is counted faster than
-    # numeric. Only the listed terms are cast to the type of the kind.
+    # Values are grouped in the type that _each_value returns: integers of arrays as bigint, which is counted faster
+    # than numeric. Only the listed terms are cast to the type of the kind.
     json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
         SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
