@@ -99,7 +99,8 @@ def decode(data: bytes | str) -> Any:
     except json.JSONDecodeError as error:
         # A text that ends too early often has a Content-Length that counts characters and not bytes.
         ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-        end = f"; the text ends after {len(data)} {'characters' if data is text else 'bytes'}" if ends else ""
+        length = f"{len(data)} characters" if data is text else f"{len(data)} bytes, which Content-Length counts"
+        end = f"; the text ends after {length}" if ends else ""
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno}){end}") from None
     except RecursionError:
         raise InvalidJson("The text is nested too deeply") from None

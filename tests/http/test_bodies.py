@@ -22,7 +22,7 @@ def test_a_body_that_is_empty_or_ends_too_early_says_so(api: Api) -> None:
     told = [details(send_text(api, text))[0] for text in ("", '{"key": "ä', '{"key": ä"}')]
     assert told == [
         "The body is empty. JSON object expected.",
-        "Unterminated string starting at (line 1, column 9); the text ends after 11 bytes",
+        "Unterminated string starting at (line 1, column 9); the text ends after 11 bytes, which Content-Length counts",
         "Expecting value (line 1, column 9)",
     ]
 

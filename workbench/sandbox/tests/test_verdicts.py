@@ -346,8 +346,9 @@ FOUND: dict[str, tuple[Scene, str, list[int]]] = {
     "a plus sign where the client has written one": (
         [
             sent(0, "POST ", 201, body=listed("a+b")), sent(1, "GET ?arrayOfString=a+b"),
-            sent(2, "GET /sorted-query-parameters?where=key%20%3D%20%22a+b%22"), sent(3, "GET ?arrayOfString=a%2Bb"),
-        ], "missingEncoding", [2, 3],
+            sent(2, UPDATE, body={"version": 1, "actions": [{"someProperty": "c+d"}, 7]}),
+            sent(3, "GET /sorted-query-parameters?where=key%20%3D%20%22c+d%22"), sent(4, "GET ?arrayOfString=a%2Bb"),
+        ], "missingEncoding", [2, 4],
     ),
     **{
         f"an answer that cannot be read: {does}": (

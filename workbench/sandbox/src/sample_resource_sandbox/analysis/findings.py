@@ -161,7 +161,8 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("lostUpdate", "A write overwrites a change of another writer that the client has not read",
         "Send the version that was read, as `version` or in `If-Match`; after a 409 or 412 read and decide again."),
     Finding("staleVersionRepeated", "The same version sent again after a 409 or 412",
-        "Read the resource, decide again, and send its version; update actions can take `currentVersion` of the error.",
+        "Read the resource, decide again, and send its version; update actions can take `currentVersion` of the error,"
+        " unless an answer was lost.",
         ("9-5",)),
     Finding("refusedTokenRepeated", "A refused token sent again",
         "After a 401 get a new token, and retry the request once with it.",

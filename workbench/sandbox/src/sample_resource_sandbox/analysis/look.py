@@ -177,12 +177,13 @@ class Look:
 
     def texts(self) -> Iterator[str]:
         """Yield the texts that the request writes to a resource."""
-        if self.operation in BODIES_OF_RESOURCES:
-            wrapped = self.members.get("objectTypeProperty")
+        if self.operation in WRITES:
+            wrapped, actions = self.members.get("objectTypeProperty"), self.members.get("actions")
             listed = cast("dict[str, Any]", wrapped).get("arrayOfStringExample") if isinstance(wrapped, dict) else None
-            for text in (self.members.get("key"), *(cast("list[Any]", listed) if isinstance(listed, list) else ())):
-                if isinstance(text, str) and len(text) <= _TEXT_AT_MOST:
-                    yield text
+            found = [self.members.get("key"), *(cast("list[Any]", listed) if isinstance(listed, list) else ())]
+            for each in (self.members, *(cast("list[Any]", actions) if isinstance(actions, list) else ())):
+                found.append(cast("dict[str, Any]", each).get("someProperty") if isinstance(each, dict) else None)
+            yield from (text for text in found if isinstance(text, str) and len(text) <= _TEXT_AT_MOST)
 
     @cached_property
     def version(self) -> Any:
