@@ -93,7 +93,7 @@ def away() -> Unavailable:
 
 def project_busy() -> Unavailable:
     """The error for a request for which no database connection became free in time."""
-    return Unavailable("project_busy", "No database connection became free for this project in time.")
+    return Unavailable("project_busy", "No database connection became free in time.")
 
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:

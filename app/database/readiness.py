@@ -17,9 +17,8 @@ from typing import LiteralString
 
 import psycopg
 
-from app import errors
 from app.database.connection import Connection
-from app.database.failures import recent_fault
+from app.database.failures import Unavailable, recent_fault
 from app.database.migrate import migration_files, missing_migrations
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -102,6 +101,7 @@ class Readiness:
             result.set_exception(error)
 
     def _check_database(self) -> Health:
+        """Make the checks in their order. The first fault ends them."""
         try:
             with self._database.own_connection():
                 pass  # without this connection no token can be looked up, although the pool may have others
@@ -113,8 +113,8 @@ class Readiness:
                     return Health({"migrations": fault})
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
-        except errors.ApiError as error:
-            return Health({"database": str(error)})
+        except Unavailable as error:
+            return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
             # A privilege or a table is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})

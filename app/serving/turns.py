@@ -51,14 +51,14 @@ def let_others_go(sock: Any) -> bool:
 
 
 def in_turns(pieces: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
-    """The pieces of a body in chunks, with a turn for other connections every millisecond.
+    """Yield the pieces of a body in the chunked transfer coding, with a turn for other connections every millisecond.
 
     :param pieces: gunicorn's parser of the body; None if it has read the body to its end.
     """
     began = monotonic()
     for piece in pieces or ():
         if monotonic() - began > _TURN_S:
-            let_others_go(sock)
+            let_others_go(sock)  # whether the client reads its answers shows when this request is answered
             began = monotonic()
         yield piece
 
