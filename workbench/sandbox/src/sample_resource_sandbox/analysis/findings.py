@@ -144,8 +144,11 @@ def _missing_encoding(look: Look) -> str | None:
     found = _UNENCODED.search(look.target)
     if found is not None:
         return f"{json.dumps(found[0])} has to be percent-encoded in a target."
+    pairs = f"{look.target.partition('?')[2]}&{look.text if look.form else ''}"
+    if "+" not in pairs:
+        return None
     texts = [text for text in look.written if "+" in text and text.replace("+", " ") not in look.written]
-    for pair in f"{look.target.partition('?')[2]}&{look.text if look.form else ''}".split("&") if texts else ():
+    for pair in pairs.split("&"):
         sent = unquote(pair.partition("=")[2].replace("%2B", " ").replace("%2b", " "))
         for text in texts:
             if sent == text or f'"{text}"' in sent:
