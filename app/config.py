@@ -64,12 +64,12 @@ def domain(text: str) -> str:
 def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
     """Split a URL, and return its parts, whose port is valid, and its host, which is empty if the URL has none.
 
-    :param example: the end of the error's message.
+    :param example: the end of the error's message, such as ``, as in https://api.example.com``.
     :raises ValueError: if host or port are malformed.
     """
     try:
         parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
+        host, _port = parts.hostname or "", parts.port  # reading the port checks it
     except ValueError:
         raise ValueError(f"a URL is expected{example}") from None
     return parts, host

@@ -110,7 +110,8 @@ ArrayFields = dict[str, list[Any]]
 
 
 def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> ArrayFields:
-    """The received values, each in the arrays of its type. Empty arrays are left out.
+    """The received values in the arrays that the clauses 4.9-2 and 4.9-3 of the specification name. Empty arrays are
+    left out.
 
     The two times of the record are a pair, in milliseconds since 1970; one time alone is left out.
 

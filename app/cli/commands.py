@@ -75,9 +75,9 @@ def projects(settings: Settings, sizes: bool) -> None:
 def remove_project(settings: Settings, project_key: str) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
-    A client that has scopes of other projects too stays, and is named. Tokens of deleted clients are refused within 5
-    seconds; a token of the command 'token' is valid until it expires. Stop the project's writers first: what they write
-    meanwhile may stay.
+    A client that has scopes of other projects too stays, and is named unless it is revoked. Tokens of deleted clients
+    are refused within 5 seconds; a token of the command 'token' is valid until it expires. Stop the project's writers
+    first: what they write meanwhile may stay.
     """
     with open_connection(settings, limited=False) as connection:
         found = [each for each in clients.list_clients(connection) if project_key in each.projects]

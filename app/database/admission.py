@@ -86,7 +86,7 @@ class Admission:
         :raises SentAway: if :meth:`send_away` was called during the wait.
         """
         with self._lock:
-            if self._may_hold(project, lane):
+            if self._may_hold(project, lane):  # overtakes nobody: leave has admitted every waiting request that may
                 self._hold(project, lane)
                 return
             queue = self._queues.setdefault(project, deque())
@@ -142,8 +142,8 @@ class Admission:
         self._slow += lane is Lane.SLOW
 
     def _admit_one(self) -> bool:
-        """Admit one waiting request: of the first project with a request that may hold a connection, the one of these
-        that has waited longest. Return False if no request may."""
+        """Admit the oldest waiting request that may hold a connection, of the first project with such a request.
+        Return False if no request may."""
         for project, queue in self._queues.items():
             lanes = [lane for lane in Lane if self._may_hold(project, lane)]
             waiter = next((each for each in queue if each.lane in lanes), None) if lanes else None

@@ -118,7 +118,7 @@ def distribute(
         way.
     """
     _raise_if_not_prepared(connection, migrations)
-    tables = service_tables(connection)
+    tables = tables_of_schema(connection)
     unknown = tables - {*DISTRIBUTED, *REFERENCE, *more, *others}
     if unknown:
         raise CannotDistribute(f"No rule says how to distribute these tables: {', '.join(sorted(unknown))}.")
@@ -171,7 +171,7 @@ def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...])
         )
 
 
-def service_tables(connection: Connection) -> set[str]:
+def tables_of_schema(connection: Connection) -> set[str]:
     """The names of all tables of the schema, without shards and without the tables of PostgreSQL extensions.
 
     The database needs the extension citus, which identifies shards.
@@ -203,7 +203,8 @@ def _placements(connection: Connection) -> dict[str, _Placement]:
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
-    """Free the space of a distributed table's old rows on the coordinator, which statements no longer see.
+    """Free the space of a table's local rows on the coordinator, which statements no longer see since the table was
+    distributed or made a reference table.
 
     If there are no such rows, the table is not locked. Truncating waits for all running statements on the table, and
     later statements wait for it.

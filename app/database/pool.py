@@ -97,7 +97,8 @@ class Database:
         return self.around_writes(project) or self.connection(project)
 
     def has_citus(self, connection: Connection) -> bool:
-        """Whether the server of a connection has Citus, which distributes no table with triggers.
+        """Whether the server of a connection has Citus. Citus distributes no table with triggers, so writes have to add
+        words themselves there.
 
         The first write after a new connection asks the server.
         """
@@ -233,7 +234,8 @@ class Database:
             self._connections.add(connection)
 
         def statistics() -> dict[str, int] | None:
-            # The queue of the admission replaces the pool's own queue, which is always empty.
+            # The queue of the admission replaces the pool's own queue. Requests wait in that one only while connections
+            # are being opened.
             return None if pool.closed else {**pool.get_stats(), **self.admission.stats()}
 
         pool = ConnectionPool(
@@ -317,9 +319,10 @@ class Checkout:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pool.putconn(self._connection)
+        is_broken = self._connection.closed
+        self._pool.putconn(self._connection)  # closes the connection, too, if it is old
         self._database.admission.leave(self._project, self._lane)
-        if self._connection.closed:
+        if is_broken:
             self._database.replace_broken_connections(self._pool)
         if isinstance(error, psycopg.Error):
             unavailable = failures.error_for(error)

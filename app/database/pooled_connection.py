@@ -116,6 +116,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
 
     The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, which costs a tenth
     of a read's time. The bits for reading and writing are the same in psycopg and in gevent.
+
+    :param limit_s: the time limit of all waits together.
     """
     try:
         events = next(gen)
@@ -131,6 +133,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
                 hub.wait(watcher)
             finally:
                 watcher.close()
+            # The hub does not say which of the events has come. If it was another than the generator is told, the
+            # generator reads or writes nothing, without blocking, and asks again.
             events = gen.send(events)
     except StopIteration as done:
         return done.value

@@ -57,10 +57,11 @@ def read_body(request: Request) -> bytes:
 
 
 def wait_for_turn() -> None:
-    """Wait before a request is parsed that may take long.
+    """Wait before parsing a request that may take long.
 
-    Such requests pass one at a time, each after a pause in which the event loop looks at all connections. Without it,
-    all that have arrived would be parsed in one round of the loop, and forty of one client would take a second.
+    Such requests are let through one at a time, with a pause in between in which the event loop looks at all
+    connections. Without the pause, all that have arrived would be parsed in one round of the loop, and forty of one
+    client would take a second. The lock covers only the pause, because parsing never lets another greenlet run.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

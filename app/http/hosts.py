@@ -17,9 +17,9 @@ _HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?
 def host_check(settings: Settings) -> Callable[[Request], None]:
     """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
 
-    With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, and adds region and
-    cloudProvider to the log line of the request. It also accepts the hosts of the addresses that the service prints and
-    publishes.
+    With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, whose two labels are added to
+    the log line of the request, and the service's own addresses: the host of ``base_url``, which the service prints and
+    publishes, and all names of this machine if the service listens on a loopback address.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
@@ -42,7 +42,8 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             add_log_fields(**match.groupdict())
             return
         name = _name_in(host)
-        if name is None or not (name == published_host or (is_loopback(settings.own_host) and is_loopback(name))):
+        is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
+        if name is None or not (name == published_host or is_local):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

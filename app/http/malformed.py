@@ -59,7 +59,7 @@ def _what_is_wrong(exception: Exception) -> str:
     if isinstance(exception, parsing.InvalidHTTPVersion) and " " in exception.version:
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        target = (*str(exception.req).split(" ", 2), "")[1]
+        target = str(exception.req).partition(" ")[2].partition(" ")[0]  # empty if the line has no blank
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."
     return next((words for kind, words in _WORDS if isinstance(exception, kind)), "It is no request of HTTP/1.1.")

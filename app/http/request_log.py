@@ -58,20 +58,20 @@ def correlation_fields() -> dict[str, str]:
     return {"correlation_id": record.correlation_id}
 
 
-def announce_labels(extension: Extension) -> None:
-    """Create every series of the counters at the start, because Prometheus sees no increase in the first value of a
-    series."""
+def create_series(extension: Extension) -> None:
+    """Create the series of metrics whose labels are known at the start, because Prometheus sees no increase in the
+    first value of a series."""
     for name, (meaning, label, values) in extension.counted.items():
         for value in values:
             metrics.counter_of(name, meaning, label).labels(value)
-    for counter, labels in (
+    for metric, labels in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
         for label in labels:
-            counter.labels(label)
+            metric.labels(label)
 
 
 def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: BaseException | None) -> None:
@@ -89,9 +89,9 @@ def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: Base
 
 
 def start(request: Request) -> None:
-    """Give the current request its correlation id, and start its clock and its count of SQL statements.
+    """Make the record of the current request, which starts its clock and its count of SQL statements.
 
-    The id is that of the header ``X-Correlation-ID`` if it has a valid form, else a new one.
+    Its correlation id is that of the header ``X-Correlation-ID`` if it has a valid form, else a new one.
     """
     given = request.headers.get("X-Correlation-ID", "")
     g.record = RequestRecord(given if _CORRELATION_ID.fullmatch(given) else str(uuid4()))

@@ -71,8 +71,8 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()})
     fields: Document = made["ObjectType"]["properties"]
     properties: Document = by_hand["Resource"]["properties"]
-    server = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
-    required = [name for name in server if name != "key"]
+    common = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
+    required = [name for name in common if name != "key"]
     # The endpoints of 4.9 and 4.13 store nothing, so they accept texts that PostgreSQL cannot store.
     texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
     projection = {
@@ -83,11 +83,11 @@ def _schemas(made: Document, by_hand: Document) -> Document:
         **made,
         **by_hand,
         "EchoedObjectType": {**made["ObjectType"], "properties": {**fields, **texts}},
-        "FlatResource": {"type": "object", "required": required, "properties": {**server, **fields}},
+        "FlatResource": {"type": "object", "required": required, "properties": {**common, **fields}},
         "Projection": {
             "type": "object",
             "required": [*required, "hasStagedChanges"],
-            "properties": {**server, **fields, **projection},
+            "properties": {**common, **fields, **projection},
         },
     }
     schemas.pop("PaginationMetadata", None)  # flask-smorest's own
@@ -97,7 +97,7 @@ def _schemas(made: Document, by_hand: Document) -> Document:
 def _servers(settings: Settings) -> list[Document]:
     own: Document = {"url": settings.base_url, "description": "this server"}
     if settings.base_domain is None:
-        own["description"] += "; with BASE_DOMAIN it also has a host for each region and cloud provider"
+        own["description"] += "; if BASE_DOMAIN is set, it also has a host for each region and cloud provider"
         return [own]
     parts = urlsplit(settings.base_url)
     port = "" if parts.port is None else f":{parts.port}"

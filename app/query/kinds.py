@@ -26,7 +26,8 @@ class Kind:
     :param takes: for messages, what a single value can be compared with, and what an array can be compared with.
     :param cast: the SQL type as which values are compared.
     :param literals: the types of literals that can be values; none for objects, which no operator compares.
-    :param read: returns the value that a text without quotes stands for; None if it stands for none.
+    :param read: returns the value that a text stands for, which is the content of a literal in quotes or the value of a
+        variable; None if it stands for none.
     :param data_type: the ``dataType`` in the result of a facet.
     :param json: SQL of the JSON of a value in a facet.
     :param json_type: the type of this JSON.

@@ -54,7 +54,7 @@ class Faults:
         if len(self.reasons) >= FAULTS_AT_MOST:
             self.raise_if_any()
 
-    def count(self, terms: int) -> None:
+    def count_terms(self, terms: int) -> None:
         """Count terms.
 
         :raises ValidationError: with the faults so far, if there are too many terms.
@@ -262,6 +262,8 @@ class Language:
         return self._cached(text, start)
 
     def _parse(self, text: str, start: str) -> Any:
+        """Parse a text token by token: so the depth is checked before the parser reaches it, and a message can say what
+        the parser would have accepted in place of the last token."""
         parser = self._lark.parse_interactive(text, start)
         depth = 0
         try:

@@ -54,11 +54,15 @@ class Resource:
     staged: Content
 
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
-        """This resource with ``change`` applied to both projections, or only to the staged one."""
+        """This resource with ``change`` applied to both projections, or only to the staged one.
+
+        Without staged changes both projections are the same object, before and after the change.
+        """
         staged = change(self.staged)
         if staged_only:
             return replace(self, staged=staged)
-        return replace(self, current=staged if self.current is self.staged else change(self.current), staged=staged)
+        has_staged_changes = self.current is not self.staged
+        return replace(self, current=change(self.current) if has_staged_changes else staged, staged=staged)
 
 
 @dataclass(frozen=True, slots=True)

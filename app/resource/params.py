@@ -69,8 +69,8 @@ def read_contained_object(text: str) -> str:
     An object with an unknown field, or with a value that no ObjectType can have, is accepted, and finds nothing. A
     member or an item that is ``null`` counts as absent.
 
-    :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, or that is nested
-        too deep.
+    :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, that is nested
+        too deep, or that has a number beyond the range of doubles.
     """
     try:
         value = decode(text)
@@ -224,7 +224,7 @@ class FilteredListSchema(ConditionsSchema):
             "contentMediaType": "application/json",
             "contentSchema": {"type": "object"},
         },
-        form="one JSON object, such as objectParameter={}",
+        how_sent="one JSON object, such as objectParameter={}",
         meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it; a"
         " field that it does not have finds nothing",
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',

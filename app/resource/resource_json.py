@@ -88,7 +88,7 @@ def representation_of_row(row: tuple[Any, ...]) -> Representation:
     :data:`RESULT_JSON` makes."""
     uuid, version, key, created_at, last_modified_at, created_by, last_modified_by, object_type, some_property = row
     resource_id = str(uuid)
-    key_member = "" if key is None else f'"key":"{key}",'
+    key_member = "" if key is None else f'"key":"{key}",'  # no character of a key needs an escape
     some_property_member = "" if some_property is None else f',"someProperty":{encode_basestring(some_property)}'
     return Representation(
         resource_id,

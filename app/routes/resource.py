@@ -226,8 +226,8 @@ class ItemByKey(Endpoint):
     def get(self, _: object, conditions: Preconditions, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
-        The path segment begins with `key=`. The answer shows the current projection. The three alternatives of the
-        interface are the resource (200), 304 without a body if the client has this version already, and the error 404.
+        The path segment begins with `key=`. The answer is the resource in its current projection, 304 without a body
+        if the client has this version already (If-None-Match), or the error 404.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_key(connection, project_key, key)

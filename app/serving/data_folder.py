@@ -111,7 +111,7 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find the place of a data folder's cluster, or make it: the folder, and under root also the account of the server.
+    """Find the place of a data folder's cluster. Make the folder if it is missing, and under root the server's account.
 
     :param data_dir: an absolute path.
     :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
@@ -148,9 +148,11 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    # Of the folders only the cluster is checked: another one is an unfinished cluster, or none of the service's.
-    for path in (path for path in home.iterdir() if path == cluster or not path.is_dir()):
-        if path.lstat().st_uid != (user[0] if path == cluster else 0):
+    for path in home.iterdir():
+        if path.is_dir() and path != cluster:
+            continue  # an unfinished cluster, or not used by the service
+        owner = user[0] if path == cluster else 0
+        if path.lstat().st_uid != owner:
             raise EmbeddedError(
                 f"DATA_DIR: {path} belongs to another account than the service's. If the data came from another "
                 f"machine or account, run: chown -R root: {shlex.quote(str(home))}; "

@@ -128,17 +128,18 @@ def on_starting(server: Any) -> None:
 
 def when_ready(server: Any) -> None:
     """Prepare the master for requests and for a stop (gunicorn's hook)."""
-    begin_to_serve(server)
+    prepare_to_fork(server)
     stopping.fail_readiness_first(server)
 
 
-def begin_to_serve(server: Any) -> None:
-    """Log the warning of an extension, and exclude all loaded objects from garbage collection.
+def prepare_to_fork(server: Any) -> None:
+    """Log the warning of the application's extension, and exclude all loaded objects from garbage collection.
 
     Loaded modules are never freed, but collections would examine them again and again. That would cost a create 4 % of
     its time, and write to memory that the workers share with the master. The garbage of loading is not collected first:
     it is three thousand objects, and finding them would take 60 ms of the start.
     """
+    # An application that is not this service's has none of these extensions.
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
     if extension is not None and extension.warning is not None:
         logging.getLogger("app.serving").warning(extension.warning)

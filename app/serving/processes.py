@@ -158,7 +158,7 @@ def end_group(group: int, *, patience_s: float) -> None:
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
-        reap_orphans(())
+        reap_orphans(())  # if this is process 1, dead processes would stay in the group
         if time.monotonic() > deadline:
             send_to_group(group, signal.SIGKILL)
             return
@@ -169,7 +169,8 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
     """If this is process 1 of a container, remove dead processes whose parent is dead, too, from the process table.
 
     :param children: processes that this one has started, and whose exit codes are still to be read. At a dead one of
-        them the function ends, and a later call goes on.
+        them the function ends, because the system would return it again. When its exit code has been read, a later call
+        goes on.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
         return

@@ -34,8 +34,7 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Prepare the database, print the banner, and let the workers start (gunicorn's hook). Under ``serve`` readiness
-    does not fail before a stop, as it does in gunicorn alone.
+    """Prepare the database, print the banner, and let the workers start (gunicorn's hook).
 
     gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
     not start because its port is in use.
@@ -48,7 +47,7 @@ def when_ready(server: Any) -> None:
             banner = prepare(settings.database_url or "", settings)
         with suppress(OSError):  # the terminal may be closed
             print(banner, flush=True)  # noqa: T201 -- the output of serve
-    gunicorn_settings.begin_to_serve(server)
+    gunicorn_settings.prepare_to_fork(server)  # not when_ready, by which readiness would fail for a while before a stop
 
 
 @contextmanager

@@ -50,32 +50,33 @@ def let_others_go(sock: Any) -> bool:
     return True
 
 
-def in_turns(pieces: Iterator[bytes] | None, sock: Any) -> Generator[bytes]:
+def in_turns(pieces: Iterator[bytes], sock: Any) -> Generator[bytes]:
     """Yield the pieces of a body in the chunked transfer coding, with a turn for other connections every millisecond.
 
-    :param pieces: gunicorn's parser of the body; None if it has read the body to its end.
+    :param pieces: gunicorn's parser of the body.
     """
     began = monotonic()
-    for piece in pieces or ():
+    for piece in pieces:
         if monotonic() - began > _TURN_S:
-            let_others_go(sock)  # whether the client reads its answers shows when this request is answered
+            let_others_go(sock)  # False is ignored: if the client reads nothing, sending the answer fails
             began = monotonic()
         yield piece
 
 
-def rest_is_read(body: Any, sock: Any) -> bool:
-    """Read and discard what is left of a request's body after the answer.
+def discard_rest(body: Any, sock: Any) -> bool:
+    """Read and discard what is left of a request's body after the answer, and return whether the connection can go on.
+
+    It cannot if it is closed, or if nobody knows where the next request begins: the rest is malformed, or beyond the
+    limits for what is discarded.
 
     :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
-    :return: False if the connection has to end: it is closed, or nobody knows where the next request begins, since the
-        rest is malformed, too long or too slow. A rest that is too long or too slow is cut off.
     """
     if sock.fileno() < 0:  # gunicorn closes a connection whose answer fails halfway
         return False
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
     is_read = _discards(body.read, sock)
-    if body.failed:
+    if body.failed:  # the client may still be sending
         end_after_answer(sock)
     return is_read and not body.failed
 

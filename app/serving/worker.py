@@ -23,7 +23,7 @@ from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.http.malformed import refusal
-from app.serving.turns import end_after_answer, in_turns, is_readable, let_others_go, rest_is_read
+from app.serving.turns import discard_rest, end_after_answer, in_turns, is_readable, let_others_go
 from app.telemetry.metrics import metrics
 
 _HEADERS_AT_MOST = 56 * 1024
@@ -45,7 +45,8 @@ class BoundedRequest(Request):
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
         """Parse header lines. gunicorn does not count the lines that it drops, although it parses them."""
-        if len(data) > _HEADERS_AT_MOST or data.count(b"\r\n") >= self.limit_request_fields:
+        lines = data.count(b"\r\n") + 1  # no line end follows the last line
+        if len(data) > _HEADERS_AT_MOST or lines > self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
         return super().parse_headers(data, from_trailer)
 
@@ -103,11 +104,12 @@ class Worker(GeventWorker):
             # gunicorn knows Connection only as one line with one option.
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
-        if isinstance(req.body.reader, ChunkedReader):
-            req.body.reader.parser = in_turns(req.body.reader.parser, sock)
+        reader = req.body.reader
+        if isinstance(reader, ChunkedReader) and reader.parser is not None:
+            reader.parser = in_turns(reader.parser, sock)
         self._busy.add(sock)
         try:
-            if not self._goes_on(listener_name, req, sock, addr):
+            if not self._answer(listener_name, req, sock, addr):
                 raise StopIteration
         except (TimeoutError, GreenletExit):  # the client does not read its answer, or the time of a stop is over
             raise StopIteration from None
@@ -115,14 +117,14 @@ class Worker(GeventWorker):
             self._busy.discard(sock)
         return True
 
-    def _goes_on(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, and return whether its connection goes on."""
+    def _answer(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
+        """Answer a request, and return whether its connection can have another one."""
         is_last = False
         try:
-            AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would go on after a kill
+            AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would catch GreenletExit
         except StopIteration:
             is_last = True
-        if not rest_is_read(req.body, sock):
+        if not discard_rest(req.body, sock):
             return False
         if is_last:
             end_after_answer(sock)

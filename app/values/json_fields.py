@@ -105,6 +105,7 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
+    # -INT64_MIN is 2**63. INT64_MAX cannot be compared, because the nearest double is 2**63, too.
     is_integer = number.is_integer() and INT64_MIN <= number < -INT64_MIN and not is_negative_zero(number)
     return int(number) if is_integer else number
 

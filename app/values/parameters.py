@@ -116,7 +116,8 @@ class Parameter(fields.Field[Any]):
     :param schema: the JSON Schema of one value, for the OpenAPI document.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param form: how several values or members are sent, for clients that write ``name[...]``.
+    :param how_sent: the end of the hint "'name' is ..." for a client that writes ``name[...]``; by default, that a
+        repeatable parameter is repeated.
     """
 
     def __init__(
@@ -128,14 +129,14 @@ class Parameter(fields.Field[Any]):
         meaning: str = "",
         example: Any = None,
         data_key: str | None = None,
-        form: str = "",
+        how_sent: str = "",
     ) -> None:
         super().__init__(data_key=data_key)
         self.read = read
         self.repeatable = repeatable
         self.meaning = meaning
         self.example = example
-        self.form = form or ("repeated for several values" if repeatable else "")
+        self.how_sent = how_sent or ("repeated for several values" if repeatable else "")
         self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
@@ -183,16 +184,18 @@ class ParameterFamily(Parameter):
         return self._pattern.fullmatch(name) is not None
 
     def name_like(self, name: str) -> str | None:
-        """A name that matches the pattern and is similar to another name: ``var.ids`` for ``var_ids``, ``varids`` and
-        ``var[ids][0]``; None if there is none."""
+        """A name that matches the pattern, for a name that does not: ``var.ids`` for ``var_ids``, ``varids`` and
+        ``var[ids][0]``, ``text.en-US`` for ``text_en_us``. If only the prefix is similar, it is the name of the
+        example; None if the prefix is not similar either, or nothing follows it."""
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
         if not others and first.startswith(prefix):
             first, others = prefix, [first.removeprefix(prefix)]
-        if not did_you_mean(first, [prefix]) or not "".join(others):
-            return None
         rest = "".join(others)
+        is_similar = bool(did_you_mean(first, [prefix]))
+        if not is_similar or not rest:
+            return None
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
         candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
         return next((each for each in candidates if self.has(each)), None)
@@ -228,16 +231,18 @@ class QuerySchema(Schema):
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
         known, families = self._known
-        base = name[:100].partition("[")[0]
+        name = name[:100]
+        base = name.partition("[")[0]
         field = known.get(base)
         if base != name and field is not None and base not in families:  # as some libraries write objects and arrays
-            hint = f" '{base}' is {field.form}." if field.form else did_you_mean(base, [base])
+            hint = f" '{base}' is {field.how_sent}." if field.how_sent else did_you_mean(base, [base])
         else:
-            of_families = {each: families[each].name_like(name[:100]) for each in families}
+            of_families = {each: families[each].name_like(name) for each in families}
             hint = did_you_mean(name, filter(None, [of_families.get(each, each) for each in known]))
-            if "[" in name and any(each and f"'{each}'" in hint for each in of_families.values()):
+            suggests_family = any(each and f"'{each}'" in hint for each in of_families.values())
+            if "[" in name and suggests_family:
                 hint += " It is repeated for several values."
-        return errors.parameter_fault(name[:100], f"Unknown parameter.{hint}")
+        return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.

@@ -109,7 +109,7 @@ def calls(connection: Connection) -> list[str]:
 
 
 def tables_of_projects(connection: Connection) -> list[str]:
-    return [table for table in distribute.DISTRIBUTED if table in distribute.service_tables(connection)]
+    return [table for table in distribute.DISTRIBUTED if table in distribute.tables_of_schema(connection)]
 
 
 def test_every_table_is_placed_once(url: str, citus: Connection) -> None:
@@ -204,7 +204,7 @@ def test_a_table_that_is_distributed_in_another_way_is_refused(
 
 def test_every_table_is_in_one_of_the_lists(citus: Connection) -> None:
     """Whoever adds a table has to decide how it is distributed."""
-    tables = distribute.service_tables(citus)
+    tables = distribute.tables_of_schema(citus)
     listed = (*distribute.DISTRIBUTED, *distribute.REFERENCE)
     assert len(listed) == len(set(listed))
     assert tables <= set(listed)

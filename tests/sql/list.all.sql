@@ -21,12 +21,14 @@ FROM page r
 UNION ALL
 SELECT
     (
-        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+        SELECT ',"total":'
+            || least(t.number, 10000)
+            || CASE WHEN t.number > 10000 THEN ',"totalCapped":true' ELSE '' END
         FROM (
             SELECT coalesce(
                 (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
                 (SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r)
             )
-        ) t (found)
+        ) t (number)
     ),
     ''

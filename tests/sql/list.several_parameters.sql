@@ -7,7 +7,7 @@ WITH
             AND r.object @? (SELECT %(where_1)s::jsonpath)
         LIMIT 10000 + 1
     ),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
+    counted AS MATERIALIZED (SELECT count(*) AS number FROM found),
     page AS MATERIALIZED (
         SELECT r.*
         FROM (
@@ -16,7 +16,7 @@ WITH
                 (
                     SELECT r.*
                     FROM found r
-                    WHERE (SELECT found FROM counted) <= 10000
+                    WHERE (SELECT number FROM counted) <= 10000
                     ORDER BY r.id ASC
                     LIMIT (SELECT %(limit)s::bigint)
                     OFFSET (SELECT %(offset)s::bigint)
@@ -25,7 +25,7 @@ WITH
                 (
                     SELECT r.id
                     FROM resource r
-                    WHERE (SELECT found FROM counted) > 10000
+                    WHERE (SELECT number FROM counted) > 10000
                         AND r.project_key = %(project_key)s
                         AND CASE WHEN r.object @> (SELECT %(where_0)s::jsonb) THEN true ELSE false END
                         AND CASE WHEN r.object @? (SELECT %(where_1)s::jsonpath) THEN true ELSE false END
@@ -51,7 +51,9 @@ FROM page r
 UNION ALL
 SELECT
     (
-        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT found FROM counted) t (found)
+        SELECT ',"total":'
+            || least(t.number, 10000)
+            || CASE WHEN t.number > 10000 THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT number FROM counted) t (number)
     ),
     ''

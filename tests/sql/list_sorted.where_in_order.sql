@@ -24,7 +24,9 @@ FROM page r
 UNION ALL
 SELECT
     (
-        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
+        SELECT ',"total":'
+            || least(t.number, 10000)
+            || CASE WHEN t.number > 10000 THEN ',"totalCapped":true' ELSE '' END
         FROM (
             SELECT count(*)
             FROM (
@@ -34,6 +36,6 @@ SELECT
                 ORDER BY r.created_at DESC
                 LIMIT (SELECT 10000 + 1)
             ) r
-        ) t (found)
+        ) t (number)
     ),
     ''

@@ -5,7 +5,7 @@ WITH
         WHERE r.project_key = %(project_key)s AND r.words @@ (SELECT %(tsquery)s::tsquery)
         LIMIT 10000 + 1
     ),
-    counted AS MATERIALIZED (SELECT count(*) AS found FROM found),
+    counted AS MATERIALIZED (SELECT count(*) AS number FROM found),
     page AS MATERIALIZED (
         SELECT r.*
         FROM (
@@ -14,7 +14,7 @@ WITH
                 (
                     SELECT r.*
                     FROM found r
-                    WHERE (SELECT found FROM counted) <= 10000
+                    WHERE (SELECT number FROM counted) <= 10000
                     ORDER BY r.sort_0 DESC, r.id ASC
                     LIMIT (SELECT %(limit)s::bigint)
                     OFFSET (SELECT %(offset)s::bigint)
@@ -23,7 +23,7 @@ WITH
                 (
                     SELECT r.id, ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) AS sort_0
                     FROM resource r
-                    WHERE (SELECT found FROM counted) > 10000
+                    WHERE (SELECT number FROM counted) > 10000
                         AND r.project_key = %(project_key)s
                         AND r.words @@ (SELECT %(tsquery)s::tsquery)
                     ORDER BY ts_rank(r.words, (SELECT %(tsquery)s::tsquery)) DESC, r.id ASC
@@ -51,7 +51,9 @@ FROM page r
 UNION ALL
 SELECT
     (
-        SELECT ',"total":' || least(t.found, 10000) || CASE WHEN t.found > 10000 THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT found FROM counted) t (found)
+        SELECT ',"total":'
+            || least(t.number, 10000)
+            || CASE WHEN t.number > 10000 THEN ',"totalCapped":true' ELSE '' END
+        FROM (SELECT number FROM counted) t (number)
     ),
     ''

@@ -18,4 +18,4 @@ def when_ready(server: Any) -> None:
         connection.execute("INSERT INTO kept VALUES (%s) ON CONFLICT DO NOTHING", (os.getppid(),))
     sys.stdout.write(f"ready {url}\n")
     sys.stdout.flush()
-    gunicorn_settings.begin_to_serve(server)
+    gunicorn_settings.prepare_to_fork(server)

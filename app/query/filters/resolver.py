@@ -155,7 +155,7 @@ class _Resolver:
         """Resolve a filter; None if its path is unknown."""
         path, expression = parsed.path, parsed.expression
         terms = 1 if isinstance(expression, Presence) else len(expression.items)
-        self.faults.count(terms)
+        self.faults.count_terms(terms)
         target = _PATHS.get(path.text)
         if target is None:
             self._fault(unknown_field(path.text, _candidates(path.text)), path.position)
@@ -210,7 +210,7 @@ class _Resolver:
         For faults of its values and bounds it returns a facet nevertheless, which is never compiled.
         """
         path = parsed.path
-        self.faults.count(0 if parsed.expression is None else len(parsed.expression.items))
+        self.faults.count_terms(0 if parsed.expression is None else len(parsed.expression.items))
         target = _PATHS.get(path.text)
         if target is None:
             hint = similar_or_all(path.text, _candidates(path.text))

@@ -19,7 +19,7 @@ from app.query import kinds
 from app.query.fields import BEGINNING_LENGTH, CONTAINS, DOCUMENT, FOUND_BY, Field, Index, Projection
 from app.query.kinds import Value
 from app.query.predicate.conditions import AllOf, AnyOf, Condition, Contains, HasElement, Holds
-from app.query.predicate.operators import Arity, ArraySearch
+from app.query.predicate.operators import OPERATORS, Arity, ArraySearch
 from app.query.sql_text import numbered, placeholder
 from app.values.strict_json import encode
 
@@ -95,8 +95,8 @@ def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
     return has_index and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
-def _asks_for_values(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition says that an array of scalars has a value, or at least one of several values."""
+def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
+    """Whether a condition says that an array of scalars contains a given value, or at least one of several."""
     return (
         isinstance(condition, Holds)
         and condition.field.is_array
@@ -136,8 +136,9 @@ class _Compiler:
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
     def conjunct(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition that has to hold, with the stretch of its resources."""
-        parameter = placeholder(numbered(self.prefix, len(self.parameters)))  # of its first value
+        """Compile a condition that has to hold, with its stretch if the order of an index serves it."""
+        # The name that _term gives to the parameter of the first value. The stretch uses the parameter again.
+        parameter = placeholder(numbered(self.prefix, len(self.parameters)))
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
             return replace(term, stretch=self._stretch(condition, parameter))
@@ -146,11 +147,11 @@ class _Compiler:
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
         """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
         of, template = atom.field, atom.operator.scalar
-        if Index.VALUES in atom.operator.indexed:
+        if atom.operator is OPERATORS["="]:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # as in _id
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
@@ -179,13 +180,15 @@ class _Compiler:
         Conditions on values of arrays of scalars become one jsonpath, so that one search of the index serves all of
         them.
         """
-        of_arrays = [inner for inner in conditions if _asks_for_values(inner)]
+        of_arrays = [inner for inner in conditions if _contains_any_value(inner)]
         terms: list[ClauseTerm] = []
         if len(of_arrays) > 1:
-            tests = [_any_of("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays]
+            tests = [
+                _any_value_test("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays
+            ]
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
-            terms.append(ClauseTerm(found, by_gin=True, finds_few=True))
-            conditions = [inner for inner in conditions if not _asks_for_values(inner)]
+            terms.append(ClauseTerm(found, by_gin=True, finds_few=True))  # the GIN index has the values of all arrays
+            conditions = [inner for inner in conditions if not _contains_any_value(inner)]
         terms += [self._term(inner) for inner in conditions]
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
@@ -230,11 +233,12 @@ class _Compiler:
 
     def _id(self, atom: Holds) -> LiteralString:
         """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
-        texts do."""
+        texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop it."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if Index.VALUES in atom.operator.indexed and not ids:
-            return "false"  # a text that is no UUID in lower case equals no id
+        is_equality = Index.VALUES in atom.operator.indexed
+        if is_equality and not ids:
+            return "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, column, ids, "uuid")
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
@@ -245,11 +249,11 @@ class _Compiler:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:
-                return self._found_by(f"$.{name}[*] ? ({_any_of('@ == {value}', '@', values)})")
+                return self._found_by(f"$.{name}[*] ? ({_any_value_test('@ == {value}', '@', values)})")
             case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:
                 return self._contains(_document(name, values))
             case ArraySearch.HAS_ITEM:
-                return self._exists(f"$.{name}[*] ? ({_any_of(atom.operator.member, '@', values)})")
+                return self._exists(f"$.{name}[*] ? ({_any_value_test(atom.operator.member, '@', values)})")
             case template:
                 operand = self._operand(atom, atom.field.kind.cast, values)
                 return template.format(field=atom.field.column.for_projection(self.projection), value=operand)
@@ -273,6 +277,8 @@ class _Compiler:
         return ClauseTerm(text, by_gin=True, finds_few=finds_few)
 
     def _element_test(self, condition: Condition) -> "_ElementTest":
+        """The test of one element. A condition on an array of scalars is about the element itself, and any other about
+        a member of the element."""
         match condition:
             case AllOf(conditions):
                 tests = [self._element_test(inner) for inner in conditions]
@@ -281,11 +287,11 @@ class _Compiler:
                 tests = [self._element_test(inner) for inner in conditions]
                 return " || ".join([f"({test})" for test, _ in tests]), all(finds_few for _, finds_few in tests)
             case Holds(of, operator, values, negated):
-                test = _any_of(operator.member, "@" if of.is_array else f"@.{of.name}", values)
+                test = _any_value_test(operator.member, "@" if of.is_array else f"@.{of.name}", values)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
                 return f"!({test})" if negated else test, finds_few
             case _:
-                raise AssertionError("elements have no arrays")
+                raise AssertionError("elements contain no elements")
 
     def _exists(self, path: str) -> LiteralString:
         """The SQL condition that a jsonpath finds something, in a form that no index serves.
@@ -346,6 +352,6 @@ _ElementTest = tuple[str, bool]
 it, by values that they must have."""
 
 
-def _any_of(member: str, it: str, values: Sequence[Value]) -> str:
+def _any_value_test(member: str, it: str, values: Sequence[Value]) -> str:
     """The jsonpath ``test or test ...``, one test of an element for each value, or one test if there are no values."""
     return " || ".join([member.format(it=it, value=_json(value)) for value in values]) or member.format(it=it)

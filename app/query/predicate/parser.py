@@ -89,6 +89,8 @@ def parse(text: str) -> Parsed:
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
+        """Make the tree of a rule without a method here, as Lark's transformers do. Rules such as ``is_not_defined``
+        have the tokens of operators as names, with underscores for blanks."""
         token = data.replace("_", " ")
         if token in OPERATORS or token in NEGATIONS:
             name, *operands = children

@@ -77,7 +77,7 @@ class _Resolver:
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
         # Each value of a list is a term, and a comparison without values too.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
-        self.faults.count(max(1, sum(counts)))
+        self.faults.count_terms(max(1, sum(counts)))
         row = self._field(atom.name, known)
         if row is None:
             for operand in atom.operands:
@@ -111,7 +111,7 @@ class _Resolver:
         found: list[Value] = []
         for operand in atom.operands:
             if isinstance(operand, Variable):
-                found += self._values_of(operand, row, operator)
+                found += self._values_of_variable(operand, row, operator)
                 continue
             value = row.kind.value_of(operand.value)
             if value is None:
@@ -120,7 +120,7 @@ class _Resolver:
                 found.append(value)
         return tuple(found)
 
-    def _values_of(self, variable: Variable, row: Field, operator: Operator) -> list[Value]:
+    def _values_of_variable(self, variable: Variable, row: Field, operator: Operator) -> list[Value]:
         name, texts = variable.name, self.variables.get(variable.name, ())
         found: list[Value] = []
         if not texts:
@@ -132,9 +132,11 @@ class _Resolver:
             for text in texts:
                 value = row.kind.read(text)
                 if value is None:
-                    takes, what = row.takes.replace(" in double quotes", ""), f"the value of the variable '{name}'"
-                    refused = f"The field '{row.name}' takes {takes}, not {shown(text)}, {what}.{plus_hint(text)}"
-                    self._fault(refused, variable.position)
+                    takes = row.takes.replace(" in double quotes", "")  # unlike a literal, a variable has no quotes
+                    what = f"{shown(text)}, the value of the variable '{name}'"
+                    self._fault(
+                        f"The field '{row.name}' takes {takes}, not {what}.{plus_hint(text)}", variable.position
+                    )
                 else:
                     found.append(value)
         return found

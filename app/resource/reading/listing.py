@@ -29,7 +29,7 @@ from app.resource.resource_json import concatenated, member
 
 _COUNTED_AT_MOST = literal(TOTAL_AT_MOST)
 """The most matches that are counted, as a literal and not as a parameter: if the planner does not know the value of a
-LIMIT, it expects a tenth of the rows to be read, and then prefers a scan to every index.
+LIMIT, it prefers what returns its first rows soonest, and without ORDER BY this is a scan of the table.
 """
 
 
@@ -214,8 +214,8 @@ class _Found(NamedTuple):
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
 
-    The LIMIT of the count is opaque to the planner. So the planner expects few rows to be counted, and walks the index
-    instead of making a bitmap of the whole stretch.
+    The subquery hides the LIMIT of the count from the planner. Then the planner prefers what returns its first rows
+    soonest: with this ORDER BY it walks the index of the order, instead of making a bitmap of the whole stretch.
     """
     counted: LiteralString = (
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
@@ -230,22 +230,22 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
-        "counted AS MATERIALIZED (SELECT count(*) AS found FROM found)",
+        "counted AS MATERIALIZED (SELECT count(*) AS number FROM found)",
     )
-    if_more_than_counted = f"(SELECT found FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
+    if_more_than_counted = f"(SELECT number FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
     page = f"""
-        (SELECT r.* FROM found r WHERE (SELECT found FROM counted) <= {_COUNTED_AT_MOST}
+        (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
             ORDER BY {_order_of_columns(terms)} {_CUT})
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
-    # The LIMIT makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a
-    # page of 500 to be as large as the project, and reads the whole project.
     sorted_by: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
+    # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a page
+    # of 500 to be as large as the project, and reads the whole project.
     rows = f"""
         SELECT r.*{sorted_by}
         FROM ({page}) w
             CROSS JOIN LATERAL (
                 SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
-    return _Found(queries, rows, "SELECT found FROM counted")
+    return _Found(queries, rows, "SELECT number FROM counted")
 
 
 _ALL: LiteralString = f"""
@@ -259,14 +259,14 @@ resources are counted."""
 
 def _total(count: LiteralString) -> LiteralString:
     """The SQL of the members ``total`` and ``totalCapped``."""
-    return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (found))"
+    return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (number))"
 
 
 _CAPPED = member("totalCapped", "'true'")
 
 _TOTAL_MEMBERS = concatenated(
-    member("total", f"least(t.found, {_COUNTED_AT_MOST})"),
-    f"CASE WHEN t.found > {_COUNTED_AT_MOST} THEN {_CAPPED} ELSE '' END",
+    member("total", f"least(t.number, {_COUNTED_AT_MOST})"),
+    f"CASE WHEN t.number > {_COUNTED_AT_MOST} THEN {_CAPPED} ELSE '' END",
 )
 
 

@@ -27,13 +27,17 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 def remove_unused_words(connection: Connection, project_key: str) -> int:
     """Remove the words that no resource has from the dictionary, and return the number of removed words.
 
-    A write that is not committed yet may need a removed word. A search finds its resource only after
-    :func:`add_words_of_all`, called when all writes that began before the removal have ended.
+    A write that is not committed yet may need a removed word, without which a search misses the resource. So the caller
+    has to wait until all writes that began before the removal have ended, and then call :func:`add_words_of_all`.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 
 
 def _words_of_resources(which: LiteralString) -> LiteralString:
+    """The query of the words of a project's resources, in both projections.
+
+    :param which: a further condition on the resource ``r``, which begins with AND; empty for all resources.
+    """
     return f"""
     SELECT r.project_key, w.word FROM resource r, unnest({WORDS.current}) w (word)
     WHERE r.project_key = %(project_key)s {which}

@@ -65,6 +65,7 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
     where, projection = counted
     if not path.field.counted_as:
         return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
+    # The values of an array of scalars are distinct already.
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
     values: LiteralString = f"{select} {_values(path, projection)} AS value"
     return f"SELECT e.value FROM resource r LEFT JOIN LATERAL ({values}) e ON true WHERE {where}"
@@ -198,7 +199,9 @@ def _ranges(
         _STATISTICS.format(total="l.total", least="l.least", most="l.most", values="l.values"),
         "'}'",
     )
-    listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM counted l)", "']'")
+    listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
+    # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from that
+    # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part.
     return f"""
         WITH range AS (
             SELECT g.named, g.number,
@@ -215,7 +218,7 @@ def _ranges(
             ) v
             WHERE v.part IS NOT NULL
             GROUP BY v.part, v.next
-        ), counted AS (
+        ), summed AS (
             SELECT r.number, r.named,
                 coalesce(sum(p.values) FILTER (WHERE p.next IS NULL OR p.next > r.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,

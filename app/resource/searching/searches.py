@@ -28,7 +28,7 @@ def page_of_search(project_key: str, query: Search, texts: Expansion | None = No
     if texts is not None:
         shared_with_facets.append(_matching(texts.tsquery, query.projection))
     parameters: Parameters = {"project_key": project_key}  # terms and facets add theirs
-    terms = _terms(query, texts, parameters)
+    terms = _order(query, texts, parameters)
     facets, facet_queries = _facets(query, shared_with_facets, parameters)
     return Page(
         Selected([*shared_with_facets, *_clauses("filter", query.filters, query.projection)]),
@@ -60,7 +60,7 @@ def _matching(tsquery: str | None, projection: Projection) -> Clause:
 _TSQUERY = hidden_from_planner(placeholder("tsquery"), "tsquery")
 
 
-def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tuple[Term, ...]:
+def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tuple[Term, ...]:
     """The terms of the order: ``sort``, else relevance if the search has texts; then the id.
 
     For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
@@ -75,12 +75,13 @@ def _terms(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
     for number, (exact, stemmed, _) in enumerate(texts.ranked):
+        # A resource with the word as it is written also has its stem, and so gets both points.
         for name, tsquery in zip(names, (exact, stemmed), strict=True):
             if tsquery is not None:
                 parameter = numbered(name, number)
                 parameters[parameter] = tsquery
                 points.append(f"({words} @@ {hidden_from_planner(placeholder(parameter), 'tsquery')})::integer")
-    rank: LiteralString = f"ts_rank({words}, {_TSQUERY})"
+    rank: LiteralString = f"ts_rank({words}, {_TSQUERY})"  # _matching adds the parameter
     by_points = [Term(" + ".join(points), descending=True)] if points else []
     return (*by_points, Term(rank, descending=True), BY_ID)
 

@@ -131,8 +131,8 @@ def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoun
     """Find the youngest resource of a client without a key, then lock it by a second statement.
 
     One statement would not suffice. While it waits for the lock, another write may delete the resource or give it a
-    key. READ COMMITTED does not search again for the youngest resource after the wait, so it would miss resources that
-    were created meanwhile.
+    key. READ COMMITTED does not search again after the wait, so the statement would find nothing, although the client
+    may have other resources without a key.
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """

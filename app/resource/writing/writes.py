@@ -112,7 +112,7 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
     """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
     :param staged: whether only the staged projection changes.
-    :param merges: whether the fields that the body does not have stay.
+    :param merges: whether the fields of ObjectType that the body does not have stay. someProperty and key always do.
     """
 
     def changed(content: Content) -> Content:

@@ -404,12 +404,15 @@ def test_a_hundred_that_wait_hold_no_database_connection_and_more_are_refused(
     assert wait_for(lambda: throwaway.order("POST", "/requests/expect", {"method": "PUT"}).status == 409)
 
 
-@pytest.mark.parametrize(("connection", "length"), [("stall", 0), ("truncate", BODY_BYTES_KEPT)])
-def test_a_long_answer_that_is_cut_is_kept_in_part(connection: str, length: int) -> None:
+CUT = [("stall", "GET", 0), ("truncate", "GET", BODY_BYTES_KEPT), ("truncate", "HEAD", 0)]
+
+
+@pytest.mark.parametrize(("connection", "method", "length"), CUT)
+def test_a_long_answer_that_is_cut_is_kept_in_part(connection: str, method: str, length: int) -> None:
     rule = Rule(0, {"connection": connection})
     answer = with_failing_connection(Response(b"x" * 1_000_000), rule, None, lambda _: None)
     assert answer.headers["Content-Length"] == "1000000"
-    sent = iter(answer.get_app_iter({}))
+    sent = iter(answer.get_app_iter({"REQUEST_METHOD": method}))
     received = [next(sent)]
     with pytest.raises(BrokenPipeError):
         received.append(next(sent))

@@ -129,18 +129,20 @@ class OrderedAnswer(Response):
 
     :param answer: the answer that would be sent otherwise.
     :param send: yields the parts of the body that are sent, and raises an error to end the connection. Its argument is
-        the first half of the body.
+        the first half of the body; for HEAD it is empty.
     """
 
     def __init__(self, answer: Response, send: Callable[[bytes], Iterable[bytes]]) -> None:
         body = answer.get_data()
         super().__init__(b"", answer.status, answer.headers)
         self.headers["Content-Length"] = str(len(body))
-        self._parts = iter(send(body[: min(len(body) // 2, BODY_BYTES_KEPT)]))
+        self._half = body[: min(len(body) // 2, BODY_BYTES_KEPT)]
+        self._send = send
 
-    def get_app_iter(self, environ: Any) -> Any:  # noqa: ARG002 -- werkzeug's signature
-        """The parts of the body, even for HEAD and for a status without a body."""
-        return ClosingIterator(self._parts, self.close)
+    def get_app_iter(self, environ: Any) -> Any:
+        """The parts that are sent. They end the connection even for HEAD and for a status without a body."""
+        half = b"" if environ["REQUEST_METHOD"] == "HEAD" else self._half
+        return ClosingIterator(iter(self._send(half)), self.close)
 
 
 def with_failing_connection(answer: Response, rule: Rule, client: Any, wait: Callable[[float], object]) -> Response:
