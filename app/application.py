@@ -12,7 +12,7 @@ from app.config import Settings
 from app.database.connection import check_database_url
 from app.database.pool import Database
 from app.database.readiness import Readiness
-from app.extension import package_of, settled
+from app.extension import adapted_to_extension, package_of
 from app.http import request_log
 from app.http.answers import complete_headers
 from app.http.cors import cors_hooks
@@ -37,7 +37,7 @@ class _NoSessions(SessionInterface):
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Make the WSGI application; see :func:`app.create_app`."""
-    settings = settled(settings or Settings.from_environment())
+    settings = adapted_to_extension(settings or Settings.from_environment())
     url = check_database_url(settings)
     configure_logging(settings)
 
@@ -50,7 +50,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     database = Database(url, settings)
     package = package_of(settings)
     extension = package.extension(settings, database)
-    database.around_writes = extension.writing
+    database.around_writes = extension.writing  # only now, because the extension is made with the database
     clocks = extension.clocks or REAL_CLOCKS
     authorization_server = AuthorizationServer(database, clocks)
     app.extensions |= {

@@ -26,9 +26,10 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """Make the id of a new resource, a UUIDv7: new rows then go to the end of the primary key's index.
+        """Make the id of a new resource, a UUIDv7: new rows then go to the end of the project's part of the primary
+        key's index.
 
-        :param connection: the connection that will write the resource.
+        :param connection: the connection that will write the resource, for a source that is stored in the database.
         """
         ...
 

@@ -164,12 +164,12 @@ def date_times(record: ComplexRecord) -> dict[str, str]:
     moment = record.last_modified_at or record.created_at
     if moment is None:
         raise errors.ApiError([errors.shape_fault(f"lastModifiedAt: {MISSING}")])
-    milliseconds = timestamps.text_of(moment)
+    with_milliseconds = timestamps.text_of(moment)
     return {
         "dateOnlyExample": moment.date().isoformat(),
         "timeOnlyExample": moment.time().isoformat(timespec="seconds"),
         "dateTimeOnlyExample": moment.replace(tzinfo=None).isoformat(timespec="seconds"),
-        "dateTimeExample": milliseconds,
-        "dateTimeExampleDefaultFormat": milliseconds,
+        "dateTimeExample": with_milliseconds,
+        "dateTimeExampleDefaultFormat": with_milliseconds,
         "dateTimeExampleRfc": format_datetime(moment, usegmt=True),
     }

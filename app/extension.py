@@ -98,7 +98,7 @@ class ExtensionPackage:
     page_when_off: str = ""
     """The path of the extension's page, where browsers find that card while the extension is switched off."""
 
-    def settled(self, settings: Settings) -> Settings:
+    def adapted(self, settings: Settings) -> Settings:
         """Return the settings as the extension needs them.
 
         :raises InvalidSetting: for settings with which the extension cannot work.
@@ -157,9 +157,9 @@ def package_of(settings: Settings) -> ExtensionPackage:
     return package
 
 
-def settled(settings: Settings) -> Settings:
-    """Return the settings as the installed extension needs them.
+def adapted_to_extension(settings: Settings) -> Settings:
+    """Return the settings with the changes that the extension demands if they switch it on.
 
     :raises InvalidSetting: for settings with which the extension cannot work, and where :func:`package_of` raises it.
     """
-    return package_of(settings).settled(settings)
+    return package_of(settings).adapted(settings)

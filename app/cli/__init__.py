@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from app.config import InvalidSetting, Settings
-from app.extension import cannot_be_loaded, installed_package, settled
+from app.extension import adapted_to_extension, cannot_be_loaded, installed_package
 
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
@@ -79,10 +79,10 @@ def _imported(name: str, module: str) -> click.Command:
 @click.pass_context
 def main(context: click.Context) -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
-    if context.invoked_subcommand not in ("serve", *_COMMANDS):  # these are commands of an extension
-        return
+    if context.invoked_subcommand not in ("serve", *_COMMANDS):
+        return  # commands of an extension do not need the settings of a service
     try:
-        context.obj = settled(Settings.from_environment())
+        context.obj = adapted_to_extension(Settings.from_environment())
     except InvalidSetting as error:
         click.echo(f"error: {error}", err=True)  # the same text as if gunicorn is started directly
         context.exit(1)

@@ -64,7 +64,7 @@ def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
         for project_key, resources in all_projects.projects(connection):
-            numbers = bulk_store.weight(connection, project_key) if sizes else (resources,)
+            numbers = bulk_store.count_and_bytes(connection, project_key) if sizes else (resources,)
             click.echo("\t".join(map(str, (project_key, *numbers))))
 
 

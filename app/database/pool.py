@@ -122,11 +122,12 @@ class Database:
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
-                # A busy server or machine may take long to open a connection.
+                # No attempt has failed since the last that succeeded, so one is under way. A busy server or machine may
+                # take long.
                 is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
                 if monotonic() < deadline and (others_work or is_opening):
                     continue
-                if others_work:
+                if others_work:  # the server allows fewer connections than the pool may have
                     raise failures.project_busy() from None
                 self.is_away = True
                 self.admission.send_away()

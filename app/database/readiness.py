@@ -76,7 +76,7 @@ class Readiness:
             else:
                 fault = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
             found = Health(fault)
-        for name in ("pool", "database", "migrations"):
+        for name in ("database", "pool", "migrations"):  # in the order of _check_database
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:
                 break  # the checks after this one were not made

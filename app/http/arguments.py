@@ -117,7 +117,10 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
 
 def _load_query_and_form(schema: QuerySchema) -> Any:
-    """Load the parameters of the query string and the fields of the form together. A name may occur in both."""
+    """Load the parameters of the query string and the fields of the form together.
+
+    The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
+    """
     query, faults = _query_parameters()
     fields, of_form = read_form(request)
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
@@ -128,7 +131,8 @@ def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
     query = request.query_string
     if len(query) > _LARGE_QUERY_BYTES:
         wait_for_turn()
-    # "&" and "=" are never part of another character in UTF-8, so the whole query is UTF-8 if all names and values are.
+    # "&" and "=" are never part of another character in UTF-8, so if the whole query is UTF-8, all names and values
+    # are.
     if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
         pairs, faults = decoded_pairs(query)
         return MultiDict(pairs), faults

@@ -29,7 +29,8 @@ class RawPath:
 
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
-    class decodes the path again, without ``%2F`` and ``%25``, which the path converters decode. If a path begins with
+    class decodes the path again, without ``%2F``, and without ``%25``, which may begin an encoded ``%2F``; the path
+    converters decode both. If a path begins with
     two slashes, the second becomes ``%2F``, so that no route matches the path. If the target is a whole URL, its host
     replaces the Host header. The header Upgrade is ignored (RFC 9110, section 7.8).
     """
@@ -47,7 +48,7 @@ class RawPath:
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path)).decode("latin-1")
-            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
+            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))  # a prefix that the server has
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
             environ[_REPLACED_PATH] = environ["PATH_INFO"]

@@ -84,8 +84,10 @@ def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: Base
     metrics.count_request("(other)", UNPARSED, error.status)
     metrics.refusals.labels(error.faults[0].code).inc()
     fields = {"status": error.status, "reason": str(error), "address": address, "correlation_id": correlation_id}
-    level = logging.INFO if cause is None else logging.ERROR
-    _log.log(level, "refused what is no request", exc_info=cause, extra={"fields": fields})
+    if cause is None:
+        _log.info("refused what is no request", extra={"fields": fields})
+    else:
+        _log.error("a request failed outside of the application", exc_info=cause, extra={"fields": fields})
 
 
 def start(request: Request) -> None:

@@ -117,7 +117,7 @@ def grant_token(
 
 
 def _made(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, Any]]:
-    """A new token, and the part of its row that does not depend on its client."""
+    """A new token, and its row without the id of the client and the scopes."""
     token = secrets.token_urlsafe(32)
     issued_at = int(clock_and_ids.time())
     expires_at = issued_at + lifetime_s

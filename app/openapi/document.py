@@ -164,7 +164,7 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     """
     body: Document | None = generated.get("requestBody")
     query: list[Document] = generated.get("parameters", [])
-    if body is not None and FORM in body["content"]:
+    if body is not None and FORM in body["content"]:  # only 4.14 has a form that a schema loads
         fields = {field.data_key or name: field for name, field in SearchFormSchema().fields.items()}
         query = [_query_parameter(name, field) for name, field in fields.items()]
         exploded = [name for name, field in fields.items() if cast("Parameter", field).repeatable]
@@ -251,7 +251,7 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: (
 
 
 def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
-    """The codes of all errors that a view can answer.
+    """The codes of all errors that a view can answer, without 405; :func:`document` says why.
 
     :param declared: the mark of the view.
     :param body: the description of the body that a marshmallow schema loads; None if no such schema loads one.
@@ -267,7 +267,7 @@ def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_pro
         if JSON in body["content"]:
             codes += ["InvalidJsonInput", "InvalidField"]
     elif declared.form is not None:
-        codes.append("ContentTooLarge")
+        codes += ["ContentTooLarge", "UnsupportedMediaType"]
     return list(dict.fromkeys(codes))
 
 

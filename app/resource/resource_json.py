@@ -154,11 +154,7 @@ def _client(column: LiteralString) -> LiteralString:
     scopes: LiteralString = """array_to_json(ARRAY(
         SELECT s.scope FROM unnest(c.scopes) WITH ORDINALITY s (scope, position)
         WHERE split_part(s.scope, ':', 2) = r.project_key ORDER BY s.position))"""
-    client = object_(
-        member("id", "to_json(c.id)"),
-        member("name", "to_json(c.name)"),
-        member("scopes", scopes),
-    )
+    client = object_(member("id", "to_json(c.id)"), member("name", "to_json(c.name)"), member("scopes", scopes))
     return f"coalesce((SELECT {member('obj', client)} FROM api_client c WHERE c.id = {column}), '')"
 
 

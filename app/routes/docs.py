@@ -75,10 +75,7 @@ def front() -> Response:
         error.headers["Vary"] = "Accept"
         raise error
     extension = frame.extension()
-    shown = {
-        "extension": extension.card or installed_package().card_when_off,
-        "document": "",
-    }
+    shown = {"extension": extension.card or installed_package().card_when_off, "document": ""}
     if extension.document is not None:
         link = f'<a href="{{root}}{extension.document.path}">OpenAPI document</a>'
         shown["document"] = f"<li>{link} of the {extension.document.title}</li>\n"

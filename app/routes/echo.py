@@ -46,8 +46,9 @@ class AllOptions(Endpoint):
     ) -> Response:
         """Echo path, query and body (4.9).
 
-        Stores nothing, and answers every value that arrived in the array of its type. `Prefer: code=201` chooses the
-        status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
+        Stores nothing, and answers the values that arrived, in arrays by their types; the record's two times only if
+        both are there. `Prefer: code=201` chooses the status. `Accept` chooses between JSON and a form, and JSON is the
+        answer unless the form is preferred.
         """
         arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
@@ -70,8 +71,9 @@ class DescriptionWithLinks(Endpoint):
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
-        Stores nothing, and answers every value that arrived in the array of its type. With `Prefer: code=202` the
-        answer is the body's `lastModifiedAt`, else its `createdAt`, in six formats.
+        Stores nothing, and answers the values that arrived, in arrays by their types; the record's two times only if
+        both are there. With `Prefer: code=202` the answer is the body's `lastModifiedAt`, else its `createdAt`, in six
+        formats.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))

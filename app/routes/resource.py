@@ -143,8 +143,8 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        `objectParameter` finds resources whose ObjectType contains the object, `where` those that a predicate holds
-        for, and each of the interface's other parameters those with the value in one of the arrays that it names. Every
+        `objectParameter` finds resources whose ObjectType contains the object, and `where` those that a predicate holds
+        for. The parameters that are described by names of arrays find those with the value in one of the arrays. Every
         result fulfils all conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`,
         `version` and the two times.
         """
@@ -293,9 +293,9 @@ class Item(Endpoint):
     ) -> Response:
         """Update a resource by actions (4.10).
 
-        The actions apply in their order, all or none, and together raise the version by one; actions that change
-        nothing leave it. If `version` is not the actual version, nothing changes, and the answer is 409 with the actual
-        version in `currentVersion`.
+        The actions apply in their order, all or none, and together raise the version by one; actions without effect
+        leave it, but `doSomeThing` always counts as a change. If `version` is not the actual version, nothing changes,
+        and the answer is 409 with the actual version in `currentVersion`.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return _resource_answer(representation_of(written.resource))
@@ -305,7 +305,7 @@ class Item(Endpoint):
         "deleteResourceById",
         Answer(200, "Resource", "the resource as it was", ("ETag",)),
         headers=CONDITIONS,
-        error_codes=("ResourceNotFound", *CONFLICTS),
+        error_codes=("ResourceNotFound", *CONFLICTS, "ContentTooLarge", "UnsupportedMediaType"),
     )
     @blueprint.loads("json", no_body)
     @blueprint.arguments(VersionSchema(), location="query")
@@ -361,7 +361,7 @@ class SearchByForm(Endpoint):
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 
-        Searches like 4.4, with the parameters in a form. A repeatable parameter may be in the query string too. Either
-        scope is enough for both projections.
+        Searches like 4.4, with the parameters in a form, in the query string, or, if repeatable, in both. Either scope
+        is enough for both projections.
         """
         return _found(project_key, query)

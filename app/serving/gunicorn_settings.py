@@ -17,12 +17,12 @@ from gevent import monkey
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
-from app.extension import settled  # noqa: E402 -- after the patch
+from app.extension import adapted_to_extension  # noqa: E402 -- after the patch
 from app.serving import stopping  # noqa: E402 -- after the patch
 from app.telemetry.shared_folder import memory_folder, share_between_processes  # noqa: E402 -- after the patch
 
 try:
-    settings = settled(Settings.from_environment())
+    settings = adapted_to_extension(Settings.from_environment())
 except InvalidSetting as invalid:
     # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
@@ -121,7 +121,9 @@ def on_starting(server: Any) -> None:
     """Check gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
     if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
         try:
-            settled(Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)}))
+            adapted_to_extension(
+                Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)})
+            )
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
 

@@ -90,6 +90,7 @@ def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
     The name of the program is compared, too, because a shell may also be in the folder. The search runs as that user,
     because root in a container may not be allowed to inspect processes of others.
 
+    :param user: None: the account of this process.
     :raises EmbeddedError: if the search fails, because then it is unknown whether processes run.
     """
     if not (PROC / "self/cwd").exists():
@@ -99,6 +100,7 @@ def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
             [ "$process/cwd" -ef "$0" ] || continue
             case "$(readlink "$process/exe")" in
                 */postgres | */initdb) echo "${process#/proc/}" ;;
+                # A running program whose file was replaced.
                 *"/postgres (deleted)" | *"/initdb (deleted)") echo "${process#/proc/}" ;;
             esac
         done

@@ -52,7 +52,7 @@ def when_ready(server: Any) -> None:
 
 @contextmanager
 def _errors_end_the_start() -> Generator[None]:
-    """End the start with one line for an error of the block."""
+    """End the start with the message of an error of the database or of a migration in the block."""
     from psycopg import Error
 
     from app.database.migrate import MigrationFailed

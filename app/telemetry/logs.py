@@ -1,4 +1,4 @@
-"""Formats log lines on standard error: as JSON objects, or as text in columns on a terminal.
+"""Formats log lines on standard error: as JSON objects, or as text on a terminal.
 
 All lines go through Python's logging, as do the lines of psycopg's pool and of gunicorn. structlog was measured as an
 alternative: 20 to 29 µs of processor time for a line if it also formats the lines of libraries, instead of 14 µs.
@@ -34,7 +34,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Formats a record as text for a terminal: time, status or level and message in columns, then other fields."""
+    """Formats a record as text for a terminal: time, status or level, message, then other fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(getattr(record, "fields", {}))

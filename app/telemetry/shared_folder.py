@@ -48,7 +48,7 @@ def share_between_processes() -> None:
 def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process has a number that is too large
         return False
     except PermissionError:  # it belongs to another account
         pass

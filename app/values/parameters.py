@@ -48,7 +48,7 @@ def read_text(text: str) -> str:
 def read_number(text: str) -> int | float:
     """Load a number in the notation of JSON, unless it is beyond the range of doubles.
 
-    Digits alone become an int, even outside of int64. Any other text becomes what
+    Digits alone, or with a minus sign, become an int, even outside of int64. Any other text becomes what
     :func:`~app.values.strict_json.number_of` returns for it.
     """
     if JSON_NUMBER.fullmatch(text) is None:
@@ -67,7 +67,8 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text)
-    # A double within int64 that is not 0 has a fraction, although a double may be too coarse to show it.
+    # A whole number within int64 is an int or -0.0. So any other double in this range stands for a text with a
+    # fraction, although a double may be too coarse to show it.
     if isinstance(number, float) and 0 < abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     if (isinstance(number, float) and number) or not minimum <= number <= maximum:
@@ -259,7 +260,7 @@ class QuerySchema(Schema):
             family = next((key for key, field in families.items() if field.has(name)), None)
             if family is not None:
                 given.setdefault(family, {})[name] = texts
-            elif name in known and name not in families:
+            elif name in known and name not in families:  # a family itself, such as var.<name>, is no parameter
                 given[name] = texts
             else:
                 # The number is limited because looking for the nearest name takes long.

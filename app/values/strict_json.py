@@ -110,7 +110,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Any) -> str:
-    """Encode a value as compact JSON. Each number has the shortest text that decodes to an equal number.
+    """Encode a value as compact JSON. Each number decodes to an equal number.
 
     :raises ValueError: for a number that JSON does not have.
     """

@@ -24,17 +24,17 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
     match = _DATE_TIME.fullmatch(text)
     if match is None or not (shortened or match.group(5)):
         raise ValueError("A date-time is expected, as in 2016-02-28T16:41:41.090Z.")
-    date, minutes, seconds, fraction, zone = match.groups()
+    date, hour_and_minute, seconds, fraction, zone = match.groups()
     offset = "+00:00" if zone is None or zone in "Zz" else zone
     digits = (fraction or "").ljust(6, "0")
     microseconds = int(digits[:6]) | (1 if digits[6:].strip("0") else 0)
     try:
-        start = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:00{offset}").astimezone(UTC)
+        start = datetime.fromisoformat(f"{date}T{hour_and_minute or '00:00'}:00{offset}").astimezone(UTC)
         moment = start + timedelta(seconds=int(seconds or 0), microseconds=microseconds)
     except (ValueError, OverflowError):
         moment = None
     # Since 3.14 Python reads 24:00 as the next midnight; RFC 3339 has no hour 24.
-    if moment is None or (minutes or "") >= "24" or int(seconds or 0) > 60:
+    if moment is None or (hour_and_minute or "") >= "24" or int(seconds or 0) > 60:
         raise ValueError("There is no such date-time in the years 1 to 9999 in UTC.")
     return moment
 

@@ -1,13 +1,16 @@
 """Bodies of 64 KiB and beyond, with and without a Content-Length."""
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 
 import pytest
+from flask import Flask
 from gunicorn.http.errors import InvalidChunkSize
 
 from tests.support.api import Api, codes
+from tests.support.fixtures import TokenFor
 
 LIMIT = 65_536
 
@@ -37,6 +40,22 @@ def test_a_larger_body_is_413_and_creates_no_resource(api: Api, excess: int) -> 
         assert codes(answer) == ["ContentTooLarge"]
         assert answer.get_json()["message"] == f"Content too large. At most {LIMIT} bytes are accepted."
     assert api.get().get_json()["total"] == 0
+
+
+def test_every_endpoint_with_a_body_refuses_what_is_too_large_or_compressed(
+    app: Flask, project: str, token_for: TokenFor
+) -> None:
+    """The fixture ``app`` also checks that the OpenAPI document has each of these answers."""
+    api = Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
+    paths: dict[str, dict[str, Any]] = app.extensions["openapi"]["paths"]
+    reading = [(path, method) for path, item in paths.items() for method in item if method not in ("get", "head")]
+    assert len(reading) == 11
+    for path, method in reading:
+        target = re.sub("{[a-zA-Z]+}", "x", path.replace("{projectKey}", project))
+        found = api.request(method.upper(), f"/{target}", data=body(LIMIT + 1))
+        assert (found.status_code, codes(found)) == (413, ["ContentTooLarge"]), (method, path)
+        found = api.request(method.upper(), f"/{target}", data=body(100), headers={"Content-Encoding": "gzip"})
+        assert (found.status_code, codes(found)) == (415, ["UnsupportedMediaType"]), (method, path)
 
 
 class BrokenChunks:

@@ -113,7 +113,7 @@ KINDS = {
     "exists.all", "exists.where_and_or_not", "exists.where_two_ranges",
     "search.text", "search.filter_facets", "search.facet_of_texts", "search.facet_of_ranges_of_array",
     "search_staged.filters",
-    "bulk.copy_in", "bulk.existing_ids", "bulk.weight", "bulk.tidy", "bulk.delete_in_parts",
+    "bulk.copy_in", "bulk.existing_ids", "bulk.count_and_bytes", "bulk.tidy", "bulk.delete_in_parts",
     "bulk.delete_all",
     "dictionary.add_words_of", "dictionary.add_words_of_all", "dictionary.remove_unused_words",
     "readiness",

@@ -54,7 +54,7 @@ TIMES_AT_MOST = 6
 """How often a slow statement may read a project: by an index and by the table, for page, total and facet."""
 
 ABOUT_ALL = {
-    "bulk.copy_in", "bulk.delete_all", "bulk.delete_in_parts", "bulk.weight",
+    "bulk.copy_in", "bulk.delete_all", "bulk.delete_in_parts", "bulk.count_and_bytes",
     "dictionary.add_words_of_all", "dictionary.remove_unused_words",
 }  # fmt: skip
 """Steps of the walk that may read a whole project, in addition to those in the slow lane."""

@@ -363,8 +363,8 @@ class _Walk:
             add_words_of_all(self.connection, "bulk")
         with self.step("dictionary.remove_unused_words"):
             assert remove_unused_words(self.connection, "bulk") == 0
-        with self.step("bulk.weight"):
-            assert bulk_store.weight(self.connection, "bulk")[0] == 2
+        with self.step("bulk.count_and_bytes"):
+            assert bulk_store.count_and_bytes(self.connection, "bulk")[0] == 2
         with self.step("bulk.tidy"):
             bulk_store.tidy(self.connection)
         with self.step("bulk.delete_in_parts"):

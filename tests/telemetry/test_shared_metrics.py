@@ -108,9 +108,12 @@ def test_a_start_removes_the_folders_of_ended_services_and_spares_those_of_runni
     first.get("/health/live")
     first.stop()
     (ended,) = parent.iterdir()
+    no_process = ended.with_name(ended.name.rstrip("0123456789") + "9" * 30)
+    no_process.mkdir()
     running, _ = start(), start()
     assert len(list(parent.iterdir())) == 2
     assert not ended.exists()
+    assert not no_process.exists()
     running.get("/health/live")
     assert value(running.scrape(), "http_requests_total", **LIVE) >= 1
 

@@ -205,7 +205,8 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None if the field of its path is unknown, an object, or without the ranges that it asks for.
+        """Resolve a facet; None if the field of its path is unknown, an object, or without the ranges that it asks for,
+        or if there are too many ranges.
 
         For faults of its values and bounds it returns a facet nevertheless, which is never compiled.
         """
@@ -244,7 +245,10 @@ class _Resolver:
         return self._bound(target, path, low), self._bound(target, path, high)
 
     def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
-        """The value of a bound; None for an open end, and for a refused bound, whose fault is added."""
+        """The value of a bound; None for an open end, and for a refused bound, whose fault is added.
+
+        A number beyond all doubles is refused, because the facet's result repeats the bound as a JSON number.
+        """
         if literal is None:
             return None
         if isinstance(literal.value, HugeNumber):

@@ -207,13 +207,14 @@ class _Compiler:
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
         beginning = atom.field.sorted_by.for_projection(self.projection)
+        # someProperty has an index of its beginning. If the values are short enough, comparing the beginning decides.
         if beginning == column or any(_is_served(index, atom, self.projection) for index in Index):
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
-        is_found = Index.VALUES in atom.operator.indexed and Index.VALUES in atom.field.indexed_in(self.projection)
-        if atom.negated or not is_found:
+        is_equality = Index.VALUES in atom.operator.indexed
+        if atom.negated or not is_equality or Index.VALUES not in atom.field.indexed_in(self.projection):
             return text
-        # The index contains only the beginnings of long texts.
+        # The index finds the texts with the same beginning, and the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
@@ -246,6 +247,8 @@ class _Compiler:
     # Arrays of scalars
 
     def _array(self, atom: Holds) -> LiteralString:
+        """The SQL of a comparison with an array of scalars: by containment for one value, or for all of several; by a
+        jsonpath for one of several; else by the operator's own SQL."""
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:
@@ -296,13 +299,16 @@ class _Compiler:
     def _exists(self, path: str) -> LiteralString:
         """The SQL condition that a jsonpath finds something, in a form that no index serves.
 
-        It is for a jsonpath that needs no value to be there, for which the GIN index would return every row.
+        It is for a jsonpath that demands no particular value, for which the GIN index would return every row, and for
+        one that is negated.
         """
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
 
 def _two_valued(text: LiteralString, *, absent: bool, negated: bool) -> LiteralString:
-    """The SQL of a condition, or of its negation, in which NULL counts as ``absent``.
+    """The SQL of a condition, or of its negation, which is never NULL where that matters.
+
+    :param absent: whether the condition, before its negation, holds where its SQL is NULL: for an absent field.
 
     A condition stays bare if NULL means false and it is not negated, because a NULL selects no row.
     """

@@ -129,8 +129,8 @@ class Selected:
 
     @property
     def where_any(self) -> LiteralString:
-        """The SQL condition of a scan that looks for any selected resource; for a stretch, with an ORDER BY and a LIMIT
-        behind it, so that the scan reads the first resource of the stretch."""
+        """The SQL condition of a scan that looks for any selected resource, in the current projection; for a stretch,
+        with an ORDER BY and a LIMIT behind it, so that the scan reads the first resource of the stretch."""
         if self.stretch_of is None:
             return self.where
         by = terms_of([SortTerm(self.stretch_of)], Projection.CURRENT)

@@ -126,7 +126,8 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. If the listed texts have too many bytes in total, none of them becomes JSON.
+        # A text may have 64 KiB. If the listed texts have too many bytes in total, the result of the facet is NULL. The
+        # inner CASE avoids making their JSON, because PostgreSQL aggregates before it evaluates the outer one.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"

@@ -69,8 +69,9 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     If a text has no words, or only stop words of its language, the search finds no resource.
 
     :param texts: at least one text.
-    :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches, lowered to the most for the
-        length of the word. Words with the same stem match at any distance, and with 0 no others do.
+    :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
+        characters it is 0, and for one of three to five at most 1. Words with the same stem match at any distance, and
+        with 0 no others do.
     :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, or if too many words of
         the project match them.
     """
@@ -93,7 +94,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if not all_found:
         return Expansion(())
     expansion = Expansion(tuple([(exact, stemmed, matching) for exact, stemmed, matching in asked]))
-    tsquery = expansion.tsquery or ""
+    tsquery = expansion.tsquery or ""  # | joins all that match one word
     if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
         raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")
     return expansion

@@ -101,7 +101,8 @@ class Overtaken(Exception):
 def overtaken_by_deadlock() -> Generator[None]:
     """Raise :class:`Overtaken` for a deadlock, because the database has rolled the write back.
 
-    Writes lock one row each, so real deadlocks do not occur. But Citus treats all statements outside of
+    Two writes do not deadlock: each locks one resource, and then words in their order. A write and a migration can. And
+    Citus treats all statements outside of
     transactions as one transaction in its deadlock detection, and so reports false deadlocks if many writers change one
     row.
 

@@ -48,7 +48,7 @@ def write(
     POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType. A
     body without id and key creates a resource by POST, and means the caller's own youngest resource without a key by
     PUT and PATCH. If the resource that the body means does not exist, POST and PUT create one, unless the body has an
-    id.
+    id. Of several concurrent PUTs without id and key only one creates a resource.
 
     :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module also raise these.
     """
@@ -147,14 +147,16 @@ def _written(database: Database, write: Write) -> Written:
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
     """Make attempts until one is not overtaken by another write.
 
-    The first attempt takes no lock and no transaction, because few writes are overtaken. Each later attempt runs in a
+    The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
     transaction and locks the target when it reads it. An attempt that holds this lock ends the retries, because no
     other write can change the target before it. So a retry is overtaken only if there is no target yet and another
-    write creates it first, if the youngest resource changes before it is locked, or by a deadlock.
+    write creates it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by a
+    deadlock.
 
     :param attempt: takes the connection and whether to lock. It was overtaken if it returns None, since the row has
-        another version; if it raises Overtaken, since a constraint was violated or the target is no longer the
-        youngest; or if the database ends it as a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
+        another version; if it raises Overtaken, since a constraint was violated or the target of ``OwnYoungest`` was
+        deleted or got a key; or if the database ends it as a deadlock
+        (:func:`app.resource.writing.store.overtaken_by_deadlock`).
     :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt raises.
     """
     for number in range(_ATTEMPTS_AT_MOST):

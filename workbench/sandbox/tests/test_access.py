@@ -15,7 +15,7 @@ from tester import Service, with_sandbox
 from werkzeug.test import EnvironBuilder
 
 from app.config import InvalidSetting, Settings
-from app.extension import settled
+from app.extension import adapted_to_extension
 from app.serving.preparation import prepare
 from tests.support.applications import open_app, own_database
 from tests.support.cluster import Cluster
@@ -63,7 +63,7 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 -- a setting, which nothing listens on
 
 def switched_on(token: str | None = None, **changes: Any) -> Settings:
     """The settings that a service with the sandbox runs with."""
-    return settled(with_sandbox(Settings(**changes), token))
+    return adapted_to_extension(with_sandbox(Settings(**changes), token))
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_without_a_token_another_machine_is_refused(settings: Settings) -> None:
 
 def test_more_workers_are_refused_also_by_an_option_of_gunicorn() -> None:
     """Before a worker is forked: the second would wait for the sandbox that the first one has."""
-    assert settled(Settings.from_environment({"SANDBOX": "on"})).workers == 1
+    assert adapted_to_extension(Settings.from_environment({"SANDBOX": "on"})).workers == 1
     with pytest.raises(InvalidSetting, match="WORKERS='2': with SANDBOX=on one process serves all"):
-        settled(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
+        adapted_to_extension(Settings.from_environment({"SANDBOX": "on", "WORKERS": "2"}))
     ended = subprocess.run(
         [*GUNICORN, "--workers", "2", "wsgi:app"],
         cwd=ROOT,
@@ -119,7 +119,7 @@ def test_more_workers_are_refused_also_by_an_option_of_gunicorn() -> None:
 
 def test_the_switch_is_off_or_on() -> None:
     with pytest.raises(InvalidSetting, match="SANDBOX='ON': is neither off nor on"):
-        settled(Settings.from_environment({"SANDBOX": "ON"}))
+        adapted_to_extension(Settings.from_environment({"SANDBOX": "ON"}))
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1", "[::1]:8000", "LOCALHOST"])

@@ -29,11 +29,11 @@ with <code>SANDBOX=on</code>.</p>
 </li>
 """
 
-    def settled(self, settings: Settings) -> Settings:
+    def adapted(self, settings: Settings) -> Settings:
         """Return the settings with one worker."""
         from sample_resource_sandbox.settings import SandboxSettings
 
-        return SandboxSettings.of(settings).settled(settings)
+        return SandboxSettings.of(settings).adapted(settings)
 
     def banner(self, settings: Settings) -> tuple[list[str], list[str]]:
         """The address of the sandbox's page, and the warning about who can use the sandbox."""

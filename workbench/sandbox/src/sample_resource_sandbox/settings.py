@@ -34,7 +34,7 @@ class SandboxSettings:
         who = "whoever has SANDBOX_TOKEN" if self.token else "everybody on this machine, without a token,"
         return f"SANDBOX=on: {who} can make projects and tokens, order faults and read requests. For tests only."
 
-    def settled(self, settings: Settings) -> Settings:
+    def adapted(self, settings: Settings) -> Settings:
         """Return the service's settings with one worker.
 
         :raises InvalidSetting: if other machines could use the sandbox without a token, or if more workers are

@@ -256,7 +256,7 @@ class Projects:
             )
         with project.lock.shared():
             with self._database.connection(project_key) as connection:
-                resources, size = bulk_store.weight(connection, project_key)
+                resources, size = bulk_store.count_and_bytes(connection, project_key)
             if resources > COPIED_AT_MOST or size > COPIED_BYTES_AT_MOST:
                 raise errors.invalid_input(
                     f"The project '{project_key}' holds {resources} resources with {size} bytes. At most"
@@ -425,7 +425,7 @@ def _described(connection: Connection, project: SandboxProject) -> dict[str, Any
         "expiresAt": text_of(project.expires_at),
         "run": project.run,
         "allow": list(project.observer.allow),
-        "resources": bulk_store.weight(connection, project.key)[0],
+        "resources": bulk_store.count_and_bytes(connection, project.key)[0],
         "requests": project.journal.total,
         "clock": project.clock.described(),
         "ids": {} if project.seed is None else {"seed": project.seed},
