@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     _install(app, before_the_view, after_the_view)
 
-    request_log.create_series(extension)
+    request_log.create_metric_series(extension)
     install_routes(app, settings)
     install_error_answers(app)  # after flask-smorest, to replace its handler of HTTP errors
     app.wsgi_app = _middleware(app, settings)

@@ -114,7 +114,7 @@ _NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host in a URL is this machine."""
+    """Whether a host in a URL is ``localhost`` or a loopback address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -122,7 +122,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is this machine or in a private network, in which names often have no dot."""
+    """Whether a host is a loopback address or in a private network, in which names often have no dot."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -237,7 +237,7 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
 
 
 def precondition_failed(header: str, version: int | None, *, has_other_tags: bool = False) -> ApiError:
-    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 13.2.1).
+    """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 15.5.13).
 
     :param version: the version of the resource, which also becomes the ``ETag``; None if there is no resource.
     :param has_other_tags: whether the header has tags that no version has, such as weak ones.

@@ -99,7 +99,7 @@ def _resource(
     object_type = _object_type(fields)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
     staged = _object_type(fields) if random.random() < 0.05 else None
-    # As if updates had set someProperty and the staged ObjectType; a draft could also begin with them.
+    # As if one update had set someProperty, and another the staged ObjectType.
     version = 1 + (some_property is not None) + (staged is not None)
     modified = created + timedelta(minutes=random.randrange(1, 10_000)) if version > 1 else created
     return ResourceRow(

@@ -6,14 +6,17 @@ and start 0.3 s later. So each of the other commands is imported when it is call
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import click
 
 from app.config import InvalidSetting, Settings
 from app.extension import adapted_to_extension, cannot_be_loaded, installed_package
+
+Options = ParamSpec("Options")
 
 _COMMANDS: Mapping[str, str] = {
     "client": "app.cli.identity_commands",
@@ -74,22 +77,30 @@ def _imported(name: str, module: str) -> click.Command:
     return next(command for command in import_module(module).COMMANDS if command.name == name)
 
 
+def pass_settings(command: Callable[Concatenate[Settings, Options], None]) -> Callable[Options, None]:
+    """Give a command the settings as its first argument. They are read when the command runs, so ``--help`` works even
+    if one is invalid; then the command ends with one line."""
+
+    @wraps(command)
+    def with_settings(*arguments: Options.args, **options: Options.kwargs) -> None:
+        try:
+            settings = adapted_to_extension(Settings.from_environment())
+        except InvalidSetting as error:
+            click.echo(f"error: {error}", err=True)  # the same text as if gunicorn is started directly
+            sys.exit(1)
+        command(settings, *arguments, **options)
+
+    return with_settings
+
+
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="sample-resource")
-@click.pass_context
-def main(context: click.Context) -> None:
+def main() -> None:
     """The sample resource service. Settings come from the environment; docs/reference.md lists them."""
-    if context.invoked_subcommand not in ("serve", *_COMMANDS):
-        return  # commands of an extension do not need the settings of a service
-    try:
-        context.obj = adapted_to_extension(Settings.from_environment())
-    except InvalidSetting as error:
-        click.echo(f"error: {error}", err=True)  # the same text as if gunicorn is started directly
-        context.exit(1)
 
 
 @main.command()
-@click.pass_obj
+@pass_settings
 def serve(settings: Settings) -> None:
     """Run the service: the embedded PostgreSQL unless DATABASE_URL is set, migrations, gunicorn."""
     from app.serving import supervisor

@@ -15,6 +15,7 @@ import psycopg
 from app import create_app
 from app.bulk import all_projects
 from app.bulk import seed as made_up
+from app.cli import pass_settings
 from app.cli.common import ProjectKeyParameter, database_url, open_connection
 from app.config import Settings
 from app.database import distribute, migrate
@@ -37,7 +38,7 @@ def db() -> None:
 
 
 @db.command()
-@click.pass_obj
+@pass_settings
 def upgrade(settings: Settings) -> None:
     """Apply the migrations that are missing."""
     with database_url(settings) as url:
@@ -46,7 +47,7 @@ def upgrade(settings: Settings) -> None:
 
 
 @db.command()
-@click.pass_obj
+@pass_settings
 def status(settings: Settings) -> None:
     """List the migrations; exit with 1 if one is missing."""
     with database_url(settings) as url:
@@ -59,7 +60,7 @@ def status(settings: Settings) -> None:
 
 @db.command()
 @click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of the documents too; this reads all of them.")
-@click.pass_obj
+@pass_settings
 def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
     with open_connection(settings, limited=False) as connection:
@@ -71,7 +72,7 @@ def projects(settings: Settings, sizes: bool) -> None:
 @db.command("remove-project")
 @click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
 @click.confirmation_option(prompt="Delete everything of this project?")
-@click.pass_obj
+@pass_settings
 def remove_project(settings: Settings, project_key: str) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
@@ -96,7 +97,7 @@ def remove_project(settings: Settings, project_key: str) -> None:
 
 
 @db.command("remove-words")
-@click.pass_obj
+@pass_settings
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
@@ -115,7 +116,7 @@ def remove_words(settings: Settings) -> None:
 @click.option(
     "--shards", type=click.IntRange(1, 1024), default=32, show_default=True, help="Number of shards of each table."
 )
-@click.pass_obj
+@pass_settings
 def distribute_(settings: Settings, shards: int) -> None:
     """Distribute the projects over the workers of a Citus cluster; can be repeated.
 
@@ -135,7 +136,7 @@ def distribute_(settings: Settings, shards: int) -> None:
 @click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
 @click.option("--count", type=click.IntRange(0), required=True, help="How many resources.")
 @click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
-@click.pass_obj
+@pass_settings
 def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
     """Load generated resources, all or none. The same project, count and seed give the same resources."""
     with open_connection(settings, limited=False) as connection:
@@ -156,21 +157,19 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
 
 def _with_progress(items: Iterable[Item], count: int) -> Generator[Item]:
     """Yield the items, and show progress on standard error: a bar on a terminal, else a line after every
-    :data:`_SHOWN_EVERY` items and one at the end."""
+    :data:`_SHOWN_EVERY` items and after the last."""
     if sys.stderr.isatty():
         with click.progressbar(items, length=count, label="Seeding", file=sys.stderr, update_min_steps=500) as bar:
             yield from bar
         return
-    number = 0
     for number, item in enumerate(items, start=1):
         yield item
-        if number % _SHOWN_EVERY == 0:
+        if number % _SHOWN_EVERY == 0 or number == count:
             click.echo(f"Seeding: {number} of {count}", err=True)
-    click.echo(f"Seeding: {number}, done.", err=True)
 
 
 @click.command()
-@click.pass_obj
+@pass_settings
 def openapi(settings: Settings) -> None:
     """Print the document of /openapi.json."""
     # The application needs a URL to be made, but opens no connection for the document.

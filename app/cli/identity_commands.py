@@ -2,6 +2,7 @@
 
 import click
 
+from app.cli import pass_settings
 from app.cli.common import ScopesParameter, echo_json_line, open_connection
 from app.config import Settings
 from app.identity import clients, tokens
@@ -20,7 +21,7 @@ def client() -> None:
 @client.command()
 @click.option("--name", required=True, help="The client's name.")
 @_SCOPES
-@click.pass_obj
+@pass_settings
 def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
     """Create a client and print it as JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
@@ -31,7 +32,7 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
 
 
 @client.command("list")
-@click.pass_obj
+@pass_settings
 def list_clients(settings: Settings) -> None:
     """Print all clients, oldest first, each as a line of JSON."""
     with open_connection(settings) as connection:
@@ -47,7 +48,7 @@ def list_clients(settings: Settings) -> None:
 
 @client.command("revoke")
 @click.argument("client_id")
-@click.pass_obj
+@pass_settings
 def revoke_client(settings: Settings, client_id: str) -> None:
     """Revoke a client for good, and with it all its tokens: within 5 seconds no process accepts them any more."""
     with open_connection(settings) as connection:
@@ -65,7 +66,7 @@ def revoke_client(settings: Settings, client_id: str) -> None:
     metavar="SECONDS",
     help="How long the token is valid.",
 )
-@click.pass_obj
+@pass_settings
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else.
 

@@ -61,7 +61,8 @@ def wait_for_turn() -> None:
 
     Such requests are let through one at a time, with a pause in between in which the event loop looks at all
     connections. Without the pause, all that have arrived would be parsed in one round of the loop, and forty of one
-    client would take a second. The lock covers only the pause, because parsing never lets another greenlet run.
+    client would take a second. The caller has to parse at once; it needs no lock, because nothing in between lets
+    another greenlet run.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

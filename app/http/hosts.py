@@ -19,7 +19,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
     With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, whose two labels are added to
     the log line of the request, and the service's own addresses: the host of ``base_url``, which the service prints and
-    publishes, and all names of this machine if the service listens on a loopback address.
+    publishes, and ``localhost`` and loopback addresses if gunicorn can be reached at them.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
@@ -43,7 +43,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
             return
         name = _name_in(host)
         is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
-        if name is None or not (name == published_host or is_local):
+        if not is_local and (name is None or name != published_host):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

@@ -58,7 +58,7 @@ def correlation_fields() -> dict[str, str]:
     return {"correlation_id": record.correlation_id}
 
 
-def create_series(extension: Extension) -> None:
+def create_metric_series(extension: Extension) -> None:
     """Create the series of metrics whose labels are known at the start, because Prometheus sees no increase in the
     first value of a series."""
     for name, (meaning, label, values) in extension.counted.items():

@@ -294,7 +294,7 @@ class Language:
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
-        if start == "`" and "QUOTED_NAME" in accepted:
+        if start == "`" and "QUOTED_NAME" in accepted:  # without an end, or without a name
             return (len(text), ["'`'"]) if "`" not in text[position + 1 :] else (position + 1, ["field name"])
         if start == ":" and "VARIABLE" in accepted:
             return position + 1, ["letter", "digit"]
@@ -302,7 +302,7 @@ class Language:
             return position + 1, ["digit"]
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
         rest = text[position : position + 20].lower()  # more than the longest word
-        # The first ``depth`` characters of the rest begin an accepted word, or each of several: ``begun``.
+        # depth: how many characters of the rest begin at least one accepted word; begun: the words that they begin.
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):
             longer = [word for word in begun if word.startswith(rest[:length])]

@@ -66,7 +66,7 @@ def read_sort_term(text: str) -> SortTerm:
 def read_contained_object(text: str) -> str:
     """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
-    An object with an unknown field, or with a value that no ObjectType can have, is accepted, and finds nothing. A
+    An object with a field, or with a value of a type, that no ObjectType can have is accepted, and finds nothing. A
     member or an item that is ``null`` counts as absent.
 
     :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, that is nested
@@ -211,19 +211,12 @@ class FilteredListSchema(ConditionsSchema):
     stringParameter = TextParameter(meaning=_array_has("stringParameter"), example="dog")
     floatParameter = NumberParameter(meaning=_array_has("floatParameter"), example=0.82)
     integerParameter = Parameter(
-        read_integer,
-        {"type": "integer", "format": "int64"},
-        meaning=_array_has("integerParameter"),
-        example=3,
+        read_integer, {"type": "integer", "format": "int64"}, meaning=_array_has("integerParameter"), example=3
     )
     withMarkdownDescription = NumberParameter(meaning=_array_has("withMarkdownDescription"), example=10)
     objectParameter = Parameter(
         read_contained_object,
-        {
-            "type": "string",
-            "contentMediaType": "application/json",
-            "contentSchema": {"type": "object"},
-        },
+        {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}},
         how_sent="one JSON object, such as objectParameter={}",
         meaning="a JSON object that objectTypeProperty contains, with or without `objectTypeProperty` around it; a"
         " field that it does not have finds nothing",

@@ -152,9 +152,7 @@ class Collection(Endpoint):
 
     @for_readers
     @operation(
-        "checkResources",
-        Answer(200, None, "at least one resource matches"),
-        Answer(404, None, "no resource matches"),
+        "checkResources", Answer(200, None, "at least one resource matches"), Answer(404, None, "no resource matches")
     )
     @blueprint.arguments(FilteredListSchema(), location="query")
     def head(self, query: ListQuery, project_key: str) -> Response:

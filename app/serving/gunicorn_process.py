@@ -85,7 +85,8 @@ class GunicornProcess:
             # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder must
             # not be.
             folder=processes.ROOT,
-            # SIGQUIT stops gunicorn at once when the supervisor dies; SIGTERM would let requests in flight finish.
+            # SIGQUIT stops gunicorn at once when the supervisor dies. SIGTERM would let requests in flight finish, for
+            # which there is no time: their database ends, too.
             when_parent_dies=signal.SIGQUIT,
         )
 
@@ -113,10 +114,11 @@ class GunicornProcess:
             return
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
+            # longest_request_s is gunicorn's graceful_timeout.
             deadline = time.monotonic() + self._settings.longest_request_s + _AFTER_GRACE_S
             while process.poll() is None and time.monotonic() < deadline and not hurry():
                 time.sleep(0.02)
-        processes.send_to_group(process.pid, signal.SIGKILL)
+        processes.send_to_group(process.pid, signal.SIGKILL)  # after an orderly end the group is empty
         process.wait()
         self.process = None
 

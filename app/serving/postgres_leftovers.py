@@ -69,6 +69,8 @@ def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     if postmaster is None:
         return []
     listing = processes.run_as(None, ["/bin/ps", "-ww", "-o", "args=", "-p", str(postmaster)])
+    if listing.returncode == processes.CANNOT_START:
+        raise EmbeddedError(f"Nobody can tell whether a PostgreSQL still runs in {cluster}: {listing.stderr.strip()}")
     return [postmaster] if str(cluster) in listing.stdout else []
 
 

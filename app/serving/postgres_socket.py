@@ -36,7 +36,7 @@ def make_socket_folder(folder: DataFolder) -> Path:
     for base in (os.environ.get("TMPDIR"), *_OTHERS):
         if base:
             try:
-                return _made_in(folder, base)
+                return _made_in(folder, str(Path(base).absolute()))
             except OSError as error:
                 unfit.append(f"{base}: {error.strerror or error}")
     raise EmbeddedError(

@@ -49,11 +49,13 @@ class TextLines(logging.Formatter):
         pairs = " ".join(f"{name}={_printable(str(value))}" for name, value in fields.items())
         time_of_day = f"{datetime.fromtimestamp(record.created).astimezone():%H:%M:%S}"
         text = f"{time_of_day} {head} {message} {pairs}".rstrip()
-        return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
+        trace = self.formatException(record.exc_info).splitlines() if record.exc_info else ()
+        return "\n".join([text, *map(_printable, trace)])
 
 
 def _printable(text: str) -> str:
-    """Escape the control characters of a text, because they can move a terminal's cursor or change its colours."""
+    """Escape a text that has control characters, which can move a terminal's cursor or change its colours. Then its
+    letters outside of ASCII and its backslashes are escaped, too."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
@@ -61,7 +63,7 @@ def configure_logging(settings: Settings) -> None:
     """Send the log lines of the application and of its connection pools to standard error. Only the first call in a
     process has an effect, even if later ones have other settings."""
     # No log line shows thread or process, so logging need not find them out ("Optimization" in its documentation).
-    logging.logThreads = logging.logMultiprocessing = False
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     is_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())
     handler.setFormatter(TextLines() if is_text else JsonLines())

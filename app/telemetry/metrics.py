@@ -68,7 +68,7 @@ class Metrics:
             "http_request_duration_seconds", "Time from the request's arrival in the application to its answer.", route
         )
         sql = seconds("http_request_sql_seconds", "SQL time of the requests that sent any.", route)
-        # prometheus_client looks a counter up by its labels under a lock. These caches spare a request the lock.
+        # prometheus_client looks a metric up by its labels under a lock. These caches spare a request the lock.
         self._requests_of = cache(requests.labels)
         self._durations_of = cache(durations.labels)
         self._sql_of = cache(sql.labels)
@@ -82,9 +82,9 @@ class Metrics:
         self.of_extensions: dict[str, Counter] = {}
         """The counters of extensions, by their names without the common prefix."""
         self.token_checks = counter("token_checks", "Access tokens checked.", ("result",))
-        found = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
-        self.ready = found("ready", "Whether a condition of readiness held when last asked.")
-        self.warning = found(
+        check_gauge = partial(gauge, labelnames=("check",), multiprocess_mode="livemostrecent")
+        self.ready = check_gauge("ready", "Whether a condition of readiness held when last asked.")
+        self.warning = check_gauge(
             "warning", "Whether a condition needed an operator when last asked, although requests are served."
         )
         summed = partial(gauge, multiprocess_mode="livesum")

@@ -248,7 +248,7 @@ def _options(
 ) -> Any:
     """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
     :class:`StrictSchema` does not load by marshmallow and would ignore them."""
-    messages = {"required": MISSING, "null": expected}
+    messages = {"null": expected}
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
 
 

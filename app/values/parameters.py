@@ -67,11 +67,12 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text)
-    # A whole number within int64 is an int or -0.0. So any other double in this range stands for a text with a
-    # fraction, although a double may be too coarse to show it.
-    if isinstance(number, float) and 0 < abs(number) < 2.0**63:
+    is_double = isinstance(number, float) and abs(number) > 0
+    # A whole number within int64 is an int or -0.0. So any other double below 2**63 stands for a text with a fraction,
+    # although a double may be too coarse to show it.
+    if is_double and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    if (isinstance(number, float) and number) or not minimum <= number <= maximum:
+    if is_double or not minimum <= number <= maximum:  # -2.0**63 is a double if the text is below int64
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )
@@ -163,7 +164,8 @@ _POSITION = re.compile(r"\[[0-9]*\]")
 
 
 class ParameterFamily(Parameter):
-    """Repeatable parameters whose names match a pattern. They load to a dictionary of values by the whole name.
+    """Repeatable parameters whose names match a pattern. They load to a dictionary of tuples of values by the
+    whole name.
 
     :param pattern: a regular expression for the whole name.
     :param read: converts a text to a value, or raises a ValidationError.
@@ -173,11 +175,13 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
+        # DOTALL, because a dot in a pattern of the interface stands for any character.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
+        several = self.schema | {"minItems": 1}  # the schema of a repeatable parameter, an array
         self.schema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
-            "additionalProperties": {"oneOf": [schema, self.schema | {"minItems": 1}]},
+            "additionalProperties": {"oneOf": [schema, several]},
         }
 
     def has(self, name: str) -> bool:

@@ -64,6 +64,7 @@ def test_an_invalid_setting_stops_every_command() -> None:
     result = run("db", "status", PORT="eighty")
     assert result.exit_code == 1
     assert result.stderr == "error: PORT='eighty': a whole number is expected\n"
+    assert run("db", "status", "--help", PORT="eighty").exit_code == 0
 
 
 def test_an_unreachable_database_is_reported_in_one_line() -> None:

@@ -47,15 +47,13 @@ def test_every_endpoint_with_a_body_refuses_what_is_too_large_or_compressed(
 ) -> None:
     """The fixture ``app`` also checks that the OpenAPI document has each of these answers."""
     api = Api(app, project, token_for(f"manage_test:{project}", f"view_products:{project}"))
-    paths: dict[str, dict[str, Any]] = app.extensions["openapi"]["paths"]
-    reading = [(path, method) for path, item in paths.items() for method in item if method not in ("get", "head")]
-    assert len(reading) == 11
-    for path, method in reading:
-        target = re.sub("{[a-zA-Z]+}", "x", path.replace("{projectKey}", project))
-        found = api.request(method.upper(), f"/{target}", data=body(LIMIT + 1))
-        assert (found.status_code, codes(found)) == (413, ["ContentTooLarge"]), (method, path)
-        found = api.request(method.upper(), f"/{target}", data=body(100), headers={"Content-Encoding": "gzip"})
-        assert (found.status_code, codes(found)) == (415, ["UnsupportedMediaType"]), (method, path)
+    for path, item in app.extensions["openapi"]["paths"].items():
+        for method in item.keys() - {"get", "head"}:
+            target = "/" + re.sub("{[a-zA-Z]+}", "x", path.replace("{projectKey}", project))
+            found = api.request(method.upper(), target, data=body(LIMIT + 1))
+            assert (found.status_code, codes(found)) == (413, ["ContentTooLarge"]), (method, path)
+            found = api.request(method.upper(), target, data=body(100), headers={"Content-Encoding": "gzip"})
+            assert (found.status_code, codes(found)) == (415, ["UnsupportedMediaType"]), (method, path)
 
 
 class BrokenChunks:

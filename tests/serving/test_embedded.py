@@ -87,6 +87,14 @@ def temporary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(made)
 
 
+def test_the_path_of_the_socket_is_absolute(
+    temporary: Path, start: Callable[..., EmbeddedPostgres], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(temporary.parent)
+    monkeypatch.setenv("TMPDIR", temporary.name)
+    assert sockets_of(start()).parent == temporary
+
+
 def test_a_server_that_is_started_again_has_the_same_socket(
     temporary: Path, start: Callable[..., EmbeddedPostgres]
 ) -> None:

@@ -11,7 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from app.serving import EmbeddedError, processes
+from app.serving.data_folder import find_data_folder
 from app.serving.embedded import EmbeddedPostgres
+from app.serving.postgres_leftovers import stop_leftovers
 from tests.support.embedded import ROOT, ask, is_running, on_linux, start_orphan, start_owner
 from tests.support.waiting import wait_until
 
@@ -102,6 +105,16 @@ def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[...,
     finally:
         bystander.kill()
         bystander.wait()
+
+
+def test_nothing_is_started_if_old_processes_cannot_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find_data_folder(folder / "data")
+    (found.cluster / "postmaster.pid").write_text("1\n")
+    monkeypatch.setattr(processes, "PROC", folder)  # as on systems without it
+    failed = subprocess.CompletedProcess((), processes.CANNOT_START, "", "no ps")
+    monkeypatch.setattr(processes, "run_as", lambda *_: failed)
+    with pytest.raises(EmbeddedError, match=r"Nobody can tell .*: no ps"):
+        stop_leftovers(found, found.cluster)
 
 
 @on_linux

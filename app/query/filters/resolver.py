@@ -97,8 +97,9 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
     """Parse and resolve the facets.
 
-    :raises ValidationError: with the faults of all facets; the code of an unknown path is ``SearchFacetPathNotFound``.
-        If there are more than :data:`FACETS_AT_MOST` facets, this is the only fault, and none is parsed.
+    :raises ValidationError: with as many faults of all facets as an answer lists; the code of an unknown path is
+        ``SearchFacetPathNotFound``. If there are more than :data:`FACETS_AT_MOST` facets, this is the only fault, and
+        none is parsed.
     """
     faults = Faults(_TOO_MANY_TERMS)
     if len(texts) > FACETS_AT_MOST:

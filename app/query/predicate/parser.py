@@ -89,8 +89,9 @@ def parse(text: str) -> Parsed:
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """Make the tree of a rule without a method here, as Lark's transformers do. Rules such as ``is_not_defined``
-        have the tokens of operators as names, with underscores for blanks."""
+        """Make an atom of a rule whose name is the token of an operator with underscores for blanks, such as
+        ``is_not_defined``. Lark calls this method, to which ``v_args`` does not apply, for every rule without a method.
+        """
         token = data.replace("_", " ")
         if token in OPERATORS or token in NEGATIONS:
             name, *operands = children

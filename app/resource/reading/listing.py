@@ -303,8 +303,8 @@ def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
 
 
 # The lane of a read: slow if it may read much of a project without an index. Fields (``indexed``) and operators say
-# which conditions an index serves, and the compiler marks each term and each order accordingly. One condition that an
-# index serves makes a selection fast, because all conditions have to hold.
+# which conditions an index serves, the compiler marks each term of a condition accordingly, and _term each term of an
+# order. One condition that an index serves is enough for a selection, because all conditions have to hold.
 
 FAR_OFFSET = 1_000
 """The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
@@ -318,7 +318,8 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. A page with facets is slow, because facets count all selected resources."""
+    """The lane of a page. Both its conditions and its order need an index: if there are more matches than are counted,
+    the page is read in its order. A page with facets is slow, because facets count all selected resources."""
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending

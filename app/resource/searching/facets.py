@@ -63,7 +63,7 @@ def _count(facet: Facet, count: LiteralString) -> LiteralString:
 def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, one in each row; NULL for a resource without values."""
     where, projection = counted
-    if not path.field.counted_as:
+    if not path.field.counted_as:  # neither an array nor a member of its elements
         return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
     # The values of an array of scalars are distinct already.
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
@@ -72,12 +72,13 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query of the distinct values of each resource, each with the resource's next greater value or NULL.
+    """A query of the distinct values of each resource, each with the resource's next greater value or NULL. A resource
+    without values has no row, or one with NULL.
 
     By the next value :func:`_ranges` counts a resource once in a range: at its last value there.
     """
     where, projection = counted
-    if not path.field.counted_as:
+    if not path.field.counted_as:  # neither an array nor a member of its elements
         value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
