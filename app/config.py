@@ -269,11 +269,12 @@ class Settings:
 
     @property
     def longest_request_s(self) -> int:
-        """The longest time until a request is answered: the time limits for getting a connection and for two
-        statements, plus one second.
+        """The time that a request in flight gets when the service stops: the time limits for getting a connection and
+        for two statements, plus one second.
 
-        A search looks up words before it searches, and a write reads before it writes. A write that others overtake
-        several times may take longer.
+        A search looks up words before it searches, and a write reads before it writes. Few requests take longer: if
+        their token has to be looked up while the database is slow, if others overtake a write several times, or on
+        Citus, where a write has three statements.
         """
         return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 

@@ -68,12 +68,12 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     def stream(name: str) -> Random:
         return Random(f"{project_key}/{seed}/{name}")  # noqa: S311 -- for test data, not for secrets
 
-    fields = {row.name: stream(row.name) for row in OBJECT_FIELDS}
+    generators = {row.name: stream(row.name) for row in OBJECT_FIELDS}
     random = stream("resource")
     created = EPOCH
     for number in range(count):
         created += timedelta(milliseconds=random.randrange(1, 120_000))
-        yield _resource(project_key, seed, number, created, random, fields)
+        yield _resource(project_key, seed, number, created, random, generators)
 
 
 @cache
@@ -94,11 +94,11 @@ def _word(random: Random) -> str:
 
 
 def _resource(
-    project_key: str, seed: int, number: int, created: datetime, random: Random, fields: Mapping[str, Random]
+    project_key: str, seed: int, number: int, created: datetime, random: Random, generators: Mapping[str, Random]
 ) -> ResourceRow:
-    object_type = _object_type(fields)
+    object_type = _object_type(generators)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
-    staged = _object_type(fields) if random.random() < 0.05 else None
+    staged = _object_type(generators) if random.random() < 0.05 else None
     # As if one update had set someProperty, and another the staged ObjectType.
     version = 1 + (some_property is not None) + (staged is not None)
     modified = created + timedelta(minutes=random.randrange(1, 10_000)) if version > 1 else created
@@ -117,10 +117,14 @@ def _resource(
     )
 
 
-def _object_type(fields: Mapping[str, Random]) -> ObjectType:
+def _object_type(generators: Mapping[str, Random]) -> ObjectType:
     """A random ObjectType. Each field is missing with a probability of 10 %."""
     return ObjectType.of(
-        {row.name: ITEMS[row.name](fields[row.name]) for row in OBJECT_FIELDS if fields[row.name].random() < 0.9}
+        {
+            row.name: ITEMS[row.name](generators[row.name])
+            for row in OBJECT_FIELDS
+            if generators[row.name].random() < 0.9
+        }
     )
 
 

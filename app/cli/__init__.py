@@ -61,16 +61,17 @@ class _LazyGroup(click.Group):
             raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke a command. An error for which :func:`app.cli.common.line_for` has a line ends it with this line."""
+        """Invoke a command. An error for which :func:`app.cli.common.message_for` has a message ends it with this
+        message."""
         try:
             return super().invoke(ctx)
         except Exception as error:
-            from app.cli.common import line_for
+            from app.cli.common import message_for
 
-            line = line_for(error)
-            if line is None:
+            message = message_for(error)
+            if message is None:
                 raise
-            raise click.ClickException(line) from None
+            raise click.ClickException(message) from None
 
 
 def _imported(name: str, module: str) -> click.Command:

@@ -86,7 +86,7 @@ def remove_project(settings: Settings, project_key: str) -> None:
         for each in own:
             clients.remove_client(connection, each.client_id)
         resources = bulk_store.delete_in_parts(connection, project_key)
-        with connection.transaction():
+        with connection.transaction():  # words and counts, and resources that were written meanwhile
             bulk_store.delete_all(connection, project_key)
     click.echo(f"Deleted {resources} resources and {len(own)} clients of {project_key}.")
     for each in found:
@@ -101,9 +101,9 @@ def remove_project(settings: Settings, project_key: str) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Until then they stay, and find nothing. Requests go on meanwhile. A write that has begun before the removal may need
-    a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such words again. Until then a
-    search may miss the resource of such a write. Do not seed meanwhile.
+    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that has begun
+    before the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such
+    words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
     """
     with open_connection(settings, limited=False) as connection:
         wait_s = 2 * settings.statement_timeout_ms / 1000  # on Citus a write has two statements
@@ -122,7 +122,8 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
     """
-    package = installed_package()  # its tables may be in the database also while the extension is switched off
+    # While the extension is switched off its tables may be in the database all the same, but no migration is missing.
+    package = installed_package()
     with open_connection(settings, limited=False) as connection:
         try:
             tables = package.distributed_tables, package.local_tables
@@ -138,8 +139,10 @@ def distribute_(settings: Settings, shards: int) -> None:
 @click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
 @pass_settings
 def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
-    """Load generated resources, all or none. The same project, count and seed give the same resources."""
+    """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
+    first ones."""
     with open_connection(settings, limited=False) as connection:
+        # The first resource of this seed, whatever the count: if it exists, the seed has been loaded before.
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:
             if bulk_store.existing_ids(connection, project_key, first):

@@ -1,4 +1,4 @@
-"""Helpers of all commands: connections, parameter types, errors as one line, and output as lines of JSON."""
+"""Helpers of all commands: connections, parameter types, messages of errors, and output as lines of JSON."""
 
 import json
 import re
@@ -77,9 +77,9 @@ _ON_A_CLUSTER = (
 )
 
 
-def line_for(error: Exception) -> str | None:
-    """The line that a command prints in place of a traceback: for an error of the database, of the embedded PostgreSQL
-    or of a migration, and for an unknown client; None for any other error, whose traceback is printed."""
+def message_for(error: Exception) -> str | None:
+    """The message that a command prints in place of a traceback: for an error of the database, of the embedded
+    PostgreSQL or of a migration, and for an unknown client; None for any other error, whose traceback is printed."""
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (

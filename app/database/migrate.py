@@ -119,7 +119,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """
     url = conninfo_without_timeouts(_without_load_balancing(url))
     with psycopg.connect(url) as lock:
-        raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding"))
+        raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding") or "unknown")
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         missing = missing_migrations(lock, more)
         if missing:
@@ -224,11 +224,11 @@ def _raise_if_worker(connection: Connection) -> None:
         )
 
 
-def raise_if_unsupported(server_version: int, encoding: str | None) -> None:
+def raise_if_unsupported(server_version: int, encoding: str) -> None:
     """Check that the version of the server and the encoding of the database are supported.
 
     :param server_version: as libpq returns it: 150018 is 15.18.
-    :param encoding: the encoding of the database, as PostgreSQL names it; None if it is unknown.
+    :param encoding: the encoding of the database, as PostgreSQL names it.
     :raises MigrationFailed: if the server is older than :data:`OLDEST_SERVER`, or the encoding is not UTF8.
     """
     major = server_version // 10_000

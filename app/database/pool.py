@@ -249,10 +249,9 @@ class Database:
             timeout=_AWAY_TIMEOUT_S,
             reconnect_timeout=_RECONNECT_TIMEOUT_S,
             max_lifetime=self._lifetime_s,
-            open=False,
+            open=False,  # opened below, because ``configure`` uses the name ``pool``
             name="sample-resource",
         )
-        self._failures_before = 0
         pool.open()
         if settings.metrics_token is not None:
             metrics.watch_pool(statistics)

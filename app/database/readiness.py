@@ -116,7 +116,7 @@ class Readiness:
         except Unavailable as error:
             return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
-            # A privilege or a table is missing. The fault is public, so it does not quote the message of the server.
+            # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})
             return Health({"database": f"The database refuses what the service needs: {type(error).__name__}."})
 

@@ -20,6 +20,9 @@ from app.http.bodies import FIELDS_AT_MOST, FORM, read_body
 
 _PARAMETERS = ("grant_type", "scope", "token", "token_type_hint", "client_id", "client_secret")
 _NOT_IN_A_URL = ("token", "client_id", "client_secret")
+"""The parameters that are refused in the query string, because logs and histories keep URLs, and RFC 6749, section
+2.3.1, forbids credentials there."""
+
 _CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
 """The form of a client's id. It is shorter than any secret, so that a secret sent as the id is refused before it is
 logged."""
@@ -39,8 +42,8 @@ def read_parameters(request: Request) -> dict[str, str]:
     Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
 
     :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
-        query string or across both, or if a secret or token is in the query string; 400, 413 or 415 as
-        :func:`~app.http.bodies.read_body`.
+        query string or across both, if credentials or a token are in the query string, or if the parameters are not
+        UTF-8 or too many; 400, 413 or 415 as :func:`~app.http.bodies.read_body`.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:

@@ -42,13 +42,14 @@ class RawPath:
         environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if "://" in target and not target.startswith("/") and "HTTP_HOST" in environ:
-            # For a target in absolute form its host counts, and not the Host header, which HTTP/1.1 demands all the
-            # same (RFC 9112, section 3.2).
+            # For a target in absolute form its host counts, and not the Host header. HTTP/1.1 demands the header all
+            # the same (RFC 9112, section 3.2), so a missing one stays missing.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path)).decode("latin-1")
-            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))  # a prefix that the server has
+            # The target has the prefix under which a server may mount the application, too.
+            environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
             environ[_REPLACED_PATH] = environ["PATH_INFO"]

@@ -211,12 +211,7 @@ RESOURCE: Mapping[str, Field] = {
         Field("createdAt", kinds.TIME, _shared("r.created_at"), indexed=Index.ORDER),
         Field("lastModifiedAt", kinds.TIME, _shared("r.last_modified_at"), indexed=Index.ORDER),
         Field(
-            "someProperty",
-            kinds.TEXT,
-            SOME_PROPERTY,
-            indexed=_BOTH_KINDS,
-            looked_up=_is_short,
-            beginning=_BEGINNING,
+            "someProperty", kinds.TEXT, SOME_PROPERTY, indexed=_BOTH_KINDS, looked_up=_is_short, beginning=_BEGINNING
         ),
         _reference("createdBy", "r.created_by"),
         _reference("lastModifiedBy", "r.last_modified_by"),

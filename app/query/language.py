@@ -102,8 +102,9 @@ def place(text: str, position: int) -> str:
 def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double.
 
-    If the literal has a fraction that its nearest double is too coarse for (9007199254740992.5), this double becomes an
-    int, too: the one that PostgreSQL reads from the shortest text of a stored double. So equal numbers have one form.
+    A double that is a whole number becomes an int, too: a literal may have a fraction that doubles are too coarse for
+    (9007199254740992.5). A stored double is written as its shortest text, which PostgreSQL reads as a numeric, so the
+    int is that of the shortest text. So equal numbers have one form.
     """
     number = strict_json.number_of(literal)
     if number == INT64_MIN:  # the shortest text of this double, -9.223372036854776e+18, is below int64
@@ -138,9 +139,9 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 def _feed(parser: InteractiveParser, token: Token) -> Any:
     """Feed a token to the parser, and return the parser's result.
 
-    For an unexpected token, the parser's states are restored; the tokens that it accepts depend only on them. Lark may
-    have reduced before it refused the token, and the reduced states accept fewer tokens than could continue the text,
-    so the message would lack some. To parse the text a second time up to this token would double the time.
+    If the token is refused, the parser's states are those before it, so that the message can list all that could stand
+    in its place: ``parser.accepts()`` depends only on the states. Without the copy some would be missing, because Lark
+    may reduce before it refuses.
     """
     states = parser.parser_state.state_stack
     before = states.copy()

@@ -56,7 +56,8 @@ class Resource:
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with ``change`` applied to both projections, or only to the staged one.
 
-        Without staged changes both projections are the same object, before and after the change.
+        If both projections are the same object, ``change`` is called once, and unless ``staged_only`` they are one
+        object afterwards, too.
         """
         staged = change(self.staged)
         if staged_only:

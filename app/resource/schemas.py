@@ -161,7 +161,7 @@ def _check_action(value: Any) -> UpdateAction:
 def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
-        if count > ACTIONS_AT_MOST:
+        if count > ACTIONS_AT_MOST:  # the fault shows the number, because no fault shows an array of objects
             refuse_value(count, f"At most {ACTIONS_AT_MOST} update actions are accepted in one request.")
     return tuple(check_items(value, _check_action))
 

@@ -78,8 +78,8 @@ class Revocation(Endpoint):
         error_codes=("invalid_request", "invalid_grant", "invalid_client"),
     )
     def post(self) -> Response:
-        """Revoke one of the client's own tokens.
+        """Revoke one of the client's own tokens (RFC 7009).
 
-        Every process refuses the token within 5 seconds (RFC 7009). To revoke a token that is not valid is no error.
+        Every process refuses the token within 5 seconds. To revoke a token that is not valid is no error.
         """
         return _uncached(authorization_server().revoke(request))

@@ -314,7 +314,7 @@ class Item(Endpoint):
         """Delete a resource (4.11).
 
         Answers the resource as it was before. With the query parameter `version`, or `If-Match`, a resource that has
-        changed since is not deleted. A body is refused.
+        changed since is not deleted. A body other than `{}` is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return _resource_answer(deleted)

@@ -111,7 +111,8 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find the place of a data folder's cluster. Make the folder if it is missing, and under root the server's account.
+    """Find the place of a data folder's cluster. Make what is missing: the folder; under root the server's account, and
+    a folder in the store if that account cannot enter the data folder.
 
     :param data_dir: an absolute path.
     :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
@@ -148,6 +149,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
+    # Only the cluster may belong to the account, and each file beside it to root.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
             continue  # an unfinished cluster, or not used by the service

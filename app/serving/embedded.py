@@ -137,7 +137,7 @@ class EmbeddedPostgres:
         if self.process is not None:
             _stop_in_order(self.process)
             self.process = None
-        if self._folder is not None and self._lock is not None:
+        if self._folder is not None and self._lock is not None:  # else the processes may be those of another owner
             try:
                 stop_leftovers(self._folder, self._folder.cluster)
             except (OSError, EmbeddedError) as error:
@@ -261,7 +261,8 @@ class EmbeddedPostgres:
         source: int = subprocess.DEVNULL,
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
-        """Start a program of PostgreSQL, and return it with the offset in the log at which its output begins."""
+        """Start a program of PostgreSQL as ``self.process``, and return it with the offset in the log at which its
+        output begins."""
         log = folder.open_log()
         try:
             began = os.fstat(log).st_size

@@ -22,9 +22,9 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
-    If the database has no client yet, the demo client is created, and the text contains its secret. The text contains a
-    new token of the demo client, unless this client is revoked or was never created, or the token cannot be stored. The
-    preparation can be repeated.
+    If the database has no client yet besides the one of the command line, the demo client is created, and the text
+    contains its secret. The text contains a new token of the demo client, unless this client is revoked or was never
+    created, or the token cannot be stored. The preparation can be repeated.
 
     :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """

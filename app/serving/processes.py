@@ -160,7 +160,8 @@ def end_group(group: int, *, patience_s: float) -> None:
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
-        reap_orphans(())  # if this is process 1, dead processes would stay in the group
+        # If this is process 1, dead processes would stay in the group. No exit code is needed: its owner stops.
+        reap_orphans(())
         if time.monotonic() > deadline:
             send_to_group(group, signal.SIGKILL)
             return

@@ -282,8 +282,9 @@ class Text(StrictField):
                 refuse_value(text, reason)
             return text
 
-        metadata = {"type": "string", "pattern": f"^{pattern}$"} if pattern else dict(STORABLE_TEXT if stored else TEXT)
-        super().__init__(check, STRING_EXPECTED, metadata=metadata | arguments.pop("metadata", {}), **arguments)
+        schema = {"type": "string", "pattern": f"^{pattern}$"} if pattern else dict(STORABLE_TEXT if stored else TEXT)
+        arguments["metadata"] = schema | arguments.get("metadata", {})
+        super().__init__(check, STRING_EXPECTED, **arguments)
 
 
 def check_timestamp(value: Any) -> datetime:

@@ -76,6 +76,8 @@ def test_an_unknown_field_is_told_beside_a_missing_variable_and_near_fields_or_a
     first, second = refusals(api, "unknown1 = :x")
     assert first.startswith("The field 'unknown1' does not exist. Known are: id, key, version, createdAt, ")
     assert second == "Missing parameter value for x. (line 1, column 12)"
+    answer = api.get(SORTED, query_string={"where": "key != :k", "var.k": ["a", "b"]})
+    assert "The variable 'k' has 2 values, and '!=' takes one." in answer.get_json()["message"]
 
 
 @pytest.mark.parametrize("time", ["2020-01-01T00:00:00 02:00", "2020-01-01T00:00:00.000 00:00"])
@@ -113,6 +115,7 @@ def test_a_time_with_a_blank_where_a_plus_stood_is_told_of_it(api: Api, time: st
                 ('"2016-02-30"', 'text "2016-02-30"'),
                 ('"2016-02-28T16:41"', 'text "2016-02-28T16:41"'),
                 ('"2016-02-28T25:00:00Z"', 'text "2016-02-28T25:00:00Z"'),
+                ('"2016-02-28T16:00:00+01:60"', 'text "2016-02-28T16:00:00+01:60"'),
                 ('"0000-01-01"', 'text "0000-01-01"'),
                 ('"9999-12-31T23:59:59-01:00"', 'text "9999-12-31T23:59:59-01:00"'),
                 ("1456677701090", "number 1456677701090"),

@@ -19,7 +19,7 @@ WITH
             part AS (
                 SELECT
                     v.part,
-                    v.next,
+                    v.next_part,
                     count(*) AS values,
                     sum(v.value) AS total,
                     min(v.value) AS least,
@@ -28,7 +28,7 @@ WITH
                     SELECT
                         v.value,
                         width_bucket(v.value, (SELECT %(facet_0_bounds)s::bigint[])) AS part,
-                        width_bucket(v.next, (SELECT %(facet_0_bounds)s::bigint[])) AS next
+                        width_bucket(v.next, (SELECT %(facet_0_bounds)s::bigint[])) AS next_part
                     FROM (
                         SELECT
                             jsonb_path_query(r.object, '$.arrayOfIntExample[*]')::bigint AS value,
@@ -38,19 +38,19 @@ WITH
                     ) v
                 ) v
                 WHERE v.part IS NOT NULL
-                GROUP BY v.part, v.next
+                GROUP BY v.part, v.next_part
             ),
             summed AS (
                 SELECT
-                    r.number,
-                    r.named,
-                    coalesce(sum(p.values) FILTER (WHERE p.next IS NULL OR p.next > r.last), 0) AS count,
+                    g.number,
+                    g.named,
+                    coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                     coalesce(sum(p.values), 0) AS values,
                     coalesce(sum(p.total), 0)::numeric AS total,
                     coalesce(min(p.least), 0)::numeric AS least,
                     coalesce(max(p.most), 0)::numeric AS most
-                FROM range r LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
-                GROUP BY r.number, r.named
+                FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last
+                GROUP BY g.number, g.named
             )
         SELECT '{"type":"range","ranges":['
             || (

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.metadata import Distribution
 
-from license_expression import Licensing, get_spdx_licensing
+from license_expression import get_spdx_licensing
 
 FOR_THE_SERVICE = frozenset({
     "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-3.0-only", "MIT", "MIT-0",
@@ -50,10 +50,8 @@ def licence_of(package: Distribution) -> str:
     return _CLASSIFIERS[first_line]
 
 
-@cache
-def _licensing() -> Licensing:
-    """The licences of SPDX, whose index takes a tenth of a second to make."""
-    return get_spdx_licensing()
+_licensing = cache(get_spdx_licensing)
+"""Returns the licences of SPDX, whose index takes a tenth of a second to make."""
 
 
 def is_allowed(expression: str, allowed: frozenset[str]) -> bool:

@@ -86,12 +86,12 @@ _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """Parse and resolve the filters of one parameter.
 
-    :raises ValidationError: with the faults of all filters.
+    :raises ValidationError: with as many faults of all filters as an answer lists.
     """
     faults = Faults(_TOO_MANY_TERMS)
     filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
     faults.raise_if_any()
-    return tuple([each for each in filters if each is not None])
+    return tuple([each for each in filters if each is not None])  # None has had a fault
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
@@ -248,7 +248,8 @@ class _Resolver:
     def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
         """The value of a bound; None for an open end, and for a refused bound, whose fault is added.
 
-        A number beyond all doubles is refused, because the facet's result repeats the bound as a JSON number.
+        A number beyond all doubles is refused, because a facet's result repeats the bound as a JSON number, and filters
+        take the same ranges as facets.
         """
         if literal is None:
             return None

@@ -248,7 +248,8 @@ class _Compiler:
 
     def _array(self, atom: Holds) -> LiteralString:
         """The SQL of a comparison with an array of scalars: by containment for one value, or for all of several; by a
-        jsonpath for one of several; else by the operator's own SQL."""
+        jsonpath that the index serves for one of several; by a jsonpath that it does not serve for ``<`` and the like;
+        else by the operator's own SQL."""
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:

@@ -111,7 +111,7 @@ class _Resolver:
         found: list[Value] = []
         for operand in atom.operands:
             if isinstance(operand, Variable):
-                found += self._values_of_variable(operand, row, operator)
+                found += self._values_of_variable(operand, row, atom.operator, takes_list=operator.arity is Arity.LIST)
                 continue
             value = row.kind.value_of(operand.value)
             if value is None:
@@ -120,13 +120,13 @@ class _Resolver:
                 found.append(value)
         return tuple(found)
 
-    def _values_of_variable(self, variable: Variable, row: Field, operator: Operator) -> list[Value]:
+    def _values_of_variable(self, variable: Variable, row: Field, token: str, *, takes_list: bool) -> list[Value]:
         name, texts = variable.name, self.variables.get(variable.name, ())
         found: list[Value] = []
         if not texts:
             self._fault_of_missing(variable)
-        elif len(texts) > 1 and operator.arity is not Arity.LIST:
-            reason = f"The variable '{name}' has {len(texts)} values, and '{operator.token}' takes one."
+        elif len(texts) > 1 and not takes_list:
+            reason = f"The variable '{name}' has {len(texts)} values, and '{token}' takes one."
             self._fault(reason, variable.position)
         else:
             for text in texts:

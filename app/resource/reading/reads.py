@@ -64,7 +64,7 @@ def page(
     """Compose a page of the resources whose current projection fulfils a condition; nothing is read yet.
 
     :param condition: None for all resources.
-    :param result: SQL that makes the JSON of each result.
+    :param result: SQL that makes the JSON of each result; by default a resource without expanded references.
     """
     order = listing.terms_of(paging.sort, Projection.CURRENT)
     return Page(selected_by(condition), {"project_key": project_key}, paging, order, result)

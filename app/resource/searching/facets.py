@@ -96,10 +96,11 @@ def _values(path: FieldPath, projection: Projection, positions: LiteralString = 
     """A set-returning expression of SQL: the values of a field in the row ``r``. Values of an array are distinct and
     sorted; those of members are not.
 
-    :param positions: the positions of an array's items, as jsonpath.
+    :param positions: the positions of items in an array of scalars, as jsonpath.
     """
-    steps: LiteralString = f"{path.field.name}[{positions}]"
-    if path.element_of is not None:
+    if path.element_of is None:
+        steps: LiteralString = f"{path.field.name}[{positions}]"
+    else:
         steps = f"{path.element_of.name}[*].{path.field.name}"
     found: LiteralString = f"jsonb_path_query({DOCUMENT.for_projection(projection)}, '$.{steps}')"
     return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
@@ -118,6 +119,8 @@ _STATISTICS: LiteralString = concatenated(
 
 
 def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
+    """The query of a facet without groups: its most frequent terms, and the sums over all. The JSON is NULL if the
+    listed texts have more than ``bytes_at_most`` bytes."""
     kind = facet.path.field.kind
     # Values are grouped in the type that _each_value returns: integers of arrays as bigint, which is counted faster
     # than numeric. Only the listed terms are cast to the type of the kind.
@@ -127,12 +130,12 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. If the listed texts have too many bytes in total, the result of the facet is NULL. The
-        # inner CASE avoids making their JSON, because PostgreSQL aggregates before it evaluates the outer one.
+        # A text may have 64 KiB. The outer CASE makes the result NULL. The inner one, on the same sum, avoids making
+        # the JSON of the texts, because PostgreSQL aggregates before it evaluates the outer CASE.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
-    # Finding the first 200 of many values is several times faster than sorting all. So one query counts the values, and
+    # Finding the first of many values is several times faster than sorting all. So one query counts the values, and
     # its result is read twice: for the listed terms and for the sums.
     return f"""
         WITH counted AS MATERIALIZED (
@@ -189,7 +192,7 @@ def _ranges(
     parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
     # The subquery casts a parameter once, and makes one plan serve all values.
     all_bounds = hidden_from_planner(f"%({prefix}_bounds)s", f"{cast}[]")
-    part: LiteralString = f"width_bucket({{}}, {all_bounds})"
+    part_of: LiteralString = f"width_bucket({{}}, {all_bounds})"
     low = hidden_from_planner(f"%({prefix}_low)s", f"{cast}[]")
     high = hidden_from_planner(f"%({prefix}_high)s", f"{cast}[]")
     named = hidden_from_planner(f"%({prefix}_named)s", "text[]")
@@ -207,28 +210,28 @@ def _ranges(
     return f"""
         WITH range AS (
             SELECT g.named, g.number,
-                coalesce({part.format("g.low")}, 0) AS first,
-                coalesce({part.format("g.high")} - 1, cardinality({all_bounds})) AS last
+                coalesce({part_of.format("g.low")}, 0) AS first,
+                coalesce({part_of.format("g.high")} - 1, cardinality({all_bounds})) AS last
             FROM unnest({low}, {high}, {named})
                 WITH ORDINALITY g (low, high, named, number)
         ), part AS (
-            SELECT v.part, v.next, count(*) AS values, sum({amount.format("v.value")}) AS total,
+            SELECT v.part, v.next_part, count(*) AS values, sum({amount.format("v.value")}) AS total,
                 min(v.value) AS least, max(v.value) AS most
             FROM (
-                SELECT v.value, {part.format("v.value")} AS part, {part.format("v.next")} AS next
+                SELECT v.value, {part_of.format("v.value")} AS part, {part_of.format("v.next")} AS next_part
                 FROM ({_each_value_and_next(facet.path, counted)}) v
             ) v
             WHERE v.part IS NOT NULL
-            GROUP BY v.part, v.next
+            GROUP BY v.part, v.next_part
         ), summed AS (
-            SELECT r.number, r.named,
-                coalesce(sum(p.values) FILTER (WHERE p.next IS NULL OR p.next > r.last), 0) AS count,
+            SELECT g.number, g.named,
+                coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
-            FROM range r LEFT JOIN part p ON p.part BETWEEN r.first AND r.last
-            GROUP BY r.number, r.named
+            FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last
+            GROUP BY g.number, g.named
         )
         SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json"""
 

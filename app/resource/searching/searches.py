@@ -90,6 +90,7 @@ def _facets(
     query: Search, narrowing: Sequence[Clause], parameters: Parameters
 ) -> tuple[LiteralString, Sequence[LiteralString]]:
     """The SQL of the member ``facets``, and the queries that it refers to; an empty text if the search has no facets.
+    The SQL results in NULL if the terms of a facet are too large.
 
     The SQL parameters of the queries are added to ``parameters``.
     """
@@ -106,6 +107,7 @@ def _facets(
         narrowed = Selected([*narrowing, *(clause for one, clause in filters if one.path != facet.path)])
         parameters |= narrowed.parameters
         name = numbered("facet", number)
+        # The name in the answer is a text of the client, so it is a parameter.
         parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
         facet_query = compile_facet(facet, (narrowed.where, query.projection), name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")

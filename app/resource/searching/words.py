@@ -66,7 +66,8 @@ class Expansion:
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int) -> Expansion:
     """Look up which words of a project match each word of the texts.
 
-    If a text has no words, or only stop words of its language, the search finds no resource.
+    If a text has no words, or only stop words of its language, or if a word matches none of the project, the search
+    finds no resource.
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
@@ -94,7 +95,8 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     if not all_found:
         return Expansion(())
     expansion = Expansion(tuple([(exact, stemmed, matching) for exact, stemmed, matching in asked]))
-    tsquery = expansion.tsquery or ""  # | joins all that match one word
+    tsquery = expansion.tsquery or ""
+    # A word with n matches has n - 1 signs, which is exact enough. No text is at fault more than another.
     if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
         raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")
     return expansion

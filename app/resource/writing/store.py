@@ -50,8 +50,9 @@ _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
 
 @lru_cache(maxsize=256)
-def _insert(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
-    time = _GIVEN_TIME if dated else _NOW
+def _insert(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> LiteralString:
+    """The statement that creates a resource. Its creator is the one who modified it last, which the columns have."""
+    time = _GIVEN_TIME if at_given_time else _NOW
     values: LiteralString = ", ".join([f"%({column})s" for column in columns])
     return f"""
     INSERT INTO resource AS r (
@@ -61,8 +62,8 @@ def _insert(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString
 
 
 @lru_cache(maxsize=256)
-def _update(columns: tuple[LiteralString, ...], *, dated: bool) -> LiteralString:
-    time = _GIVEN_TIME if dated else _NOW
+def _update(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> LiteralString:
+    time = _GIVEN_TIME if at_given_time else _NOW
     assignments: LiteralString = ", ".join([f"{column} = %({column})s" for column in columns])
     # The clock may have been set back since the creation.
     return f"""
@@ -118,8 +119,7 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
     """Return the target of a write as it is committed; None if it does not exist.
 
     :param locks: whether to lock the row until the transaction ends, so that other writers wait.
-    :raises Overtaken: if the youngest resource of a client without a key was deleted, or got a key, before it could be
-        locked.
+    :raises Overtaken: if an :class:`OwnYoungest` is to be locked, and was deleted or got a key before.
     """
     if locks and isinstance(target, OwnYoungest):
         return _lock_own_youngest(connection, project_key, target)
@@ -180,7 +180,7 @@ def save(
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
     build = _insert if before is None else _update
-    statement = build(tuple(columns), dated=at is not None)
+    statement = build(tuple(columns), at_given_time=at is not None)
     resource_id = caller.clock_and_ids.resource_id(connection, project_key) if before is None else before.id
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:

@@ -28,6 +28,7 @@ from app.resource.model import (
     canonical_id,
 )
 from app.resource.object_type import ObjectType
+from app.resource.preconditions import raise_if_refused
 from app.resource.resource_json import representation_of
 from app.resource.schemas import ResourceDraft, Update
 from app.resource.searching.dictionary import add_words_of
@@ -82,10 +83,11 @@ def delete(database: Database, caller: Caller, resource_id: str, conditions: Pre
     target = _by_id(resource_id)
 
     def attempt(connection: Connection, locks: bool) -> Resource | None:
+        """Find the target, check and delete; return None if another write came in between."""
         stored = store.find(connection, caller.project_key, target, locks=locks)
         if stored is None:
             raise errors.not_found_by_id(target.id)
-        rules.raise_if_refused(conditions, target.id, stored.version)
+        raise_if_refused(conditions, target.id, stored.version)
         return stored if store.delete(connection, caller.project_key, stored) else None
 
     return representation_of(_until_done(database, caller.project_key, attempt))
@@ -111,8 +113,8 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
     """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
-    :param staged: whether only the staged projection changes.
-    :param merges: whether the fields of ObjectType that the body does not have stay. someProperty and key always do.
+    :param staged: whether the content changes only in the staged projection.
+    :param merges: whether the stored fields of ObjectType stay that are absent from the body; else they are removed.
     """
 
     def changed(content: Content) -> Content:
