@@ -90,8 +90,8 @@ def origins(text: str) -> tuple[str, ...]:
     for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
-        written = f"{parts.scheme}://{parts.netloc}".lower()
-        if default is None or not host or origin != written or parts.port == default or "@" in origin:
+        written = f"{parts.scheme}://{address_of(host, None if parts.port == default else parts.port)}"
+        if default is None or not host or origin != written or _NOT_IN_A_PLAIN_URL.search(origin):
             raise ValueError(
                 "origins as browsers send them are expected, as in https://shop.example.com,"
                 f" or {ANY_ORIGIN} or {NO_ORIGIN}"
@@ -143,8 +143,9 @@ EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
 """The values of ``BIND`` that mean all addresses of the machine."""
 
 
-def address_of(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def address_of(host: str, port: int | None) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return name if port is None else f"{name}:{port}"
 
 
 def log_format(text: str) -> str:
@@ -159,7 +160,8 @@ def log_format(text: str) -> str:
 def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
     """Declare a setting.
 
-    :param secret: whether to hide the value in messages and in ``repr``.
+    :param secret: whether to hide the value in messages and in ``repr``, and to accept a file with it
+        (:func:`file_variable`).
     """
     return field(
         default=default,

@@ -36,6 +36,7 @@ def test_values_are_read() -> None:
         ("BASE_DOMAIN", "."),
         ("LOG_FORMAT", "xml"),
         ("BIND", "a\nb"),
+        *(("CORS_ORIGINS", each) for each in ("https://a:", "https://a:08080", "https://a b", "https://ä")),
     ],
 )
 def test_the_error_for_an_invalid_value_names_the_variable(variable: str, value: str) -> None:

@@ -304,7 +304,8 @@ def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
 
 
 def describe_fields(api: Api) -> None:
-    """Make flask-smorest describe parameters by their fields. To be called before routes are registered."""
+    """Make flask-smorest describe each :class:`Parameter` by its schema, meaning, example and style. To be called
+    before routes are registered."""
     converter = _converter_of(api)
     converter.add_attribute_function(_schema_of)
     converter.add_parameter_attribute_function(_parameter_of)

@@ -129,9 +129,10 @@ the table, and therefore prefers to scan the whole project. This term raises its
 def _served_by_gin(condition: LiteralString) -> Column:
     """A condition on a document or on words for both projections, each served by the GIN index of its column.
 
-    :param condition: SQL with ``{column}``, the beginning of the column's name, and ``{0}`` for the operand.
+    :param condition: SQL with ``{prefix}``, ``r.`` or ``r.staged_``, before the column's name, and ``{0}`` for the
+        operand.
     """
-    current, staged = condition.replace("{column}", "r."), condition.replace("{column}", "r.staged_")
+    current, staged = condition.replace("{prefix}", "r."), condition.replace("{prefix}", "r.staged_")
     return Column(
         current,
         f"((r.staged_object_type IS NULL AND {current} OR r.staged_object_type IS NOT NULL AND {staged})"
@@ -139,14 +140,14 @@ def _served_by_gin(condition: LiteralString) -> Column:
     )
 
 
-CONTAINS = _served_by_gin("{column}object @> {0}")
+CONTAINS = _served_by_gin("{prefix}object @> {0}")
 """SQL condition that the ObjectType contains a document."""
 
-FOUND_BY = _served_by_gin("{column}object @? {0}")
+FOUND_BY = _served_by_gin("{prefix}object @? {0}")
 """SQL condition that a jsonpath finds something in the ObjectType. The GIN indexes serve the comparisons by ``==`` in
 it."""
 
-MATCHES = _served_by_gin("{column}words @@ {0}")
+MATCHES = _served_by_gin("{prefix}words @@ {0}")
 """SQL condition that the words of a projection match a ``tsquery``."""
 
 WORDS_TO_RANK = Column("r.words", "CASE WHEN r.staged_object_type IS NULL THEN r.words ELSE r.staged_words END")
@@ -177,6 +178,8 @@ def _array(row: ArrayField) -> Field:
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
+    """The field of a reference to an API client. The column has the client's id; that the object itself has this
+    column, too, serves ``is defined``."""
     members = _by_name(
         Field("typeId", kinds.TEXT, _shared("'api-client'::text")),
         Field("id", kinds.TEXT, _shared(column)),

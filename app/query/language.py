@@ -189,10 +189,11 @@ class TreeMaker(Transformer[Token, Any]):
         return Literal(token.value.lower() == "true", position_of(token))
 
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """Return Lark's tree of a rule without a method, if Lark inlines the rule into the rule around it.
+        """Return Lark's tree of a rule without a method, if Lark inlines the rule into the rule around it, which it
+        does if the name begins with an underscore.
 
-        :raises LookupError: for a rule that is not inlined, because its tree would stay in the predicate, where no code
-            expects it.
+        :raises LookupError: for any other rule, because its tree would stay in the parsed tree, where no code expects
+            it.
         """
         if not data.startswith("_"):
             raise LookupError(f"{type(self).__qualname__} has no method for the rule '{data}' of its grammar.")
@@ -342,7 +343,7 @@ def _in_string(text: str, position: int) -> tuple[int, list[str]]:
     :param position: the position after the opening quote.
     """
     match = _BEGINNING_OF_STRING.match(text, position)
-    end = position if match is None else match.end()  # it matches at least the empty text
+    end = position if match is None else match.end()  # never None, because the pattern matches the empty text, too
     if text[end : end + 1] == "\\":
         return end + 1, ["'\"'", "'\\'"]
     return end, ["'\"'"]

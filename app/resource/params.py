@@ -119,7 +119,10 @@ _SORT_PATTERN = rf"^[ \t\r\n]*({'|'.join(SORTABLE)})([ \t\r\n]+([aA][sS][cC]|[dD
 
 def _whole_number(maximum: int, meaning: str, default: int, example: int) -> Parameter:
     """A parameter of a page, from 0 to ``maximum``. Its schema has no default, because some generated clients would
-    send the default with every request."""
+    send the default with every request.
+
+    :param default: for the description; :class:`Paging` has the default itself.
+    """
     return Parameter(
         partial(read_integer, minimum=0, maximum=maximum),
         {"type": "integer", "minimum": 0, "maximum": maximum},
@@ -301,7 +304,8 @@ def read_words(text: str) -> str:
 def read_level(text: str) -> int:
     """Load a number of edits, rounded down.
 
-    :raises ValidationError: for no number, or one that before rounding is not from 0 to :data:`FUZZY_LEVEL_AT_MOST`.
+    :raises ValidationError: for a text that is no number, and for a number that before rounding is not from 0 to
+        :data:`FUZZY_LEVEL_AT_MOST`, which is the default level, too.
     """
     number = read_number(text)
     if number < 0:

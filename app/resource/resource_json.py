@@ -85,7 +85,7 @@ COLUMNS: LiteralString = """
 
 def representation_of_row(row: tuple[Any, ...]) -> Representation:
     """The resource (interface 2.2) of a row with :data:`COLUMNS`. Its JSON is equal to the JSON that
-    :data:`RESULT_JSON` makes."""
+    :data:`RESULT_JSON` makes without expanded references."""
     uuid, version, key, created_at, last_modified_at, created_by, last_modified_by, object_type, some_property = row
     resource_id = str(uuid)
     key_member = "" if key is None else f'"key":"{key}",'  # no character of a key needs an escape

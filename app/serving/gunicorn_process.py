@@ -66,8 +66,7 @@ class GunicornProcess:
                 if not is_in_use or time.monotonic() > deadline:
                     raise ServeError(
                         f"cannot listen on port {port} of {host}: {(error.strerror or str(error)).lower()}. "
-                        f"{'Stop what uses it, or set' if is_in_use else 'Set'} BIND or PORT, here and for "
-                        "sample-resource token, to another address."
+                        f"{'Stop what uses it, or set' if is_in_use else 'Set'} BIND or PORT to another address."
                     ) from None
             time.sleep(0.1)
 

@@ -149,7 +149,8 @@ def prepare_to_fork(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Prepare a worker for its first request: open its connections, and start its threads (gunicorn's hook)."""
+    """Prepare a worker for its first request: open its connections, make readiness fail during a stop, and start the
+    extension (gunicorn's hook)."""
     extensions = getattr(worker.wsgi, "extensions", None)
     if extensions:  # the application is that of this service
         extensions["database"].open_ahead()

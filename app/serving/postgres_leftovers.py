@@ -93,6 +93,5 @@ def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> li
     """Wait for the server processes of a cluster to end, and return the ids of those that still run."""
     deadline = time.monotonic() + patience_s
     while (pids := _server_processes(folder, cluster)) and time.monotonic() < deadline:
-        processes.reap_orphans(())
         time.sleep(0.05)
     return pids

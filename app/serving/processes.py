@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -156,12 +157,15 @@ def send_to_group(group: int, number: int) -> bool:
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL."""
+    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL.
+
+    The exit codes of children of this process in the group are lost.
+    """
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
-        # If this is process 1, dead processes would stay in the group. No exit code is needed: its owner stops.
-        reap_orphans(())
+        with suppress(ChildProcessError):  # if this is process 1, dead processes of the group would stay in it
+            os.waitpid(-group, os.WNOHANG)
         if time.monotonic() > deadline:
             send_to_group(group, signal.SIGKILL)
             return

@@ -16,8 +16,8 @@ from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the 
 
 
 def on_starting(server: Any) -> None:
-    """Check the settings, and apply the migrations, which may wait for minutes (gunicorn's hook). If that fails, the
-    start ends.
+    """Check gunicorn's number of workers, and apply the migrations, which may wait for minutes (gunicorn's hook). If
+    that fails, the start ends.
 
     A gunicorn that is started again skips the migrations and the preparation: they are done, and the database may be
     away now.
@@ -47,7 +47,9 @@ def when_ready(server: Any) -> None:
             banner = prepare(settings.database_url or "", settings)
         with suppress(OSError):  # the terminal may be closed
             print(banner, flush=True)  # noqa: T201 -- the output of serve
-    gunicorn_settings.prepare_to_fork(server)  # not when_ready, by which readiness would fail for a while before a stop
+    # Not gunicorn_settings.when_ready, which would delay a stop for load balancers: ``serve`` runs on one machine
+    # alone.
+    gunicorn_settings.prepare_to_fork(server)
 
 
 @contextmanager

@@ -138,7 +138,7 @@ class Metrics:
     def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
         """Set the gauges of a pool, and add the growth of its statistics to its counters.
 
-        :param now: psycopg's statistics of the pool.
+        :param now: the statistics of the pool, under psycopg's names; empty for a closed pool.
         :param before: the statistics at the last report; empty for the first report.
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)

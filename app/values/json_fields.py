@@ -105,8 +105,7 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # -INT64_MIN is 2**63. INT64_MAX cannot be compared, because the nearest double is 2**63, too.
-    is_integer = number.is_integer() and INT64_MIN <= number < -INT64_MIN and not is_negative_zero(number)
+    is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
 
@@ -355,7 +354,7 @@ class StrictSchema(Schema):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a decoded body.
 
-        :raises ValidationError: with all faults. The message for an unknown field suggests a similar one.
+        :raises ValidationError: as :func:`read_object`.
         """
         return self.make(read_object(data, self._members))
 

@@ -18,7 +18,7 @@ from app import errors
 from app.values.json_fields import STORABLE_TEXT, check_number, messages_with_paths
 from app.values.patterns import JSON_NUMBER
 from app.values.strict_json import INT64_MAX, INT64_MIN, HugeNumber, number_of, unstorable_character
-from app.values.suggestions import did_you_mean
+from app.values.suggestions import similar, suggestion
 
 JsonSchema = dict[str, Any]
 
@@ -67,12 +67,13 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text)
-    is_double = isinstance(number, float) and abs(number) > 0
+    is_double = isinstance(number, float) and abs(number) > 0  # apart from -0.0
     # A whole number within int64 is an int or -0.0. So any other double below 2**63 stands for a text with a fraction,
     # although a double may be too coarse to show it.
     if is_double and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    if is_double or not minimum <= number <= maximum:  # -2.0**63 is a double if the text is below int64
+    # The comparison alone would accept -2.0**63, the double of a text that is just below int64.
+    if is_double or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
         )
@@ -170,7 +171,7 @@ class ParameterFamily(Parameter):
     :param pattern: a regular expression for the whole name.
     :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value.
-    :param described: as for :class:`Parameter`.
+    :param described: as for :class:`Parameter`; ``example`` is a dictionary of one parameter, by its whole name.
     """
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
@@ -190,16 +191,15 @@ class ParameterFamily(Parameter):
 
     def name_like(self, name: str) -> str | None:
         """A name that matches the pattern, for a name that does not: ``var.ids`` for ``var_ids``, ``varids`` and
-        ``var[ids][0]``, ``text.en-US`` for ``text_en_us``. If only the prefix is similar, it is the name of the
-        example; None if the prefix is not similar either, or nothing follows it."""
+        ``var[ids][0]``, ``text.en-US`` for ``text_en_us``. If the prefix is similar, but no name that matches can be
+        made of the rest, the name of the example; None if the prefix is not similar, or nothing follows it."""
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        if not others and first.startswith(prefix):
+        if not others and first.startswith(prefix):  # varids
             first, others = prefix, [first.removeprefix(prefix)]
         rest = "".join(others)
-        is_similar = bool(did_you_mean(first, [prefix]))
-        if not is_similar or not rest:
+        if similar(first, [prefix]) is None or not rest:
             return None
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
         candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
@@ -240,12 +240,13 @@ class QuerySchema(Schema):
         base = name.partition("[")[0]
         field = known.get(base)
         if base != name and field is not None and base not in families:  # as some libraries write objects and arrays
-            hint = f" '{base}' is {field.how_sent}." if field.how_sent else did_you_mean(base, [base])
+            hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
             of_families = {each: families[each].name_like(name) for each in families}
-            hint = did_you_mean(name, filter(None, [of_families.get(each, each) for each in known]))
-            suggests_family = any(each and f"'{each}'" in hint for each in of_families.values())
-            if "[" in name and suggests_family:
+            # A family is known by the name that the client may have meant; without such a name it is left out.
+            suggested = similar(name, filter(None, [of_families.get(each, each) for each in known]))
+            hint = suggestion(suggested)
+            if "[" in name and suggested is not None and suggested in of_families.values():
                 hint += " It is repeated for several values."
         return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 

@@ -7,8 +7,18 @@ _LONGEST_NAME = 100
 """The most characters of a name that are compared, because the time grows with the square of the length."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``" Did you mean '...'?"``, to be appended to a message; an empty text if no known name is similar."""
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most similar to a name; None if no known name is similar."""
     names = {each.lower(): each for each in known}
     nearest = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
-    return f" Did you mean '{names[nearest[0]]}'?" if nearest else ""
+    return names[nearest[0]] if nearest else None
+
+
+def suggestion(name: str | None) -> str:
+    """``" Did you mean '...'?"``, to be appended to a message; an empty text for None."""
+    return "" if name is None else f" Did you mean '{name}'?"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The suggestion of the known name that is most similar to a name; an empty text if no known name is similar."""
+    return suggestion(similar(name, known))

@@ -18,7 +18,7 @@ def wait_for_port(host: str, port: int) -> None:
 def test_an_address_of_another_machine_is_an_error_at_once() -> None:
     message = (
         r"^cannot listen on port 9090 of 192\.0\.2\.1: cannot assign requested address\. "
-        r"Set BIND or PORT, here and for sample-resource token, to another address\.$"
+        r"Set BIND or PORT to another address\.$"
     )
     with pytest.raises(ServeError, match=message):
         wait_for_port("192.0.2.1", 9090)
@@ -40,8 +40,6 @@ def test_a_port_in_use_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        message = (
-            "already in use. Stop what uses it, or set BIND or PORT, here and for sample-resource token, to another"
-        )
+        message = "already in use. Stop what uses it, or set BIND or PORT to another"
         with pytest.raises(ServeError, match=message):
             wait_for_port("0.0.0.0", listener.getsockname()[1])  # noqa: S104 -- it listens for a moment

@@ -164,7 +164,7 @@ class _Compiler:
             case AnyOf(conditions):
                 return self._any(conditions)
             case Holds():
-                text = _two_valued(self._atom(condition), absent=condition.operator.absent, negated=condition.negated)
+                text = _boolean(self._atom(condition), if_absent=condition.operator.absent, negated=condition.negated)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
                 return ClauseTerm(text, by_gin=condition.field.is_array, finds_few=finds_few)
             case HasElement():
@@ -206,17 +206,18 @@ class _Compiler:
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
-        beginning = atom.field.sorted_by.for_projection(self.projection)
-        # someProperty has an index of its beginning. If the values are short enough, comparing the beginning decides.
-        if beginning == column or any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, atom.values)
+        sorted_by = atom.field.sorted_by.for_projection(self.projection)
+        # Only someProperty is sorted by another expression than its column: by its beginning. _is_served is true only
+        # of values that are shorter than the beginning, and then comparing the beginning decides.
+        if sorted_by == column or any(_is_served(index, atom, self.projection) for index in Index):
+            return self._scalar(atom, sorted_by, atom.values)
         text = self._scalar(atom, column, atom.values)
         is_equality = Index.VALUES in atom.operator.indexed
         if atom.negated or not is_equality or Index.VALUES not in atom.field.indexed_in(self.projection):
-            return text
+            return text  # no index serves it
         # The index finds the texts with the same beginning, and the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-        return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
+        return f"({self._scalar(atom, sorted_by, beginnings)} AND {text})"
 
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
@@ -275,10 +276,10 @@ class _Compiler:
         test, finds_few = self._element_test(condition.condition)
         path = f"$.{condition.field.name}[*] ? ({test})"
         finds_few = finds_few and not condition.negated
-        # The index serves only conditions that need a value to be there.
+        # The index serves only a test that needs a value to be there, by which it finds few.
         text = self._found_by(path) if finds_few else self._exists(path)
-        text = _two_valued(text, absent=False, negated=condition.negated)
-        return ClauseTerm(text, by_gin=True, finds_few=finds_few)
+        text = _boolean(text, if_absent=False, negated=condition.negated)
+        return ClauseTerm(text, by_gin=finds_few, finds_few=finds_few)
 
     def _element_test(self, condition: Condition) -> "_ElementTest":
         """The test of one element. A condition on an array of scalars is about the element itself, and any other about
@@ -306,14 +307,14 @@ class _Compiler:
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
 
-def _two_valued(text: LiteralString, *, absent: bool, negated: bool) -> LiteralString:
-    """The SQL of a condition, or of its negation, which is never NULL where that matters.
+def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralString:
+    """The SQL of a condition, or of its negation, in which NULL, of an absent field, counts as true or false.
 
-    :param absent: whether the condition, before its negation, holds where its SQL is NULL: for an absent field.
+    A condition stays as it is if NULL means false and it is not negated, because a NULL selects no row.
 
-    A condition stays bare if NULL means false and it is not negated, because a NULL selects no row.
+    :param if_absent: whether the condition, before its negation, holds where its SQL is NULL.
     """
-    if absent:
+    if if_absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"
     return f"({text}) IS NOT TRUE" if negated else text
 

@@ -91,18 +91,9 @@ _ROWS = (
     Operator("contains any", Arity.LIST, array=ArraySearch.CONTAINS_ANY, indexed=Index.VALUES),
     Operator("contains all", Arity.LIST, array=ArraySearch.CONTAINS_ALL, indexed=Index.VALUES),
     Operator(
-        "is defined",
-        Arity.NONE,
-        scalar="{field} IS NOT NULL",
-        array="{field} IS NOT NULL",
-        member="exists({it})",
+        "is defined", Arity.NONE, scalar="{field} IS NOT NULL", array="{field} IS NOT NULL", member="exists({it})"
     ),
-    Operator(
-        "is empty",
-        Arity.NONE,
-        array="jsonb_array_length({field}) = 0",
-        absent=True,
-    ),
+    Operator("is empty", Arity.NONE, array="jsonb_array_length({field}) = 0", absent=True),
     # COLLATE "default" is the locale of the database. The collation of the columns, "C", would fold only ASCII letters.
     Operator(
         "matches ignore case",

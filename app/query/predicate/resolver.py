@@ -80,7 +80,7 @@ class _Resolver:
         self.faults.count_terms(max(1, sum(counts)))
         row = self._field(atom.name, known)
         if row is None:
-            for operand in atom.operands:
+            for operand in atom.operands:  # _values, which also adds this fault, cannot be called without the field
                 if isinstance(operand, Variable) and not self.variables.get(operand.name):
                     self._fault_of_missing(operand)
             return _NOTHING

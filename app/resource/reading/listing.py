@@ -128,9 +128,9 @@ class Selected:
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
     @property
-    def where_any(self) -> LiteralString:
-        """The SQL condition of a scan that looks for any selected resource, in the current projection; for a stretch,
-        with an ORDER BY and a LIMIT behind it, so that the scan reads the first resource of the stretch."""
+    def where_of_existence(self) -> LiteralString:
+        """What follows WHERE in an existence check, which looks at the current projection: the SQL condition; for a
+        stretch also ORDER BY and LIMIT, so that PostgreSQL reads one row of the index and not the whole stretch."""
         if self.stretch_of is None:
             return self.where
         by = terms_of([SortTerm(self.stretch_of)], Projection.CURRENT)
@@ -225,14 +225,15 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
 
 
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of the resources that fulfil any conditions. The docstring of the module describes the two ways in
-    which they are found."""
+    """Find a page of the resources that fulfil all conditions, whatever these are. The docstring of the module
+    describes the two ways in which they are found."""
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
         "counted AS MATERIALIZED (SELECT count(*) AS number FROM found)",
     )
     if_more_than_counted = f"(SELECT number FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
+    # The number of found resources decides which of the two parts is executed.
     page = f"""
         (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
             ORDER BY {_order_of_columns(terms)} {_CUT})

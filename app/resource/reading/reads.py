@@ -53,7 +53,7 @@ then PostgreSQL reads one row of the index, and not a bitmap of the whole stretc
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:
     """Whether at least one resource is selected."""
     parameters = {"project_key": project_key, **selected.parameters}
-    statement = _EXISTS_SELECTED.format(selected.where_any) if selected.clauses else _EXISTS
+    statement = _EXISTS_SELECTED.format(selected.where_of_existence) if selected.clauses else _EXISTS
     row = connection.execute(statement, parameters).fetchone()
     return row is not None and row[0]
 

@@ -46,18 +46,18 @@ def _words_of_resources(which: LiteralString) -> LiteralString:
     WHERE r.project_key = %(project_key)s AND {HAS_STAGED_CHANGES} {which}"""
 
 
-def _adding(words: LiteralString) -> LiteralString:
+def _adding(query: LiteralString) -> LiteralString:
     """The statement that adds the words of a query to the dictionary.
 
     ORDER BY makes two transactions that add the same words wait for one another instead of deadlocking.
 
-    The query returns the ``project_key`` of the rows that it reads. Then a worker of a distributed database executes
-    the whole statement, and no machine has to commit in two phases.
+    :param query: has to select ``r.project_key``, and not the parameter. Only then does a worker of a distributed
+        database execute the whole statement, so that no machine has to commit in two phases.
     """
     return f"""
     INSERT INTO word (project_key, word)
     SELECT w.project_key, w.word
-    FROM ({words}) w
+    FROM ({query}) w
     ORDER BY w.word COLLATE "C"
     ON CONFLICT DO NOTHING"""
 

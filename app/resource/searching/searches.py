@@ -69,7 +69,7 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 
     :param parameters: the SQL parameters of the terms are added to it.
     """
-    if query.paging.sort or texts is None or not texts.asked:
+    if query.paging.sort or texts is None or texts.tsquery is None:  # without a tsquery no resource matches
         return terms_of(query.paging.sort, query.projection)
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []

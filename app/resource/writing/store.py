@@ -165,8 +165,8 @@ def save(
     :param before: the resource as it was read; None if it is created.
     :param after: the resource as it was decided, without the time of this write.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if another write has created a resource with the same key, or the only resource without a key,
-        first.
+    :raises Overtaken: if another write has created a resource with the same key first, or, for ``created_as_only``, a
+        resource of the same client without a key.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
