@@ -69,7 +69,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         check_request,  # a malformed request is reported without any other error
         host_check(settings),  # before the token, so that a refused host is reported without any other error
         Gate(app, authorization_server.verifier).check,  # token and scopes, before anything is parsed
-        extension.before,  # only for authorised requests
+        extension.before,  # only for requests that the gate lets pass
     )
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,

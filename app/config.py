@@ -180,7 +180,7 @@ def _secret(source: Mapping[str, str], variable: str) -> str:
 
     Ends of line at the end of the file are removed.
 
-    :raises InvalidSetting: if both variables are set, or if the file cannot be read.
+    :raises InvalidSetting: if both variables are set, or if the file cannot be read or is empty.
     """
     text, path = source.get(variable, ""), source.get(file_variable(variable), "")
     if not path:
@@ -188,10 +188,13 @@ def _secret(source: Mapping[str, str], variable: str) -> str:
     if text:
         raise InvalidSetting(file_variable(variable), path, f"{variable} is set too; set one of the two")
     try:
-        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+        text = Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise InvalidSetting(file_variable(variable), path, f"the file cannot be read: {reason}") from None
+    if not text:
+        raise InvalidSetting(file_variable(variable), path, "the file is empty")
+    return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

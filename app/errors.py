@@ -163,14 +163,15 @@ def shortened(text: str) -> str:
 
 
 _LONGEST_ECHO = 1000
-"""The most characters of a refused text, id or key, and the most items of a refused array, that an error repeats."""
+"""The most characters of a refused text, id, key or list of scopes, and the most items of a refused array, that an
+error repeats."""
 
 
 def _presentable(value: Any) -> Any:
     """A refused value, which is no object, in a form that JSON can represent. Texts and arrays are cut to
     :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not isfinite(value):
-        # A HugeNumber has the literal of the request, such as 1e999, which JSON can represent only as a text.
+        # A HugeNumber has the literal of the request, such as 1e999. It becomes a text, because JSON has no infinity.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]
@@ -301,6 +302,7 @@ def token_refused(realm: str, reason: str) -> ApiError:
 def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]) -> ApiError:
     """The error 403 for a token without an accepted scope (RFC 6750, section 3.1).
 
+    :param realm: the key of the project.
     :param scopes: the names of the accepted scopes, without the project.
     :param granted: the scopes of the token, for the description.
     """

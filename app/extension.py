@@ -58,7 +58,8 @@ class Extension:
     """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
-        """Called for each authorised request before the view. An answer ends the request; None lets it go on."""
+        """Called before the view for each request that the gate lets pass; requests to public views, to unknown URLs,
+        and OPTIONS, have no token. An answer ends the request; None lets it go on."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it

@@ -56,6 +56,9 @@ def test_a_secret_is_read_from_the_file_that_its_variable_names(tmp_path: Path) 
 
 def test_the_error_for_a_secret_in_a_file_names_the_file_and_never_shows_the_secret(tmp_path: Path) -> None:
     file = tmp_path / "secret"
+    file.write_text("\n")
+    with pytest.raises(InvalidSetting, match=r"^METRICS_TOKEN_FILE=.*: the file is empty$"):
+        Settings.from_environment({"METRICS_TOKEN_FILE": str(file)})
     file.write_text("short")
     with pytest.raises(InvalidSetting, match=r"^METRICS_TOKEN: at least 16") as raised:
         Settings.from_environment({"METRICS_TOKEN_FILE": str(file)})

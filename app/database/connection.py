@@ -43,9 +43,9 @@ class LimitedConnection(Connection):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: the time limit of a wait for notifications, in seconds; None for any other wait.
+        :param timeout: only psycopg's ``notifies(timeout=...)`` gives it, in seconds, and expects the error; else None.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
-            connection is lost. The connection is then closed, except in a wait for notifications.
+            connection is lost. Without ``timeout`` the connection is then closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)

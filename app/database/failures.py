@@ -64,7 +64,7 @@ _met_at: dict[str, float] = {}
 def recent_fault(reason: str, text: str) -> str | None:
     """A fault, if this process has met an error with the reason in the last minute; else None.
 
-    :param text: the fault, as the beginning of a sentence that ends with this time.
+    :param text: the beginning of the sentence, to which "within the last 60 s." is added.
     """
     if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:
         return None

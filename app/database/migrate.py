@@ -156,7 +156,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
         where = ""
         try:
             with connection.transaction():
-                for line, statement in statements(path.read_text()):
+                for line, statement in statements(path.read_text("utf-8")):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
                     connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})

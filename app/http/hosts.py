@@ -27,6 +27,10 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
         re.IGNORECASE | re.ASCII,
     )
 
+    def is_own(name: str | None) -> bool:
+        is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
+        return is_local or name == published_host
+
     def check(request: Request) -> None:
         host = request.environ.get("HTTP_HOST")
         if host is None:
@@ -41,9 +45,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
         if match is not None:
             add_log_fields(**match.groupdict())
             return
-        name = _name_in(host)
-        is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
-        if not is_local and (name is None or name != published_host):
+        if not is_own(_name_in(host)):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

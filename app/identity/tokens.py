@@ -23,7 +23,7 @@ TOKEN = re.compile(f"[A-Za-z0-9_-]{{{TOKEN_LENGTH}}}", re.ASCII)
 """The form of a token."""
 
 REMOVED_AT_ONCE = 200
-"""The most outdated rows that are removed at once, which takes a few milliseconds."""
+"""The number of outdated rows that are removed at once, at most, which takes a few milliseconds."""
 
 _INSERT: LiteralString = """
 INSERT INTO access_token (digest, client_id, scopes, issued_at, expires_at, kept_until)"""

@@ -106,7 +106,8 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document, converter: Any) -> None:
-    """Add a schema for each update action, and name them in ``Update.actions`` with ``action`` as the discriminator."""
+    """Add a schema for each update action, and ``UpdateAction``, which is any of them by the discriminator ``action``,
+    for the items of ``Update.actions``."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         schemas[name] = converter.schema2jsonschema(ACTION_SCHEMAS[action])
@@ -209,8 +210,8 @@ def _reference(schema: str) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
-    Its example is inside the schema, so that documentation pages do not fill it in. The pages fill in the field of the
-    form instead, because most parameters may be in only one of the two places.
+    Its example is inside the schema, so that documentation pages do not fill it in. They fill in the field of the form:
+    a parameter that is not repeatable is refused if it is in both places.
     """
     made: Document = {
         "name": name,

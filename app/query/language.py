@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, TypeVar, cast
 
-from lark import Lark, Token, Transformer, Tree, UnexpectedInput, UnexpectedToken, v_args
+from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken, v_args
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 from marshmallow import ValidationError
 
@@ -187,17 +187,6 @@ class TreeMaker(Transformer[Token, Any]):
     @v_args(inline=True)
     def boolean(self, token: Token) -> Literal:
         return Literal(token.value.lower() == "true", position_of(token))
-
-    def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """Return Lark's tree of a rule without a method, if Lark inlines the rule into the rule around it, which it
-        does if the name begins with an underscore.
-
-        :raises LookupError: for any other rule, because its tree would stay in the parsed tree, where no code expects
-            it.
-        """
-        if not data.startswith("_"):
-            raise LookupError(f"{type(self).__qualname__} has no method for the rule '{data}' of its grammar.")
-        return Tree(data, children, meta)
 
 
 _KEYWORD = re.compile(r"^_([A-Z]+)\.2: ", re.MULTILINE)

@@ -62,8 +62,8 @@ class Resource:
         staged = change(self.staged)
         if staged_only:
             return replace(self, staged=staged)
-        has_staged_changes = self.current is not self.staged
-        return replace(self, current=change(self.current) if has_staged_changes else staged, staged=staged)
+        is_one_object = self.current is self.staged
+        return replace(self, current=staged if is_one_object else change(self.current), staged=staged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,9 +144,9 @@ class Collection(Endpoint):
         """List resources (4.1).
 
         `objectParameter` finds resources whose ObjectType contains the object, and `where` those that a predicate holds
-        for. The parameters that are described by names of arrays find those with the value in one of the arrays. Every
-        result fulfils all conditions. A result has the fields of ObjectType without a wrapper, besides `id`, `key`,
-        `version` and the two times.
+        for. A parameter whose description names arrays, such as `integerParameter`, finds those that have the value in
+        one of these arrays. Every result fulfils all conditions. A result has the fields of ObjectType without a
+        wrapper, besides `id`, `key`, `version` and the two times.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 
@@ -192,8 +192,8 @@ class Collection(Endpoint):
         Overwrites the resource with the body's `id`, else with its `key`, else the youngest resource without a key that
         this API client has created (the one with the greatest `id`). The whole `objectTypeProperty` is replaced;
         `someProperty` is too if the body has it. If there is no such resource, it creates one; only an unknown `id` is
-        404. A create does not compare `version`, so after a DELETE the same PUT creates the resource anew. With
-        `If-Match` nothing is created (412).
+        404. A create does not compare `version`, so after a DELETE the same PUT by `key` creates the resource anew.
+        With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
@@ -359,7 +359,7 @@ class SearchByForm(Endpoint):
     def post(self, query: Search, project_key: str) -> Response:
         """Search product projections (4.14).
 
-        Searches like 4.4, with the parameters in a form, in the query string, or, if repeatable, in both. Either scope
-        is enough for both projections.
+        Searches resources like 4.4. A parameter may be in the form or in the query string, and a repeatable one in
+        both. Either scope is enough for both projections.
         """
         return _found(project_key, query)

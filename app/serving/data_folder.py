@@ -216,7 +216,11 @@ def _make_home_in_store(data_dir: Path) -> Path:
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)
-    (data_dir / _LINK).symlink_to(home)
+    try:
+        (data_dir / _LINK).symlink_to(home)
+    except FileExistsError:  # another process was faster
+        home.rmdir()
+        return find_home(data_dir)
     sync_folder(data_dir)
     logger.warning("PostgreSQL cannot work in %s; its data are in %s.", data_dir, home)
     return home

@@ -210,7 +210,7 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            self.process = None
+            self.process = None  # _spawn has set it, so that a stop finds the program
         if code != 0:
             program = Path(command[0]).name
             raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")

@@ -127,7 +127,7 @@ def is_utf8(data: bytes) -> bool:
 
 
 def unstorable_character(text: str) -> str | None:
-    """A name of the first character that PostgreSQL cannot store: U+0000 or a lone surrogate; None without one."""
+    """A name of a character that PostgreSQL cannot store: U+0000 or a lone surrogate; None without one."""
     return "U+0000" if "\x00" in text else lone_surrogate(text)
 
 

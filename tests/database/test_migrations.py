@@ -18,6 +18,7 @@ from app.extension import installed_package
 from tests.support.api import Api
 from tests.support.applications import open_app
 from tests.support.cluster import Cluster
+from tests.support.pages import ROOT
 
 FILES = sorted(path.name for path in migrate.FOLDER.glob("*.sql"))
 FOLDERS = (migrate.FOLDER, *installed_package().migrations)
@@ -39,6 +40,11 @@ def test_files_are_numbered_without_gaps_and_none_waits_without_limit(folder: Pa
         assert seconds, f"{name} may wait for a lock without limit"
         assert int(seconds[1]) <= 2 or name == names[0], f"requests wait behind {name} for {seconds[1]} s"
         assert "statement_timeout" in text, f"{name} may run without limit"
+
+
+def test_no_file_is_read_in_the_encoding_of_the_locale() -> None:
+    sources = [*(ROOT / "app").rglob("*.py"), *ROOT.glob("workbench/*/src/**/*.py")]
+    assert [path for path in sources if "read_text()" in path.read_text("utf-8")] == []
 
 
 def test_of_several_processes_that_start_at_once_one_migrates(url: str) -> None:

@@ -109,9 +109,9 @@ def test_while_connections_work_one_that_is_refused_sends_nobody_away(
 def test_who_waits_too_long_for_connections_that_work_is_told_that_the_project_is_busy(
     of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout]
 ) -> None:
-    impatient = replace(settings, queue_timeout_ms=500, connections=4)
-    with opened(of_two_sessions, impatient) as database, ThreadPoolExecutor(1) as pool:
+    with opened(of_two_sessions, replace(settings, connections=4)) as database, ThreadPoolExecutor(1) as pool:
         with database.connection("a"), database.connection("b"):
+            database.queue_timeout_s = 0.5
             reasons = [reason_of(pool.submit(use, database))]
             while not vain_waits:  # nothing was refused yet
                 reasons.append(reason_of(pool.submit(use, database)))

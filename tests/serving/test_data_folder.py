@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from app.serving import EmbeddedError, processes
-from app.serving.data_folder import find_data_folder
+from app.serving.data_folder import _make_home_in_store, find_data_folder  # pyright: ignore[reportPrivateUsage]
 from app.serving.embedded import EmbeddedPostgres
 from tests.support.embedded import FAST, as_root, ask
 from tests.support.server import NOT_MEASURED, ROOT
@@ -30,11 +30,16 @@ def test_any_folder_name(empty: Path, start: Callable[..., EmbeddedPostgres], na
     assert (empty / name / "postgresql").is_dir()
 
 
-def test_a_folder_name_that_postgresql_cannot_use_is_refused(
-    empty: Path, start: Callable[..., EmbeddedPostgres]
-) -> None:
+def test_a_folder_name_with_a_line_break_is_refused(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
     with pytest.raises(EmbeddedError, match="PostgreSQL cannot use a path with a line break"):
         start(empty / "new\nline")
+
+
+def test_of_two_first_starts_the_slower_uses_the_folder_of_the_other(empty: Path, store: Path) -> None:
+    store.mkdir()
+    made = {_make_home_in_store(empty), _make_home_in_store(empty)}
+    assert made == {*store.iterdir()}
+    assert len(made) == 1
 
 
 @as_root

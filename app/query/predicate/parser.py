@@ -89,8 +89,10 @@ def parse(text: str) -> Parsed:
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """Make an atom of a rule whose name is the token of an operator with underscores for blanks, such as
-        ``is_not_defined``. Lark calls this method, to which ``v_args`` does not apply, for every rule without a method.
+        """Make the atom of a rule that is named after its operator, such as ``is_not_defined``.
+
+        Lark calls this for each rule without a method; ``v_args`` does not apply to it. Of the other rules without one,
+        which Lark inlines into the rule around them, it needs trees.
         """
         token = data.replace("_", " ")
         if token in OPERATORS or token in NEGATIONS:

@@ -43,7 +43,7 @@ def compile_facet(
             return _terms(facet, counted, literal(bytes_at_most))
         case tuple():
             return _ranges(facet, facet.groups, counted, prefix, parameters)
-        case condition:
+        case condition:  # one group: the resources that fulfil it
             where, projection = counted
             clause = compile_condition(condition, projection, prefix)
             parameters |= clause.parameters

@@ -51,7 +51,7 @@ def write(
     PUT and PATCH. If the resource that the body means does not exist, POST and PUT create one, unless the body has an
     id. Of several concurrent PUTs without id and key only one creates a resource.
 
-    :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module also raise these.
+    :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module raise some of these.
     """
     target = named = _named_by(draft)
     if method != "POST" and named is None:
@@ -62,7 +62,7 @@ def write(
         current=Content(ObjectType()) if staged else content,
         staged=content,
         last_modified_by=caller.client_id,
-        created_as_only=method == "PUT" and named is None,
+        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of several PUTs
     )
     change = partial(_with_body, draft, staged=staged, merges=method == "POST")
     creates = None if method == "PATCH" else new
@@ -155,10 +155,12 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     write creates it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by a
     deadlock.
 
-    :param attempt: takes the connection and whether to lock. It was overtaken if it returns None, since the row has
-        another version; if it raises Overtaken, since a constraint was violated or the target of ``OwnYoungest`` was
-        deleted or got a key; or if the database ends it as a deadlock
-        (:func:`app.resource.writing.store.overtaken_by_deadlock`).
+    :param attempt: takes the connection and whether to lock. It was overtaken
+
+        - if it returns None: the row has another version now;
+        - if it raises Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
+        - if the database ends it as a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
+
     :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt raises.
     """
     for number in range(_ATTEMPTS_AT_MOST):
@@ -166,7 +168,7 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
         with (
             suppress(store.Overtaken),
             database.writing(project_key) as connection,
-            store.overtaken_by_deadlock(),
+            store.overtaken_by_deadlock(),  # inside the checkout, which would answer 503 for a deadlock
             connection.transaction() if locks else nullcontext(),
         ):
             done = attempt(connection, locks)

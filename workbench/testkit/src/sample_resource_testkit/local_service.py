@@ -81,7 +81,7 @@ def _url(folder: Path) -> str:
         if not folder.exists() or time.monotonic() > deadline:
             raise SandboxError(f"the service of this run has ended, or takes too long to start: {folder}")
         time.sleep(0.01)
-    state = json.loads((folder / STATE).read_text())
+    state = json.loads((folder / STATE).read_text("utf-8"))
     if "error" in state:
         raise SandboxError(state["error"])
     return state["url"]
