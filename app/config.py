@@ -312,8 +312,8 @@ def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: A
     """Read the settings that a class declares, and make an instance. An empty variable counts as not set.
 
     :param others: values of fields that are no settings.
-    :raises InvalidSetting: for the first variable that has an invalid value, that names a file which cannot be read, or
-        that is set together with the variable of its file.
+    :raises InvalidSetting: for the first variable that has an invalid value, that names a file which cannot be read
+        or is empty, or that is set together with the variable of its file.
     """
     for item in fields(cast("Any", cls)):
         variable: str | None = item.metadata.get("variable")

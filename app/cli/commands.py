@@ -106,7 +106,8 @@ def remove_words(settings: Settings) -> None:
     words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
     """
     with open_connection(settings, limited=False) as connection:
-        wait_s = 2 * settings.statement_timeout_ms / 1000  # on Citus a write has two statements
+        # On Citus a write has two statements from its UPDATE to its end: the second one adds words.
+        wait_s = 2 * settings.statement_timeout_ms / 1000
         for project_key, removed in all_projects.remove_unused_words(connection, wait_s):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")
@@ -122,7 +123,8 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
     """
-    # While the extension is switched off its tables may be in the database all the same, but no migration is missing.
+    # The tables are those of the installed package, because the extension may have been switched on once. Its
+    # migrations are needed only while it is.
     package = installed_package()
     with open_connection(settings, limited=False) as connection:
         try:

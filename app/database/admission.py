@@ -118,7 +118,9 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            while self._admit_one():  # the end of a slow request can admit two: one of its project and one of its lane
+            # It can be two: connections may have been free before, and only the limits of this request's project and of
+            # its lane kept one waiting request each from them.
+            while self._admit_one():
                 pass
 
     def send_away(self) -> None:

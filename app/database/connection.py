@@ -43,7 +43,7 @@ class LimitedConnection(Connection):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: only psycopg's ``notifies(timeout=...)`` gives it, in seconds, and expects the error; else None.
+        :param timeout: only psycopg's ``notifies(timeout=...)``, which the service does not use, gives it; else None.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
             connection is lost. Without ``timeout`` the connection is then closed.
         """
@@ -62,6 +62,7 @@ class LimitedConnection(Connection):
 
 
 HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
+"""The setting exists if the server has loaded the library, whether or not the tables are distributed already."""
 
 
 def has_citus(connection: Connection) -> bool:

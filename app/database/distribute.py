@@ -98,8 +98,8 @@ _Placement = tuple[str | None, int]
 def distribute(
     connection: Connection,
     shards: int,
-    more: Sequence[str] = (),
-    others: Collection[str] = (),
+    distributed_tables: Sequence[str] = (),
+    local_tables: Collection[str] = (),
     migrations: tuple[Path, ...] = (),
 ) -> Generator[Step]:
     """Distribute the tables that are not yet distributed, one after the other, as the steps are iterated.
@@ -109,17 +109,17 @@ def distribute(
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
     :param shards: the number of parts into which the tables of projects are split.
-    :param more: tables of extensions with rows of projects. Those that do not exist are left out: the migrations of an
-        extension that has never been switched on are not applied.
-    :param others: tables of extensions that stay on the coordinator.
+    :param distributed_tables: tables of the service's extension with rows of projects. Those that do not exist are left
+        out: the migrations of an extension that has never been switched on are not applied.
+    :param local_tables: tables of the extension that stay on the coordinator.
     :param migrations: folders of extensions, whose migrations have to be applied.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if the schema has a table that is in none of
-        :data:`DISTRIBUTED`, :data:`REFERENCE`, ``more`` and ``others``, or if a table is already distributed in another
-        way.
+        :data:`DISTRIBUTED`, :data:`REFERENCE`, ``distributed_tables`` and ``local_tables``, or if a table is already
+        distributed in another way.
     """
     _raise_if_not_prepared(connection, migrations)
     tables = tables_of_schema(connection)
-    unknown = tables - {*DISTRIBUTED, *REFERENCE, *more, *others}
+    unknown = tables - {*DISTRIBUTED, *REFERENCE, *distributed_tables, *local_tables}
     if unknown:
         raise CannotDistribute(f"No rule says how to distribute these tables: {', '.join(sorted(unknown))}.")
     placements = _placements(connection)
@@ -135,7 +135,7 @@ def distribute(
         _truncate_local_copy(connection, table)
         yield table, "is a reference table now" if placement is None else "was a reference table already"
     first = DISTRIBUTED[0]
-    for table in (table for table in (*DISTRIBUTED, *more) if table in tables):
+    for table in (table for table in (*DISTRIBUTED, *distributed_tables) if table in tables):
         placement = placements.get(table)
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}

@@ -61,9 +61,10 @@ _met_at: dict[str, float] = {}
 """The time of the last error with each reason in this process, by the monotonic clock."""
 
 
-def recent_fault(reason: str, text: str) -> str | None:
-    """A fault, if this process has met an error with the reason in the last minute; else None.
+def recent_warning(reason: str, text: str) -> str | None:
+    """A sentence for readiness, if this process has met an error in the last minute; else None.
 
+    :param reason: the reason of the error, one of :data:`UNAVAILABLE_REASONS`.
     :param text: the beginning of the sentence, to which "within the last 60 s." is added.
     """
     if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:

@@ -39,7 +39,7 @@ _RECONNECT_TIMEOUT_S = 5.0
 """The time for which the pool tries to connect, with growing pauses. After it, the next request makes the pool try
 again."""
 
-_READ_ONLY_FOR_S = 5.0
+_REPLACED_AT_MOST_EVERY_S = 5.0
 """The shortest time between two replacements of read-only connections. Without it, each write would open new
 connections as long as the whole database is read-only."""
 
@@ -73,11 +73,13 @@ class Database:
         self._own_until = 0.0
         """The time after which that connection is replaced, by the monotonic clock."""
         self._is_closed = False
-        self._read_only_at = float("-inf")
+        self._replaced_at = float("-inf")
         """The time when read-only connections were last replaced, by the monotonic clock."""
         self._own_lock = Lock()
+        """Held while the service's own connection is used."""
         self._pool: ConnectionPool[PooledConnection] | None = None
         self._lock = Lock()
+        """Held while the pool is opened or closed."""
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
@@ -137,16 +139,16 @@ class Database:
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_READ_ONLY_FOR_S` ago.
+        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
         connections find the present state of the database.
         """
         now = monotonic()
-        if now - self._read_only_at > _READ_ONLY_FOR_S:
-            self._read_only_at = now
-            self._own_until = now  # on a replaced server the service's own connection would not see new revocations
+        if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:
+            self._replaced_at = now
+            self._own_until = now  # replaces the service's own connection: a standby may not have new revocations yet
             pool.drain()
 
     @contextmanager
@@ -182,7 +184,8 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        Each of the two waits ends after the timeout for connecting, also if the database is away. Requests that arrive
+        The first wait ends after the timeout for connecting to each host of the URL, the second after one such timeout,
+        also if the database is away. Requests that arrive
         before the other connections are open wait in the queue, as they do when all connections are in use.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
@@ -198,11 +201,12 @@ class Database:
             pool.putconn(pool.getconn(CONNECT_TIMEOUT_S))
 
     def close(self) -> None:
-        """Close all connections that this process has opened. Later requests for a connection are refused."""
+        """Close all connections that are not in use; one in use is closed when it is returned. Later requests for a
+        connection are refused."""
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
-                self._pool.close(timeout=2)
+                self._pool.close(timeout=2)  # for the pool's threads
             self._pool = None
         with self._own_lock:
             if self._own is not None:
@@ -228,6 +232,9 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
+            """Called by the pool for each new connection. It may lead to another server, so the server is asked again
+            for Citus; an attempt to connect has succeeded, so failures are counted anew; closed connections are
+            forgotten."""
             connection.configure(settings)
             self._has_citus = None
             self._failures_before = _failed_connections(pool)

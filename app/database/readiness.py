@@ -18,7 +18,7 @@ from typing import LiteralString
 import psycopg
 
 from app.database.connection import Connection
-from app.database.failures import Unavailable, recent_fault
+from app.database.failures import Unavailable, recent_warning
 from app.database.migrate import migration_files, missing_migrations
 from app.database.pool import Database
 from app.telemetry.metrics import metrics
@@ -114,7 +114,8 @@ class Readiness:
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except Unavailable as error:
-            return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
+            has_no_free_connection = error.reason == "project_busy"
+            return Health({"pool" if has_no_free_connection else "database": str(error)})
         except psycopg.Error as error:
             # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})
@@ -137,6 +138,6 @@ def _archiving_fault(connection: Connection) -> str | None:
 
 _WARNINGS: Mapping[str, Callable[[Connection], str | None]] = {
     "archiving": _archiving_fault,
-    "disk": lambda _: recent_fault("disk_full", "The database had no room for a write"),
-    "read_only": lambda _: recent_fault("read_only", "The database was read-only for a write"),
+    "disk": lambda _: recent_warning("disk_full", "The database had no room for a write"),
+    "read_only": lambda _: recent_warning("read_only", "The database was read-only for a write"),
 }

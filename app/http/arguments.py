@@ -121,7 +121,7 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
     """
-    fields, of_form = read_form(request)  # first, because the wait for the body would end the turn of the query
+    fields, of_form = read_form(request)  # before the query: its turn (wait_for_turn) ends at the next wait
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
 

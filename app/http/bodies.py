@@ -102,8 +102,8 @@ def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Faul
 
 
 def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
-    """Decode the pairs of a query string or form. Return the pairs that are UTF-8, and a fault for each name of another
-    pair.
+    """Decode the pairs of a query string or form. Return the pairs that are UTF-8, and one fault for each different
+    name of a pair that is not.
 
     In a fault, bytes of a name that are not UTF-8 are shown as ``\\xff``.
     """

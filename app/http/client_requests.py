@@ -79,7 +79,8 @@ def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credent
     """Return the credentials of a client from the Authorization header or from the form.
 
     :raises ApiError: 401 ``invalid_client`` if there are no credentials, if the header is not HTTP Basic, or if no
-        client can have this id; 400 ``invalid_request`` if header and form contradict or repeat one another.
+        client can have this id; 400 ``invalid_request`` if besides the header the form has a secret or another
+        client_id.
     """
     client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
     if "Authorization" in request.headers:

@@ -36,8 +36,6 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
 def error_for(exception: BaseException) -> errors.ApiError:
     """The error of the catalogue for an exception that gunicorn's parser or worker raised: 500 if the request is not at
     fault."""
-    if isinstance(exception, errors.ApiError):
-        return exception
     if isinstance(exception, parsing.LimitRequestLine):
         return errors.target_too_long()
     if isinstance(exception, parsing.LimitRequestHeaders):

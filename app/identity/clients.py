@@ -83,7 +83,7 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
 
 def _random(size: int) -> str:
     """A text made of so many random bytes. It has no hyphens, because on a command line a text with a leading hyphen
-    would be an option."""
+    would be an option; that takes one or two bits of a secret."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 

@@ -157,7 +157,7 @@ def _may_introspect(client: Client, token: AccessToken) -> bool:
     if token.client_id == client.client_id:
         return True
     projects = projects_of(token.scopes)
-    return bool(projects) and projects <= client.projects
+    return bool(projects) and projects <= client.projects  # of a token without scopes only its client may learn
 
 
 def _check_grant_type(parameters: Mapping[str, str]) -> None:

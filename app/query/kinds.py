@@ -46,7 +46,7 @@ class Kind:
 
     def value_of(self, literal: str | Number) -> Value | None:
         """The value that a literal stands for; None if the literal is no value of this kind."""
-        if type(literal) not in self.literals:
+        if type(literal) not in self.literals:  # the exact type, because a bool is an int, too
             return None
         return self.read(literal) if isinstance(literal, str) else literal
 

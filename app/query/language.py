@@ -100,11 +100,12 @@ def place(text: str, position: int) -> str:
 
 
 def compared_number(literal: str) -> int | float:
-    """The number of a JSON literal: an int within int64, else the nearest double.
+    """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
 
-    A double that is a whole number becomes an int, too: a literal may have a fraction that doubles are too coarse for
-    (9007199254740992.5). A stored double is written as its shortest text, which PostgreSQL reads as a numeric, so the
-    int is that of the shortest text. So equal numbers have one form.
+    A double that is a whole number within int64 becomes an int, too, so that equal numbers have one form. It is the int
+    of the double's shortest text, because documents contain doubles as their shortest texts, and PostgreSQL compares
+    these texts as numerics: 1234567890123456800.5 becomes 1234567890123456800, although the nearest double is exactly
+    1234567890123456768.
     """
     number = strict_json.number_of(literal)
     if number == INT64_MIN:  # the shortest text of this double, -9.223372036854776e+18, is below int64

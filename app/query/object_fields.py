@@ -63,12 +63,7 @@ SEARCHED = "arrayOfStringExample"
 """The array whose texts are searched, in addition to someProperty. The SQL function ``words_of`` names it, too."""
 
 OBJECT_FIELDS: tuple[ArrayField, ...] = (
-    ArrayField(
-        "arrayOfIntExample",
-        type=INT64,
-        parameters=("integerParameter",),
-        example=[1, 2, 1, 3, 2, 3, 1],
-    ),
+    ArrayField("arrayOfIntExample", type=INT64, parameters=("integerParameter",), example=[1, 2, 1, 3, 2, 3, 1]),
     ArrayField(
         "arrayOfUniqueIntExample",
         type=INT64,
@@ -76,18 +71,8 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
         parameters=("integerParameter",),
         example=[1, 3, 5, 7],
     ),
-    ArrayField(
-        "arrayOfTwonumbersExample",
-        type=NUMBER,
-        length=2,
-        example=[3, 5],
-    ),
-    ArrayField(
-        "arrayOfFloatExample",
-        type=DOUBLE,
-        parameters=("floatParameter",),
-        example=[0.82],
-    ),
+    ArrayField("arrayOfTwonumbersExample", type=NUMBER, length=2, example=[3, 5]),
+    ArrayField("arrayOfFloatExample", type=DOUBLE, parameters=("floatParameter",), example=[0.82]),
     ArrayField(
         "arrayOfNumberNoDefaultsExample",
         type=NUMBER,

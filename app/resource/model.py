@@ -264,11 +264,16 @@ FUZZY_LEVEL_AT_MOST = 2
 class SearchText:
     """A text of a search. A resource matches if it contains all of its words.
 
-    :param language: as in ``text.<language>``, for example ``en`` or ``en-GB``.
+    :param parameter: the name of the parameter, ``text.<language>``, with any character in place of the dot.
     """
 
-    language: str
+    parameter: str
     text: str
+
+    @property
+    def language(self) -> str:
+        """A language tag, for example ``en`` or ``en-GB``."""
+        return self.parameter[len("text.") :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,7 +329,8 @@ which PostgreSQL takes hundreds of MiB of memory.
 def _raise_if_too_many(search: Search) -> None:
     """Refuse filters and facets that would make the statement too long.
 
-    :raises ValidationError: for the parameter in question, with the numbers.
+    :raises ValidationError: with the numbers, for the first of the three parameters of filters that the search has, or
+        for ``facet``.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:
@@ -403,16 +404,11 @@ class SearchSchema(PagingSchema):
     )
 
     def make(self, values: dict[str, Any]) -> Search:
-        texts = tuple(
-            # The pattern of the interface allows any character in place of the dot.
-            SearchText(name[len("text.") :], text)
-            for name, given in values.get("texts", {}).items()
-            for text in given
-        )
+        texts = tuple(SearchText(name, text) for name, given in values.get("texts", {}).items() for text in given)
         too_long = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
         if too_long is not None:
             reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-            raise ValidationError(reason, f"text.{too_long.language}")
+            raise ValidationError(reason, too_long.parameter)
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,

@@ -22,7 +22,8 @@ from app.values.timestamps import text_of
 def concatenated(*texts: LiteralString) -> LiteralString:
     """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
-    :param texts: literals, and expressions whose operators have at least the precedence of ``||``; ``''`` adds nothing.
+    :param texts: literals, and expressions that bind more tightly than ``||`` and neither begin nor end with a literal;
+        ``''`` adds nothing.
     """
     merged: list[LiteralString] = []
     for text in texts:

@@ -40,12 +40,12 @@ class Ready(Endpoint):
     @public
     @operation("isReady", Answer(200, "Status", "requests will be served"))
     def get(self) -> Response:
-        """Answer 200 if requests will be served, else 503: if the database does not answer or lacks migrations, if all
-        its connections are in use and requests wait, or if the service is about to stop.
+        """Answer 200 if requests will be served, else 503.
 
-        `warnings` names problems that an operator has to solve although requests are served: the disk of the database
-        is full, it accepts no writes, or its write-ahead log is not archived. If this probe fails, do not restart the
-        process: it serves again as soon as the database answers.
+        It is 503 if the database does not answer or lacks migrations, if no database connection becomes free within
+        half a second, or if the service is about to stop. `warnings` names problems that an operator has to solve
+        although requests are served: the disk of the database is full, it accepts no writes, or its write-ahead log is
+        not archived. If this probe fails, do not restart the process: it serves again as soon as the database answers.
         """
         found = readiness().health()
         if found.faults:

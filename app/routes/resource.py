@@ -115,7 +115,8 @@ def _read_answer(resource: Representation, conditions: Preconditions) -> Respons
 def _written_answer(written: Written, project_key: str) -> Response:
     """The answer to a write on the collection: 200, or 201 with ``Location`` if the resource is new.
 
-    ``Content-Location`` says which resource the body meant (RFC 9110, section 8.7).
+    ``Content-Location`` is the address of the resource in the answer, which the request has not named by its path
+    (RFC 9110, section 8.7).
     """
     resource = representation_of(written.resource)
     answer = _resource_answer(resource, 201 if written.is_new else 200)
@@ -224,8 +225,8 @@ class ItemByKey(Endpoint):
     def get(self, _: object, conditions: Preconditions, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
 
-        The path segment begins with `key=`. The answer is the resource in its current projection, 304 without a body
-        if the client has this version already (If-None-Match), or the error 404.
+        The path segment begins with `key=`. The answer is the resource in its current projection; 304 without a body
+        if the client has this version already (`If-None-Match`); 412 if `If-Match` lists only others; or 404.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_key(connection, project_key, key)

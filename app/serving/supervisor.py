@@ -104,11 +104,11 @@ class _Supervisor:
             children = (self._gunicorn.process, None if self._postgres is None else self._postgres.process)
             processes.reap_orphans([child for child in children if child is not None])
             if self._postgres is not None and self._postgres.pid is None and postgres_restarts.due():
-                self._restart("PostgreSQL", self._postgres.start)
+                self._restart("PostgreSQL", self._postgres.start)  # its URL stays the same
             exit_code = self._gunicorn.exit_code
             if exit_code is None:
                 has_answered = has_answered or self._gunicorn.answers()
-            elif exit_code > 0 and not has_answered:
+            elif exit_code > 0 and not has_answered:  # if a signal has ended it, the exit code is negative
                 return 1  # gunicorn has printed the reason
             elif gunicorn_restarts.due():
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))

@@ -82,7 +82,8 @@ def discard_rest(body: Any, sock: Any) -> bool:
 
 
 def end_after_answer(sock: Any) -> None:
-    """End a connection so that its client gets the last answer, whatever the client still sends."""
+    """End a connection so that its client gets the last answer, even if it still sends, within the limits of what is
+    discarded."""
     with suppress(OSError):  # the client may be gone
         sock.shutdown(socket.SHUT_WR)
         _discards(sock.recv, sock)

@@ -126,11 +126,12 @@ class Worker(GeventWorker):
             is_last = True
         if not discard_rest(req.body, sock):
             return False
-        if is_last:
+        if is_last:  # the client may have sent further requests already
             end_after_answer(sock)
             return False
-        has_next = req.unreader.buf.getbuffer().nbytes or is_readable(sock)
-        return not has_next or let_others_go(sock)
+        if req.unreader.buf.getbuffer().nbytes or is_readable(sock):
+            return let_others_go(sock)  # False: the client does not read
+        return True
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:  # noqa: ARG002 -- gunicorn's signature
         """Answer a request whose head could not be parsed, or that failed outside of the application."""

@@ -386,7 +386,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
     """Yield each message of a marshmallow ``ValidationError``, with the path of fields to it.
 
-    Messages about an object as a whole have the key None. marshmallow's own key, ``_schema``, may be a field of a body.
+    If an object has messages about itself beside those about its members, as in an extension, their key is None.
+    marshmallow's own key, ``_schema``, may be a field of a body.
     """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():

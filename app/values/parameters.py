@@ -239,14 +239,14 @@ class QuerySchema(Schema):
         name = name[:100]
         base = name.partition("[")[0]
         field = known.get(base)
-        if base != name and field is not None and base not in families:  # as some libraries write objects and arrays
+        # As some libraries write objects and arrays. The key of a family, such as var.<name>, is no parameter.
+        if base != name and field is not None and base not in families:
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            of_families = {each: families[each].name_like(name) for each in families}
-            # A family is known by the name that the client may have meant; without such a name it is left out.
-            suggested = similar(name, filter(None, [of_families.get(each, each) for each in known]))
+            meant = [each for each in (family.name_like(name) for family in families.values()) if each is not None]
+            suggested = similar(name, [*(each for each in known if each not in families), *meant])
             hint = suggestion(suggested)
-            if "[" in name and suggested is not None and suggested in of_families.values():
+            if "[" in name and suggested in meant:  # name[...]: several values
                 hint += " It is repeated for several values."
         return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 

@@ -97,7 +97,7 @@ def test_sessions_that_began_while_the_database_was_read_only_do_not_stay_so(
     cluster: Cluster, project: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An operator, or a server whose disk is almost full, makes a database read-only for a while like this."""
-    monkeypatch.setattr(pool_module, "_READ_ONLY_FOR_S", 0.5)
+    monkeypatch.setattr(pool_module, "_REPLACED_AT_MOST_EVERY_S", 0.5)
     url = cluster.create_database(project)
     name = sql.Identifier(project)
 

@@ -95,7 +95,7 @@ def searched(connection: psycopg.Connection[Any], query: Search) -> bytes:
 
 
 WITHOUT_TOTAL = Paging(with_total=False)
-WORD = (SearchText("en", "word7"),)
+WORD = (SearchText("text.en", "word7"),)
 
 PAGES = {
     "with a total": (CONTAINED, Paging()),

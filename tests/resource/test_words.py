@@ -32,7 +32,7 @@ def find(connection: Connection, project: str) -> Find:
     def search(
         text: str, language: str = "en", *, fuzzy: int = 0, projection: Projection = Projection.CURRENT, more: Any = ()
     ) -> list[str]:
-        query = expand(connection, project, [SearchText(language, text), *more], fuzzy).tsquery
+        query = expand(connection, project, [SearchText(f"text.{language}", text), *more], fuzzy).tsquery
         if query is None:
             return []
         condition = MATCHES.for_projection(projection).format("%(query)s::tsquery")
@@ -101,14 +101,14 @@ def test_stop_words_find_nothing_alone_and_are_ignored_beside_other_words(api: A
     assert find("and", fuzzy=2) == []
     assert find("die", "en") == ["k-two"]
     assert find("die", "de") == []
-    assert find("dog", more=[SearchText("en", "the")]) == []
+    assert find("dog", more=[SearchText("text.en", "the")]) == []
     assert find("...") == []
 
 
 def test_the_words_of_another_project_are_not_used(api: Api, connection: Connection) -> None:
     keep(api, one="dog")
-    assert expand(connection, api.project, [SearchText("en", "dog")], 0).tsquery == "('dog')"
-    assert expand(connection, f"{api.project}x", [SearchText("en", "dog")], 0).tsquery is None
+    assert expand(connection, api.project, [SearchText("text.en", "dog")], 0).tsquery == "('dog')"
+    assert expand(connection, f"{api.project}x", [SearchText("text.en", "dog")], 0).tsquery is None
 
 
 # Fuzzy
@@ -166,7 +166,7 @@ def test_a_fuzzy_word_matches_exactly_those_within_its_distance(
     for word in asked:
         edits = edits_for(word, level)
         expected = {other for other in known if abs(len(other) - len(word)) <= edits >= distance(word, other)}
-        assert alternatives(expand(connection, project, [SearchText("xx", word)], level).tsquery) == expected, word
+        assert alternatives(expand(connection, project, [SearchText("text.xx", word)], level).tsquery) == expected, word
         met += len(expected)
     assert met > 5
 

@@ -3,7 +3,7 @@ WITH
         WITH
             range AS (
                 SELECT
-                    g.named,
+                    g.bounds_json,
                     g.number,
                     coalesce(width_bucket(g.low, (SELECT %(facet_0_bounds)s::bigint[])), 0) AS first,
                     coalesce(
@@ -13,8 +13,8 @@ WITH
                 FROM unnest(
                     (SELECT %(facet_0_low)s::bigint[]),
                     (SELECT %(facet_0_high)s::bigint[]),
-                    (SELECT %(facet_0_named)s::text[])
-                ) WITH ORDINALITY g (low, high, named, number)
+                    (SELECT %(facet_0_bounds_json)s::text[])
+                ) WITH ORDINALITY g (low, high, bounds_json, number)
             ),
             part AS (
                 SELECT
@@ -43,19 +43,19 @@ WITH
             summed AS (
                 SELECT
                     g.number,
-                    g.named,
+                    g.bounds_json,
                     coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                     coalesce(sum(p.values), 0) AS values,
                     coalesce(sum(p.total), 0)::numeric AS total,
                     coalesce(min(p.least), 0)::numeric AS least,
                     coalesce(max(p.most), 0)::numeric AS most
                 FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last
-                GROUP BY g.number, g.named
+                GROUP BY g.number, g.bounds_json
             )
         SELECT '{"type":"range","ranges":['
             || (
                 SELECT string_agg(
-                    '{' || l.named
+                    '{' || l.bounds_json
                         || '"count":' || l.count
                         || ',"productCount":' || l.count
                         || ',"total":'

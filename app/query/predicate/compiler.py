@@ -206,18 +206,22 @@ class _Compiler:
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
-        sorted_by = atom.field.sorted_by.for_projection(self.projection)
-        # Only someProperty is sorted by another expression than its column: by its beginning. _is_served is true only
-        # of values that are shorter than the beginning, and then comparing the beginning decides.
-        if sorted_by == column or any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, sorted_by, atom.values)
+        beginning = atom.field.sorted_by.for_projection(self.projection)
+        if beginning == column:
+            return self._scalar(atom, column, atom.values)
+        return self._some_property(atom, column, beginning)
+
+    def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
+        """The SQL that compares someProperty, of whose beginning there is an index."""
+        if any(_is_served(index, atom, self.projection) for index in Index):
+            return self._scalar(atom, beginning, atom.values)  # the values are short, so the beginning decides
         text = self._scalar(atom, column, atom.values)
-        is_equality = Index.VALUES in atom.operator.indexed
-        if atom.negated or not is_equality or Index.VALUES not in atom.field.indexed_in(self.projection):
+        has_index = Index.VALUES in atom.field.indexed_in(self.projection)
+        if atom.negated or not atom.operator.is_equality or not has_index:
             return text  # no index serves it
         # The index finds the texts with the same beginning, and the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
-        return f"({self._scalar(atom, sorted_by, beginnings)} AND {text})"
+        return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
@@ -235,11 +239,11 @@ class _Compiler:
 
     def _id(self, atom: Holds) -> LiteralString:
         """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
-        texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop it."""
+        texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop it; other operators
+        compare the id's text with it."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        is_equality = Index.VALUES in atom.operator.indexed
-        if is_equality and not ids:
+        if atom.operator.is_equality and not ids:
             return "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, column, ids, "uuid")
@@ -248,18 +252,16 @@ class _Compiler:
     # Arrays of scalars
 
     def _array(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison with an array of scalars: by containment for one value, or for all of several; by a
-        jsonpath that the index serves for one of several; by a jsonpath that it does not serve for ``<`` and the like;
-        else by the operator's own SQL."""
+        """The SQL of a comparison with an array of scalars."""
         name, values = atom.field.name, atom.values
         match atom.operator.array:
-            case ArraySearch.CONTAINS_ANY if len(values) > 1:
+            case ArraySearch.CONTAINS_ANY if len(values) > 1:  # a jsonpath, which the index serves
                 return self._found_by(f"$.{name}[*] ? ({_any_value_test('@ == {value}', '@', values)})")
-            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:
+            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:  # of one value, or of all
                 return self._contains(_document(name, values))
-            case ArraySearch.HAS_ITEM:
+            case ArraySearch.HAS_ITEM:  # < and the like, which no index serves
                 return self._exists(f"$.{name}[*] ? ({_any_value_test(atom.operator.member, '@', values)})")
-            case template:
+            case template:  # the operator's own SQL
                 operand = self._operand(atom, atom.field.kind.cast, values)
                 return template.format(field=atom.field.column.for_projection(self.projection), value=operand)
 
@@ -275,15 +277,15 @@ class _Compiler:
         """The condition that an array has an element which fulfils a condition, or that it has none."""
         test, finds_few = self._element_test(condition.condition)
         path = f"$.{condition.field.name}[*] ? ({test})"
+        # The index serves only a test that demands a value and is not negated. Any other is in a form without an index.
         finds_few = finds_few and not condition.negated
-        # The index serves only a test that needs a value to be there, by which it finds few.
         text = self._found_by(path) if finds_few else self._exists(path)
         text = _boolean(text, if_absent=False, negated=condition.negated)
         return ClauseTerm(text, by_gin=finds_few, finds_few=finds_few)
 
-    def _element_test(self, condition: Condition) -> "_ElementTest":
-        """The test of one element. A condition on an array of scalars is about the element itself, and any other about
-        a member of the element."""
+    def _element_test(self, condition: Condition) -> tuple[str, bool]:
+        """The test of one element, and whether an index finds the elements that pass it. A condition on an array of
+        scalars is about the element itself, and any other about a member of the element."""
         match condition:
             case AllOf(conditions):
                 tests = [self._element_test(inner) for inner in conditions]
@@ -353,11 +355,6 @@ def _document(name: str, values: Sequence[Value]) -> str:
 
 
 # Conditions on elements, as jsonpath
-
-
-_ElementTest = tuple[str, bool]
-"""A condition on elements as the filter expression of a jsonpath, and whether an index finds the elements that fulfil
-it, by values that they must have."""
 
 
 def _any_value_test(member: str, it: str, values: Sequence[Value]) -> str:

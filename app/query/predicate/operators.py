@@ -53,8 +53,16 @@ class Operator:
     absent: bool = False
     of_texts: bool = False
 
+    @property
+    def is_equality(self) -> bool:
+        """Whether this is ``=`` or ``in``."""
+        return bool(self.scalar) and Index.VALUES in self.indexed
+
     def fits(self, field: Field) -> bool:
-        """Whether a field has this operator. A field without comparable values has only operators without operands."""
+        """Whether a field has this operator. A field without comparable values has only operators without operands.
+
+        ``member`` needs no check: members of an array's elements are numbers, whose operators all have it.
+        """
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)
         return has_sql and has_values and (field.kind.cast == "text" or not self.of_texts)

@@ -68,7 +68,7 @@ class Atom:
     """A comparison: a field, the token of an operator, and the operands."""
 
     name: Name
-    operator: str
+    token: str
     operands: tuple[Operand, ...]
 
 
@@ -91,8 +91,9 @@ class _TreeMaker(TreeMaker):
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
         """Make the atom of a rule that is named after its operator, such as ``is_not_defined``.
 
-        Lark calls this for each rule without a method; ``v_args`` does not apply to it. Of the other rules without one,
-        which Lark inlines into the rule around them, it needs trees.
+        Lark calls this for each rule without a method; ``v_args`` does not apply to it. For rules whose names begin
+        with an underscore, such as ``_operands``, the result is a tree, whose children Lark inlines into the rule
+        around it.
         """
         token = data.replace("_", " ")
         if token in OPERATORS or token in NEGATIONS:

@@ -84,14 +84,14 @@ class _Resolver:
                 if isinstance(operand, Variable) and not self.variables.get(operand.name):
                     self._fault_of_missing(operand)
             return _NOTHING
-        operator = NEGATIONS.get(atom.operator) or OPERATORS[atom.operator]
+        operator = NEGATIONS.get(atom.token) or OPERATORS[atom.token]
         if not operator.fits(row):
             self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
         if operator is OPERATORS["in"] and len(values) == 1:
             operator = OPERATORS["="]  # which the order of an index serves too
-        return Holds(row, operator, values, negated=negated != (atom.operator in NEGATIONS))
+        return Holds(row, operator, values, negated=negated != (atom.token in NEGATIONS))
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         row = known.get(name.text)
@@ -108,10 +108,11 @@ class _Resolver:
         )
 
     def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
+        """The values of the operands; one that is refused is left out, and its fault is added."""
         found: list[Value] = []
         for operand in atom.operands:
             if isinstance(operand, Variable):
-                found += self._values_of_variable(operand, row, atom.operator, takes_list=operator.arity is Arity.LIST)
+                found += self._values_of_variable(operand, row, atom.token, takes_list=operator.arity is Arity.LIST)
                 continue
             value = row.kind.value_of(operand.value)
             if value is None:

@@ -119,7 +119,7 @@ class Selected:
         """The parameters of all conditions, without ``project_key``."""
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
-    def where_in(self, order: Term) -> LiteralString:
+    def where_in_order_of(self, order: Term) -> LiteralString:
         """The SQL condition of a query that is sorted by a term.
 
         If an index has this order, the condition is written so that no GIN index can serve it, and PostgreSQL reads the
@@ -163,7 +163,7 @@ class Page:
     def read(self, connection: Connection) -> bytes:
         """Return the page as JSON text in UTF-8.
 
-        :raises ApiError: 400 if the terms of the facets are too large.
+        :raises ApiError: 400 if the terms of a facet have more than its equal part of :data:`FACET_BYTES_AT_MOST`.
         """
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
         compose = _found_in_order if is_read_in_order else _found_in_any_order
@@ -184,8 +184,9 @@ class Page:
         count = made.ntuples - 1
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:
+            part = FACET_BYTES_AT_MOST // len(self.facet_queries)
             raise errors.invalid_parameter(
-                "facet", f"The terms of the facets have more than {FACET_BYTES_AT_MOST} bytes."
+                "facet", f"The terms of a facet have more than {part} bytes, its part of {FACET_BYTES_AT_MOST}."
             )
         results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
@@ -212,7 +213,7 @@ class _Found(NamedTuple):
 
 
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of all resources, or of a stretch. These resources are adjacent in the index of the order.
+    """Find a page of all resources, or of a stretch. If the order has an index, these resources are adjacent in it.
 
     The subquery hides the LIMIT of the count from the planner. Then the planner prefers what returns its first rows
     soonest: with this ORDER BY it walks the index of the order, instead of making a bitmap of the whole stretch.
@@ -232,7 +233,9 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
         "counted AS MATERIALIZED (SELECT count(*) AS number FROM found)",
     )
-    if_more_than_counted = f"(SELECT number FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in(terms[0])}"
+    if_more_than_counted = (
+        f"(SELECT number FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in_order_of(terms[0])}"
+    )
     # The number of found resources decides which of the two parts is executed.
     page = f"""
         (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
@@ -277,7 +280,7 @@ a page takes longer than reading it."""
 
 
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The query of a page's rows that reads an index in the order of the page.
+    """The query of a page's rows. It reads an index with the order of the page; if there is none, PostgreSQL sorts.
 
     :param of_resource: the columns of the resource, with the id; the expressions that the page is sorted by are added.
     """

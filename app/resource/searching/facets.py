@@ -189,17 +189,17 @@ def _ranges(
     parameters[f"{prefix}_bounds"] = [parameter_of(bound) for bound in bounds]
     parameters[f"{prefix}_low"] = [None if low is None else parameter_of(low) for low, _ in limits]
     parameters[f"{prefix}_high"] = [None if high is None else parameter_of(high) for _, high in limits]
-    parameters[f"{prefix}_named"] = [_bounds_json(each) for each in ranges]
+    parameters[f"{prefix}_bounds_json"] = [_bounds_json(each) for each in ranges]
     # The subquery casts a parameter once, and makes one plan serve all values.
     all_bounds = hidden_from_planner(f"%({prefix}_bounds)s", f"{cast}[]")
     part_of: LiteralString = f"width_bucket({{}}, {all_bounds})"
-    low = hidden_from_planner(f"%({prefix}_low)s", f"{cast}[]")
-    high = hidden_from_planner(f"%({prefix}_high)s", f"{cast}[]")
-    named = hidden_from_planner(f"%({prefix}_named)s", "text[]")
+    all_low = hidden_from_planner(f"%({prefix}_low)s", f"{cast}[]")
+    all_high = hidden_from_planner(f"%({prefix}_high)s", f"{cast}[]")
+    all_bounds_json = hidden_from_planner(f"%({prefix}_bounds_json)s", "text[]")
     amount = facet.path.field.kind.amount
     json = concatenated(
         "'{'",
-        "l.named",
+        "l.bounds_json",  # which ends with a comma
         members(_count(facet, "l.count")),
         _STATISTICS.format(total="l.total", least="l.least", most="l.most", values="l.values"),
         "'}'",
@@ -209,11 +209,11 @@ def _ranges(
     # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part.
     return f"""
         WITH range AS (
-            SELECT g.named, g.number,
+            SELECT g.bounds_json, g.number,
                 coalesce({part_of.format("g.low")}, 0) AS first,
                 coalesce({part_of.format("g.high")} - 1, cardinality({all_bounds})) AS last
-            FROM unnest({low}, {high}, {named})
-                WITH ORDINALITY g (low, high, named, number)
+            FROM unnest({all_low}, {all_high}, {all_bounds_json})
+                WITH ORDINALITY g (low, high, bounds_json, number)
         ), part AS (
             SELECT v.part, v.next_part, count(*) AS values, sum({amount.format("v.value")}) AS total,
                 min(v.value) AS least, max(v.value) AS most
@@ -224,14 +224,14 @@ def _ranges(
             WHERE v.part IS NOT NULL
             GROUP BY v.part, v.next_part
         ), summed AS (
-            SELECT g.number, g.named,
+            SELECT g.number, g.bounds_json,
                 coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,
                 coalesce(sum(p.total), 0)::numeric AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
             FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last
-            GROUP BY g.number, g.named
+            GROUP BY g.number, g.bounds_json
         )
         SELECT {object_(text_member("type", "'range'"), member("ranges", listed))} AS json"""
 

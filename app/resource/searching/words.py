@@ -108,7 +108,7 @@ def text_beyond(at_most: int, texts: Sequence[SearchText], sizes: Iterable[int])
 
 
 def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
-    return errors.ApiError([errors.parameter_fault(f"text.{text.language}", reason)])
+    return errors.ApiError([errors.parameter_fault(text.parameter, reason)])
 
 
 def _quoted(word: LiteralString) -> LiteralString:

@@ -51,7 +51,8 @@ _DELETE: LiteralString = f"DELETE FROM resource r WHERE {_THIS_VERSION}"
 
 @lru_cache(maxsize=256)
 def _insert(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> LiteralString:
-    """The statement that creates a resource. Its creator is the one who modified it last, which the columns have."""
+    """The statement that creates a resource. ``created_by`` gets the value of ``last_modified_by``, which is always
+    among the columns."""
     time = _GIVEN_TIME if at_given_time else _NOW
     values: LiteralString = ", ".join([f"%({column})s" for column in columns])
     return f"""

@@ -334,7 +334,11 @@ ok(await recovery.evaluate((border) => (border.firstElementChild?.scrollWidth ??
 await page.setViewportSize({ width: 1400, height: 900 });
 // The connection breaks and comes back: nothing is lost
 await show(page, "Requests");
-const before = await rows(page).count();
+let before = -1;
+for (let drawn = await rows(page).count(); drawn !== before; drawn = await rows(page).count()) {
+  before = drawn;
+  await page.waitForTimeout(500);
+}
 isDown = true;
 for (const socket of sockets) socket.destroy();
 await page.getByRole("status").getByText("Reconnecting").waitFor();
