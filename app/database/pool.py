@@ -111,13 +111,13 @@ class Database:
     def take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
 
-        :raises Unavailable: if none can be opened, or if none becomes free within the timeout.
+        :raises Unavailable: if none can be opened, or if none becomes free within ``queue_timeout_s``.
         """
         deadline = monotonic() + self.queue_timeout_s
         while True:
             try:
                 # Not pool.connection(), which would also commit: connections are in autocommit mode.
-                connection = pool.getconn()
+                connection = pool.getconn()  # waits for _AWAY_TIMEOUT_S, after which this loop decides
             except PoolClosed:
                 raise failures.away() from None
             except PoolTimeout:
@@ -270,15 +270,15 @@ class Database:
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Check all idle connections in a thread, because more are usually broken if one is.
+        """Check all idle connections in a thread, and make the pool replace the broken ones, because more are usually
+        broken if one is.
 
         After a restart of an idle database all are broken, and without this check each would fail one request.
         """
 
         def check() -> None:
             try:
-                with suppress(psycopg.Error):  # the pool was closed in the meantime
-                    pool.check()
+                pool.check()
             finally:
                 self._checking.release()
 

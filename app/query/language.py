@@ -283,6 +283,7 @@ class Language:
             unexpected character comes later.
         :param accepted: the terminals that can continue the text before this position.
         """
+        # If the token that begins here could be accepted, the lexer has refused it as incomplete.
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)

@@ -37,9 +37,9 @@ def is_readable(sock: Any) -> bool:
 def let_others_go(sock: Any) -> bool:
     """Let the event loop look at all connections before this one goes on.
 
-    ``sleep(0)`` would not do so: the event loop first runs greenlets that wait for nothing, at least fifty of them. A
-    greenlet that waits for a socket makes it look. The socket can be written to at once, unless its client does not
-    read its answers.
+    ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches, and a
+    greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket can be written to
+    at once, unless its client does not read its answers.
 
     :return: False if the client has read nothing within the socket's time limit.
     """

@@ -145,13 +145,14 @@ class _Compiler:
         return term
 
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
-        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains."""
+        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains. The
+        comparison is one that the order of an index serves, so it is not negated."""
         of, template = atom.field, atom.operator.scalar
         if atom.operator is OPERATORS["="]:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # as in _id
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # _is_served is true of UUIDs only
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 

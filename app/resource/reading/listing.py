@@ -227,7 +227,11 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
 
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of the resources that fulfil all conditions, whatever these are. The docstring of the module
-    describes the two ways in which they are found."""
+    describes the two ways in which they are found.
+
+    Both find only ids, and the expressions of the order; then the whole resources of the page are looked up by id. The
+    second way reads the index of the first term of the order.
+    """
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",

@@ -65,7 +65,7 @@ def write(
         created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of several PUTs
     )
     change = partial(_with_body, draft, staged=staged, merges=method == "POST")
-    creates = None if method == "PATCH" else new
+    creates = None if method == "PATCH" else new  # rules.decide creates none if the target is named by id
     return _written(database, Write(caller, target, change, conditions.expecting(draft.version), creates))
 
 
