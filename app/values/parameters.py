@@ -67,8 +67,8 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text) or 0  # also for -0.0
-    # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although a
-    # double may be too coarse to show it.
+    # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although
+    # a double may be too coarse to show it.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     # The comparison alone would accept -2.0**63, the double of texts on either side of the lowest integer.
