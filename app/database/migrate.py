@@ -180,8 +180,8 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 def statements(text: str) -> Generator[tuple[int, str]]:
     """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes. A test checks that the files keep
-    to this.
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes. The files have to keep to this: of
+    a statement that is cut, the first part fails when it is applied.
     """
     first, lines = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):

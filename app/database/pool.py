@@ -88,8 +88,8 @@ class Database:
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
 
-        :param project: the project of the request; empty for the service itself, which shares the connections as one
-            more project.
+        :param project: the project of the request; empty for work of no project, such as requests to the OAuth
+            endpoints, which share the connections as one more project.
         :raises Unavailable: if :meth:`close` has been called. :class:`Checkout` says when the block raises it.
         """
         return Checkout(self, self._opened(), project, lane)
@@ -185,8 +185,8 @@ class Database:
         requests are accepted.
 
         The first wait ends after the timeout for connecting to each host of the URL, the second after one such timeout,
-        also if the database is away. Requests that arrive
-        before the other connections are open wait in the queue, as they do when all connections are in use.
+        also if the database is away. Requests that arrive before the other connections are open wait in the queue, as
+        they do when all connections are in use.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
         # connections, the pool gets one less.
@@ -282,7 +282,7 @@ class Database:
             finally:
                 self._checking.release()
 
-        if self._checking.acquire(blocking=False):
+        if self._checking.acquire(blocking=False):  # no other thread checks
             Thread(target=check, name="check-connections", daemon=True).start()
 
 

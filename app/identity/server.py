@@ -169,9 +169,9 @@ def _check_grant_type(parameters: Mapping[str, str]) -> None:
 
 
 def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The requested scopes in their order; None if the request does not have the parameter.
+    """The requested scopes in their order, each once; None if the parameter is absent or empty.
 
-    :raises ApiError: 400 if one is malformed.
+    :raises ApiError: 400 if one is malformed, or if there are only spaces.
     """
     if "scope" not in parameters:
         return None

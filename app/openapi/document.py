@@ -38,7 +38,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     description = Path(__file__).with_name("description.md").read_text("utf-8")
     components: Document = deepcopy(PARTS["components"])
     flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
-    # The file has only the path.
+    # parts.json has only the path.
     flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
     # No operation documents 405, because it answers methods that an endpoint does not have.
     examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}

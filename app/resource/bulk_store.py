@@ -66,7 +66,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
 def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects after many rows were loaded. The tables stay readable and writable.
 
-    Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows, and GIN indexes have long pending lists.
+    Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows.
 
     :param connection: in autocommit mode, because VACUUM cannot run in a transaction.
     """

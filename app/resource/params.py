@@ -66,7 +66,7 @@ def read_sort_term(text: str) -> SortTerm:
 def read_contained_object(text: str) -> str:
     """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
-    An object with a field, or with a value of a type, that no ObjectType can have is accepted, and finds nothing. A
+    An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A
     member or an item that is ``null`` counts as absent.
 
     :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, that is nested
@@ -207,8 +207,8 @@ def _array_has(parameter: str, what: str = "this value") -> str:
 class FilteredListSchema(ConditionsSchema):
     """The parameters of the list and the existence check (interface 4.1 and 4.5).
 
-    A resource has to fulfil the conditions of all parameters: ``objectParameter`` on its whole ObjectType, and each of
-    the others on an array, or on one of two arrays.
+    A resource has to fulfil the conditions of all parameters: ``where``, ``objectParameter`` on its whole ObjectType,
+    and each of the others on an array, or on one of two arrays.
     """
 
     stringParameter = TextParameter(meaning=_array_has("stringParameter"), example="dog")

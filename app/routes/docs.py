@@ -40,7 +40,7 @@ _LLMS = _text_of("llms.txt")
 
 
 def _filled(text: str, places: Mapping[str, str]) -> str:
-    """Replace the placeholders of a text, such as ``{root}``, by their values."""
+    """Replace the placeholders of a text, such as ``{document}``, by their values."""
     for place, value in places.items():
         text = text.replace(f"{{{place}}}", value)
     return text
@@ -60,7 +60,7 @@ _DOCS_POLICY = (
 data URLs."""
 
 
-_FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+_FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 
 
 # All methods, because to a client that is no browser this URL is as unknown as any other. Below a prefix the path may
@@ -77,6 +77,7 @@ def front() -> Response:
     extension = frame.extension()
     shown = {"extension": extension.card or installed_package().card_when_off, "document": ""}
     if extension.document is not None:
+        # The page replaces {root}.
         link = f'<a href="{{root}}{extension.document.path}">OpenAPI document</a>'
         shown["document"] = f"<li>{link} of the {extension.document.title}</li>\n"
     answer = frame.page(_filled(_FRONT, shown), "/")

@@ -141,7 +141,7 @@ def prepare_to_fork(server: Any) -> None:
     its time, and write to memory that the workers share with the master. The garbage of loading is not collected first:
     it is three thousand objects, and finding them would take 60 ms of the start.
     """
-    # An application that is not this service's has none of these extensions.
+    # Another application than this service's has no such entry.
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
     if extension is not None and extension.warning is not None:
         logging.getLogger("app.serving").warning(extension.warning)
@@ -162,8 +162,8 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
-    """Stop the extension of a worker that is about to end, share its last counts, and close its connections (gunicorn's
-    hook).
+    """Stop the extension of a worker that is about to end, bring the metrics of its pool up to date, and close its
+    database connections (gunicorn's hook).
 
     Python would wait five seconds for the threads of an open pool.
     """

@@ -62,7 +62,7 @@ def _errors_end_the_start() -> Generator[None]:
     try:
         yield
     except Error as error:
-        setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE the connection has failed
+        setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE: URL or connection
         sys.exit(f"error: {setting}{' '.join(str(error).split())}")
     except MigrationFailed as error:
         sys.exit(f"error: {error}")

@@ -64,13 +64,14 @@ Check = Callable[[Any], Any]
 
 
 def integer_check(minimum: int, maximum: int, name: str) -> Check:
-    """Return a check for integers within a range.
+    """Return a check for integers within a range, which contains 0.
 
     The decoder makes an ``int`` of every whole number within int64, even of ``1.0`` and ``1e2``. So a float that
     arrives here is
 
     - ``-0.0``, which is kept as 0;
-    - of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, and beyond every range;
+    - of a magnitude of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, and beyond
+      every range;
     - or a number with a fraction, which is a value of the wrong type.
 
     :param name: the range in messages, such as ``int64``.
@@ -218,7 +219,7 @@ def object_check(checks: Mapping[str, Check]) -> Check:
 
 
 def check_items(values: Any, check: Check) -> list[Any]:
-    """Check each item of an array, and return the items.
+    """Check each item of an array, and return the values to keep.
 
     :raises ValidationError: if the value is no array, or with the messages of the refused items by position, at most
         :data:`app.errors.FAULTS_AT_MOST`.

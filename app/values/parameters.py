@@ -233,19 +233,20 @@ class QuerySchema(Schema):
         return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name. Its message suggests a similar declared name if there is one."""
+        """The fault of an undeclared name. Its message suggests a similar declared name if there is one; for a declared
+        one with brackets behind it, the message says how it is sent."""
         known, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
         field = known.get(base)
-        # As some libraries write objects and arrays. The key of a family, such as var.<name>, is no parameter.
+        # Some libraries write objects and arrays as name[...]. The key of a family, var.<name>, is no parameter.
         if base != name and field is not None and base not in families:
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
             meant = [each for each in (family.name_like(name) for family in families.values()) if each is not None]
             suggested = similar(name, [*(each for each in known if each not in families), *meant])
             hint = suggestion(suggested)
-            if "[" in name and suggested in meant:  # name[...]: several values
+            if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]
                 hint += " It is repeated for several values."
         return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 

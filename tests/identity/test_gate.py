@@ -16,7 +16,11 @@ from tests.support.fixtures import TokenFor
 
 PUBLIC = {
     # 404 but for browsers
-    *(f"{method} {path}" for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") for path in ("/", "/sandbox")),
+    *(
+        f"{name} {at}"
+        for name in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE")
+        for at in ("/", "/sandbox")
+    ),
     *(
         f"{method} {path}"
         for method in ("GET", "HEAD")

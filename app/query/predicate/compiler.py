@@ -178,14 +178,14 @@ class _Compiler:
     def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
         """Compile a condition that holds if any of several does.
 
-        Conditions on values of arrays of scalars become one jsonpath, so that one search of the index serves all of
-        them.
+        Several conditions that an array of scalars contains a value become one jsonpath, so that one search of the
+        index serves all of them.
         """
-        of_arrays = [inner for inner in conditions if _contains_any_value(inner)]
+        containing = [inner for inner in conditions if _contains_any_value(inner)]
         terms: list[ClauseTerm] = []
-        if len(of_arrays) > 1:
+        if len(containing) > 1:
             tests = [
-                _any_value_test("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in of_arrays
+                _any_value_test("{it} == {value}", f"@.{inner.field.name}[*]", inner.values) for inner in containing
             ]
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
             terms.append(ClauseTerm(found, by_gin=True, finds_few=True))  # the GIN index has the values of all arrays
@@ -334,7 +334,7 @@ _BEYOND_DOUBLES = "1e400"
 
 
 def number_text(number: int | float) -> str:
-    """A number as JSON that PostgreSQL reads without loss."""
+    """A number as JSON that PostgreSQL reads without loss; for an infinity a number beyond all that can be stored."""
     if isinf(number):
         return _BEYOND_DOUBLES if number > 0 else f"-{_BEYOND_DOUBLES}"
     return encode(number)

@@ -215,8 +215,9 @@ class _Found(NamedTuple):
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of all resources, or of a stretch. If the order has an index, these resources are adjacent in it.
 
-    The subquery hides the LIMIT of the count from the planner. Then the planner prefers what returns its first rows
-    soonest: with this ORDER BY it walks the index of the order, instead of making a bitmap of the whole stretch.
+    ``LIMIT (SELECT ...)`` hides the limit of the count from the planner. Then the planner prefers what returns its
+    first rows soonest: with this ORDER BY it walks the index of the order, instead of making a bitmap of the whole
+    stretch. (Without an ORDER BY it would scan the table, so :func:`_found_in_any_order` hides nothing.)
     """
     counted: LiteralString = (
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"

@@ -74,6 +74,7 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
+    # If all words match only as they are written, ranked is empty, because all results would have equal points.
     for number, (exact, stemmed, _) in enumerate(texts.ranked):
         # A resource with the word as it is written also has its stem, and so gets both points.
         for name, tsquery in zip(names, (exact, stemmed), strict=True):

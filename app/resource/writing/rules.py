@@ -49,7 +49,7 @@ def decide(found: Resource | None, write: Write) -> Resource | NewResource:
 
 
 def _creation(write: Write) -> NewResource:
-    """Return the resource that a write creates, because its target does not exist.
+    """Return the resource that a write creates, because it has no target, or its target does not exist.
 
     :raises ApiError: 404 if the write names an id, or creates none; 412 if it has If-Match, which demands an existing
         resource.

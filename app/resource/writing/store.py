@@ -116,10 +116,10 @@ def overtaken_by_deadlock() -> Generator[None]:
 
 
 def find(connection: Connection, project_key: str, target: Target, *, locks: bool = False) -> Resource | None:
-    """Return the target of a write as it is committed; None if it does not exist.
+    """Return the stored target of a write; None if it does not exist.
 
     :param locks: whether to lock the row until the transaction ends, so that other writers wait.
-    :raises Overtaken: if an :class:`OwnYoungest` is to be locked, and was deleted or got a key before.
+    :raises Overtaken: if an :class:`OwnYoungest` is to be locked, and was deleted or got a key before it was locked.
     """
     if locks and isinstance(target, OwnYoungest):
         return _lock_own_youngest(connection, project_key, target)
