@@ -136,7 +136,7 @@ class Metrics:
                 self._pools[read] = now
 
     def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
-        """Set the gauges of a pool, and add the growth of its statistics to its counters.
+        """Set the gauges, as if a process had one pool only, and add the growth of a pool's statistics to the counters.
 
         :param now: the statistics of the pool, under psycopg's names; empty for a closed pool.
         :param before: the statistics at the last report; empty for the first report.

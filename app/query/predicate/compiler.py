@@ -178,8 +178,8 @@ class _Compiler:
     def _any(self, conditions: Sequence[Condition]) -> ClauseTerm:
         """Compile a condition that holds if any of several does.
 
-        Several conditions that an array of scalars contains a value become one jsonpath, so that one search of the
-        index serves all of them.
+        If several of them say that an array of scalars contains a value, these become one jsonpath, so that one search
+        of the index serves all of them.
         """
         containing = [inner for inner in conditions if _contains_any_value(inner)]
         terms: list[ClauseTerm] = []

@@ -148,7 +148,7 @@ class Page:
     :param parameters: ``project_key``, and those of ``terms`` and ``facet_queries``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     :param result: SQL on ``r`` that makes the JSON of a result.
-    :param facets: SQL of the member ``facets``; NULL if the terms of the facets are too large.
+    :param facets: SQL of the member ``facets``, with a comma before it; NULL if the terms of the facets are too large.
     :param facet_queries: parts of the statement's WITH, which ``facets`` refers to.
     """
 
@@ -267,7 +267,7 @@ resources are counted."""
 
 
 def _total(count: LiteralString) -> LiteralString:
-    """The SQL of the members ``total`` and ``totalCapped``."""
+    """The SQL of the members ``total`` and ``totalCapped``, each with a comma before it."""
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (number))"
 
 
