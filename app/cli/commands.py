@@ -71,15 +71,17 @@ def projects(settings: Settings, sizes: bool) -> None:
 
 @db.command("remove-project")
 @click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
-@click.confirmation_option(prompt="Delete everything of this project?")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @pass_settings
-def remove_project(settings: Settings, project_key: str) -> None:
+def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
     A client that has scopes of other projects too stays, and is named unless it is revoked. Tokens of deleted clients
     are refused within 5 seconds; a token of the command 'token' is valid until it expires. Stop the project's writers
     first: what they write meanwhile may stay.
     """
+    if not yes:
+        click.confirm("Delete everything of this project?", abort=True)
     with open_connection(settings, limited=False) as connection:
         found = [each for each in clients.list_clients(connection) if project_key in each.projects]
         own = [each for each in found if each.projects == {project_key}]

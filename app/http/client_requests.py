@@ -59,9 +59,10 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 
 def _known_parameters(encoded: bytes) -> dict[str, str]:
-    """The known parameters in a query string or form, without empty ones."""
+    """The known parameters in a query string or form, without empty ones. One that is repeated there is refused, even
+    if it is empty."""
     try:
-        pairs = parse_qsl(encoded.decode(), errors="strict", max_num_fields=FIELDS_AT_MOST)
+        pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:
         raise invalid_request("The parameters are not UTF-8.") from None
     except ValueError:
@@ -72,7 +73,7 @@ def _known_parameters(encoded: bytes) -> dict[str, str]:
             raise invalid_request(f"The parameter {name} is given more than once.")
         if name in _PARAMETERS:
             found[name] = value
-    return found
+    return {name: value for name, value in found.items() if value}
 
 
 def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credentials:

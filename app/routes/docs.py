@@ -60,11 +60,11 @@ _DOCS_POLICY = (
 data URLs."""
 
 
-_FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-# All methods, because to a client that is no browser this URL is as unknown as any other. Below a prefix the path may
-# be empty; with strict slashes such clients would then get a redirect instead of a 404.
+# All usual methods, because to a client that is no browser this URL is as unknown as any other. Below a prefix the path
+# may be empty; with strict slashes such clients would then get a redirect instead of a 404.
 @blueprint.route("/", methods=_FRONT_METHODS, strict_slashes=False)
 @public
 def front() -> Response:

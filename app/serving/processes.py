@@ -165,7 +165,8 @@ def end_group(group: int, *, patience_s: float) -> None:
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
         with suppress(ChildProcessError):  # if this is process 1, dead processes of the group would stay in it
-            os.waitpid(-group, os.WNOHANG)
+            while os.waitpid(-group, os.WNOHANG)[0]:
+                pass
         if time.monotonic() > deadline:
             send_to_group(group, signal.SIGKILL)
             return

@@ -120,5 +120,5 @@ def test_the_terms_of_facets_are_bounded_together(api: Api, connection: Connecti
     refused = faceted("arrayOfStringExample as a", "arrayOfStringExample as b")
     assert refused.status_code == 400
     assert [fault["message"] for fault in refused.get_json()["errors"]] == [
-        "Malformed parameter: facet: The terms of a facet have more than 2097152 bytes, its part of 4194304."
+        "Malformed parameter: facet: The terms of a facet have more than 2097152 bytes, its equal part of 4194304."
     ]

@@ -56,6 +56,7 @@ def test_log_format_auto_is_text_on_a_terminal_and_json_elsewhere(
     configure_logging(Settings(log_format=log_format))
     app_log.warning("told")
     assert expected in written.getvalue()
+    assert app_log.makeRecord("gunicorn.error", logging.ERROR, "file", 1, "", (), None).process, "gunicorn shows it"
     for handler in app_log.handlers:
         assert handler.lock is not None  # Python 3.13 acquires the lock without a check for None
         handler.flush()

@@ -184,10 +184,10 @@ class Page:
         count = made.ntuples - 1
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:
-            part = FACET_BYTES_AT_MOST // len(self.facet_queries)
-            raise errors.invalid_parameter(
-                "facet", f"The terms of a facet have more than {part} bytes, its part of {FACET_BYTES_AT_MOST}."
-            )
+            facets = len(self.facet_queries)
+            shared = f", its equal part of {FACET_BYTES_AT_MOST}" if facets > 1 else ""
+            reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // facets} bytes{shared}."
+            raise errors.invalid_parameter("facet", reason)
         results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
         return b'%b,"results":[%b]%b}' % (counts, results, facets)

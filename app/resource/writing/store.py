@@ -103,9 +103,9 @@ class Overtaken(Exception):
 def overtaken_by_deadlock() -> Generator[None]:
     """Raise :class:`Overtaken` for a deadlock, because the database has rolled the write back.
 
-    Two writes do not deadlock: each locks one resource, and then words in their order. A write and a migration can. And
-    Citus treats all statements outside of transactions as one transaction in its deadlock detection, and so reports
-    false deadlocks if many writers change one row.
+    Two writes that exchange keys can deadlock, and so can a write and a migration. And Citus treats all statements
+    outside of transactions as one transaction in its deadlock detection, and so reports false deadlocks if many writers
+    change one row.
 
     :raises Overtaken: in place of the driver's error.
     """
