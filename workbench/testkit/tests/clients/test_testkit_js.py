@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -260,8 +261,9 @@ def test_workers_share_a_server_that_ends_with_the_runner(
         wait_until(lambda: not is_listening(url), 120)
         wait_until(lambda: not list(temporary.glob("sample-resource-testkit-js-*")), 120)
     finally:
-        # Workers that were waiting may outlive a runner that was killed.
-        os.killpg(process.pid, signal.SIGKILL) if is_killed else None
+        if is_killed:
+            with suppress(ProcessLookupError):  # workers that were waiting may outlive a runner that was killed
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_without_a_server_it_says_what_to_install(examples: Path, tmp_path: Path) -> None:
