@@ -79,8 +79,8 @@ def _imported(name: str, module: str) -> click.Command:
 
 
 def pass_settings(command: Callable[Concatenate[Settings, Options], None]) -> Callable[Options, None]:
-    """Give a command the settings as its first argument. They are read when the command runs, so ``--help`` works even
-    if one is invalid; then the command ends with one line."""
+    """Give a command the settings as its first argument. They are read when the command runs, so ``--help`` needs none.
+    If one is invalid, the command ends with one line."""
 
     @wraps(command)
     def with_settings(*arguments: Options.args, **options: Options.kwargs) -> None:

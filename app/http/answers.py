@@ -26,9 +26,8 @@ def complete_headers(request: Request, answer: Response) -> Response:
     """Set the headers that depend on the method, as a hook after the view.
 
     An answer to OPTIONS that is no error has ``Allow`` and no body, so it has no type; ``Accept-Patch`` says what PATCH
-    takes (RFC 5789, section 3.1).
-    An answer to HEAD has no ``Content-Length``, because not every view knows the length of the answer to GET (RFC 9110,
-    section 8.6).
+    takes (RFC 5789, section 3.1). An answer to HEAD has no ``Content-Length``, because not every view knows the length
+    of the answer to GET (RFC 9110, section 8.6).
     """
     if request.method == "OPTIONS" and answer.allow:
         methods = sorted(answer.allow)

@@ -30,9 +30,9 @@ class RawPath:
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
     class decodes the path again, without ``%2F``, and without ``%25``, which may begin an encoded ``%2F``; the path
-    converters decode both. If a path begins with
-    two slashes, the second becomes ``%2F``, so that no route matches the path. If the target is a whole URL, its host
-    replaces the Host header. The header Upgrade is ignored (RFC 9110, section 7.8).
+    converters decode both. If a path begins with two slashes, the second becomes ``%2F``, so that no route matches the
+    path. If the target is a whole URL, its host replaces the Host header. The header Upgrade is ignored (RFC 9110,
+    section 7.8).
     """
 
     def __init__(self, application: Any) -> None:

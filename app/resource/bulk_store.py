@@ -31,7 +31,7 @@ _BYTES: LiteralString = """octet_length(r.object_type) + coalesce(octet_length(r
 """SQL of the bytes of a resource's ObjectTypes and someProperty texts. PostgreSQL knows the bytes of a stored text
 without reading the text."""
 
-_WEIGHT: LiteralString = f"""
+_COUNT_AND_BYTES: LiteralString = f"""
     SELECT count(*), coalesce(sum({_BYTES}), 0)
     FROM resource r WHERE r.project_key = %(project_key)s"""
 
@@ -81,7 +81,7 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
 
 def count_and_bytes(connection: Connection, project_key: str) -> tuple[int, int]:
     """The number of resources of a project, and the bytes of their ObjectTypes and someProperty texts."""
-    row = connection.execute(_WEIGHT, {"project_key": project_key}).fetchone()
+    row = connection.execute(_COUNT_AND_BYTES, {"project_key": project_key}).fetchone()
     return (0, 0) if row is None else (row[0], int(row[1]))
 
 

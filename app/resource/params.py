@@ -66,8 +66,8 @@ def read_sort_term(text: str) -> SortTerm:
 def read_contained_object(text: str) -> str:
     """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
 
-    An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A
-    member or an item that is ``null`` counts as absent.
+    An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A member or an
+    item that is ``null`` counts as absent.
 
     :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, that is nested
         too deep, or that has a number beyond the range of doubles.

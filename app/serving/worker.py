@@ -105,7 +105,7 @@ class Worker(GeventWorker):
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         reader = req.body.reader
-        if isinstance(reader, ChunkedReader) and reader.parser is not None:
+        if isinstance(reader, ChunkedReader) and reader.parser is not None:  # None only after the end of the body
             reader.parser = in_turns(reader.parser, sock)
         self._busy.add(sock)
         try:

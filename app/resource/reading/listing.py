@@ -184,9 +184,9 @@ class Page:
         count = made.ntuples - 1
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:
-            facets = len(self.facet_queries)
-            shared = f", its equal part of {FACET_BYTES_AT_MOST}" if facets > 1 else ""
-            reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // facets} bytes{shared}."
+            number = len(self.facet_queries)
+            shared = f", its equal part of {FACET_BYTES_AT_MOST}" if number > 1 else ""
+            reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // number} bytes{shared}."
             raise errors.invalid_parameter("facet", reason)
         results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
