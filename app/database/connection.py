@@ -43,9 +43,10 @@ class LimitedConnection(Connection):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: only psycopg's ``notifies(timeout=...)``, which the service does not use, gives it; else None.
+        :param timeout: the time for which psycopg's ``notifies(timeout=...)``, which the service does not use, listens.
+            Its end is no fault, so the connection stays open. All other callers give None.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
-            connection is lost. Without ``timeout`` the connection is then closed.
+            connection is lost. The connection is then closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)

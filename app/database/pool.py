@@ -108,12 +108,12 @@ class Database:
             self._has_citus = has_citus(connection)
         return self._has_citus
 
-    def take(self, pool: ConnectionPool[PooledConnection]) -> PooledConnection:
+    def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
 
-        :raises Unavailable: if none can be opened, or if none becomes free within ``queue_timeout_s``.
+        :param deadline: the time by the monotonic clock after which no other wait in the pool begins.
+        :raises Unavailable: if none can be opened, or if none becomes free in time.
         """
-        deadline = monotonic() + self.queue_timeout_s
         while True:
             try:
                 # Not pool.connection(), which would also commit: connections are in autocommit mode.
@@ -309,6 +309,7 @@ class Checkout:
 
     def __enter__(self) -> Connection:
         database = self._database
+        deadline = monotonic() + database.queue_timeout_s
         try:
             timeout_s = _AWAY_TIMEOUT_S if database.is_away else database.queue_timeout_s
             database.admission.enter(self._project, self._lane, timeout_s)
@@ -317,7 +318,7 @@ class Checkout:
         except SentAway:
             raise failures.away() from None
         try:
-            self._connection = database.take(self._pool)
+            self._connection = database.take(self._pool, deadline)
         except BaseException:
             database.admission.leave(self._project, self._lane)
             raise

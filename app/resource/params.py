@@ -181,7 +181,7 @@ class ListQuery:
 
 
 class SortedListSchema(ConditionsSchema):
-    """The parameters of the list with sorted query parameters (interface 4.12)."""
+    """The parameters of the list of whole resources (interface 4.12)."""
 
     expand = Parameter(
         read_text,

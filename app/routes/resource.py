@@ -174,10 +174,10 @@ class Collection(Endpoint):
     def post(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or update a resource (4.6).
 
-        Updates the resource with the body's `id`, else with its `key`. Without both, or with an unknown `key`, it
-        creates a resource; an unknown `id` is 404. The sent fields of `objectTypeProperty`, and `someProperty`, replace
-        the stored fields; fields that are absent or `null` stay. A create does not compare `version`. With `If-Match`
-        nothing is created (412).
+        Updates the resource with the body's `id`, and gives it the body's `key`; without `id`, the one with this `key`.
+        Without both, or with an unknown `key`, it creates a resource; an unknown `id` is 404. The sent fields of
+        `objectTypeProperty`, and `someProperty`, replace the stored fields; fields that are absent or `null` stay. A
+        create does not compare `version`. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "POST", staged=staged)
         return _written_answer(written, project_key)
@@ -190,11 +190,11 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        Overwrites the resource with the body's `id`, else with its `key`, else the youngest resource without a key that
-        this API client has created (the one with the greatest `id`). The whole `objectTypeProperty` is replaced;
-        `someProperty` is too if the body has it. If there is no such resource, it creates one; only an unknown `id` is
-        404. A create does not compare `version`, so after a DELETE the same PUT by `key` creates the resource anew.
-        With `If-Match` nothing is created (412).
+        Overwrites the resource with the body's `id`, and gives it the body's `key`; without `id`, the one with this
+        `key`; without both, the youngest resource without a key that this API client has created (the one with the
+        greatest `id`). The whole `objectTypeProperty` is replaced; `someProperty` is too if the body has it. If there
+        is no such resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after
+        a DELETE the same PUT by `key` creates the resource anew. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
@@ -243,9 +243,9 @@ class SortedList(Endpoint):
     @operation("listResourcesSorted", Answer(200, "ResourcePage", "a page of resources"))
     @blueprint.arguments(SortedListSchema(), location="query")
     def get(self, query: ListQuery, project_key: str) -> Response:
-        """List resources with sorted query parameters (4.12).
+        """List whole resources, sorted (4.12).
 
-        Answers whole resources that match all predicates, in the order of `sort` and then of `id`.
+        Answers the resources that match all predicates, in the order of `sort` and then of `id`.
         """
         return sorted_list(project_key, query)
 

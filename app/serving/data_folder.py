@@ -233,8 +233,8 @@ def _service_account() -> Account:
     """
     with contextlib.suppress(KeyError):
         return _known_account()
-    # useradd looks for the name before it locks, so the second of two at the same time would change the user id. Other
-    # accounts cannot open root's home, so they cannot hold a lock on it.
+    # useradd looks for the name before it takes its own lock, so if two starts called it at once, the second would give
+    # the account another user id. Only root can open root's home, so no other account can hold a lock on it.
     home_of_root = os.open(pwd.getpwuid(0).pw_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(home_of_root, fcntl.LOCK_EX)

@@ -63,7 +63,7 @@ def configure_logging(settings: Settings) -> None:
     """Send the log lines of the application and of its connection pools to standard error. Only the first call in a
     process has an effect, even if later ones have other settings."""
     # No log line shows the thread, or a name of the process, so logging need not find them out ("Optimization" in its
-    # documentation). gunicorn's own lines show the number of the process.
+    # documentation). logProcesses stays on, for gunicorn's own lines.
     logging.logThreads = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     is_text = settings.log_format == "text" or (settings.log_format == "auto" and sys.stderr.isatty())

@@ -85,6 +85,10 @@ _decoder = json.JSONDecoder(
 )
 
 
+_COUNTED = ", which Content-Length counts"
+"""Added to the length of a text that ends too early: often its Content-Length counts characters and not bytes."""
+
+
 def decode(data: bytes | str) -> Any:
     """Decode a JSON text (RFC 8259).
 
@@ -93,13 +97,14 @@ def decode(data: bytes | str) -> Any:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":
+            raise InvalidJson(f"The text ends within a character, after {len(data)} bytes{_COUNTED}") from None
         raise InvalidJson(f"The text is not UTF-8: byte {error.start + 1} is invalid") from None
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
-        # A text that ends too early often has a Content-Length that counts characters and not bytes.
-        ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-        length = f"{len(data)} characters" if data is text else f"{len(data)} bytes, which Content-Length counts"
+        ends = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
+        length = f"{len(data)} characters" if isinstance(data, str) else f"{len(data)} bytes{_COUNTED}"
         end = f"; the text ends after {length}" if ends else ""
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno}){end}") from None
     except RecursionError:

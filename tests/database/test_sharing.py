@@ -119,6 +119,22 @@ def test_who_waits_too_long_for_connections_that_work_is_told_that_the_project_i
         use(database)
 
 
+def test_the_wait_for_the_admission_is_a_part_of_the_longest_wait(
+    of_two_sessions: str, settings: Settings, vain_waits: list[PoolTimeout], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(of_two_sessions, replace(settings, connections=4)) as database, ThreadPoolExecutor(1) as pool:
+        clock, enter = [0.0], database.admission.enter
+
+        def enter_late(*arguments: Any) -> None:
+            enter(*arguments)
+            clock[0] += database.queue_timeout_s
+
+        with database.connection("a"), database.connection("b"):
+            monkeypatch.setattr("app.database.pool.monotonic", lambda: clock[0])
+            monkeypatch.setattr(database.admission, "enter", enter_late)
+            assert reason_of(pool.submit(use, database)) == "project_busy"
+
+
 def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
     database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,11 +19,14 @@ def test_deeply_nested_json_in_an_ignored_field_is_no_server_error(api: Api) -> 
 
 
 def test_a_body_that_is_empty_or_ends_too_early_says_so(api: Api) -> None:
-    told = [details(send_text(api, text))[0] for text in ("", '{"key": "ä', '{"key": ä"}')]
+    texts = ["", '{"key": "ä', '{"key": "ä'.encode()[:-1], '{"key": ä"}', "{}\u00a0"]
+    told = [details(send_text(api, text))[0] for text in texts]
     assert told == [
         "The body is empty. JSON object expected.",
         "Unterminated string starting at (line 1, column 9); the text ends after 11 bytes, which Content-Length counts",
+        "The text ends within a character, after 10 bytes, which Content-Length counts",
         "Expecting value (line 1, column 9)",
+        "Extra data (line 1, column 3)",
     ]
 
 

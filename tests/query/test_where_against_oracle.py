@@ -19,21 +19,8 @@ from app.query.predicate.compiler import compile_condition
 from app.query.predicate.operators import NEGATIONS, OPERATORS
 from app.query.predicate.parser import And, Atom, Name, Nested, Not, Operand, Or, Parsed, Variable, parse
 from app.query.predicate.resolver import read
+from tests.support import oracle
 from tests.support.generated import examples
-from tests.support.oracle import (
-    ID_TEXTS,
-    OPERAND_NUMBERS,
-    TEXTS,
-    TIMES,
-    Library,
-    comparable,
-    libraries,
-    many,
-    printed_number,
-    seen,
-    store,
-    texts,
-)
 from tests.support.oracle import connection as connection
 
 # Predicates
@@ -44,10 +31,10 @@ def literals(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Literal]:
 
 
 OPERANDS = {
-    "id": literals(st.sampled_from(ID_TEXTS)),
-    "text": literals(texts),
-    "number": literals(st.sampled_from(OPERAND_NUMBERS)),
-    "time": literals(st.sampled_from(list(TIMES))),
+    "id": literals(st.sampled_from(oracle.ID_TEXTS)),
+    "text": literals(oracle.texts),
+    "number": literals(st.sampled_from(oracle.OPERAND_NUMBERS)),
+    "time": literals(st.sampled_from(list(oracle.TIMES))),
 }
 
 COMPARISONS = ["=", "!=", "<>", "<", ">", "<=", ">="]
@@ -78,7 +65,7 @@ def atoms(name: str, of: str, *, array: bool = False) -> st.SearchStrategy[Atom]
             st.builds(Atom, st.just(field), st.sampled_from(ALONE_ON_ARRAYS), st.just(())),
         ]
     if of == "text":
-        lettered = st.tuples(literals(st.sampled_from(TEXTS)))
+        lettered = st.tuples(literals(st.sampled_from(oracle.TEXTS)))
         alternatives.append(st.builds(Atom, st.just(field), st.sampled_from(ON_TEXTS), lettered))
     return st.one_of(alternatives)
 
@@ -153,7 +140,7 @@ def printed_operand(operand: Literal | Variable) -> str:
         return f":{operand.name}"
     if isinstance(operand.value, str):
         return '"' + operand.value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return printed_number(operand.value)
+    return oracle.printed_number(operand.value)
 
 
 # The evaluator
@@ -174,7 +161,7 @@ def holds(term: Parsed, thing: dict[str, Any]) -> bool:
         case Atom(name, operator, operands):
             values = [operand.value for operand in operands if isinstance(operand, Literal)]
             if name.text == "createdAt":
-                values = [TIMES[str(value)] for value in values]
+                values = [oracle.TIMES[str(value)] for value in values]
             return atom_holds(operator, value_of(name.text, thing), values)
 
 
@@ -192,8 +179,8 @@ def atom_holds(operator: str, value: Any, operands: list[Any]) -> bool:
         return not value
     if value is None:
         return False
-    elements = [comparable(item) for item in (value if isinstance(value, list) else [value])]
-    wanted = [comparable(operand) for operand in operands]
+    elements = [oracle.comparable(item) for item in (value if isinstance(value, list) else [value])]
+    wanted = [oracle.comparable(operand) for operand in operands]
     match operator:
         case "=" | "in" | "contains any":
             return any(element in wanted for element in elements)
@@ -228,31 +215,31 @@ def found(
     return looked_up
 
 
-def expected(library: Library, projection: Projection, predicate: Parsed) -> list[str]:
-    return [view["id"] for view in seen(library, projection) if holds(predicate, view)]
+def expected(library: oracle.Library, projection: Projection, predicate: Parsed) -> list[str]:
+    return [view["id"] for view in oracle.seen(library, projection) if holds(predicate, view)]
 
 
-@settings(many, max_examples=examples(120))
-@given(library=libraries, predicate=predicates, projection=st.sampled_from(Projection))
+@settings(oracle.many, max_examples=examples(120))
+@given(library=oracle.libraries, predicate=predicates, projection=st.sampled_from(Projection))
 def test_sql_finds_what_python_finds(
-    connection: psycopg.Connection[Any], library: Library, predicate: Parsed, projection: Projection
+    connection: psycopg.Connection[Any], library: oracle.Library, predicate: Parsed, projection: Projection
 ) -> None:
     with connection.transaction(force_rollback=True):
-        store(connection, library)
+        oracle.store(connection, library)
         assert found(connection, printed(predicate), projection, {}) == expected(library, projection, predicate)
         negated = f"not({printed(predicate)})"
         assert found(connection, negated, projection, {}) == expected(library, projection, Not(predicate))
 
 
-@settings(many, max_examples=examples(100))
-@given(library=libraries, predicate=predicates)
+@settings(oracle.many, max_examples=examples(100))
+@given(library=oracle.libraries, predicate=predicates)
 def test_a_variable_means_what_its_literal_means(
-    connection: psycopg.Connection[Any], library: Library, predicate: Parsed
+    connection: psycopg.Connection[Any], library: oracle.Library, predicate: Parsed
 ) -> None:
     variables: dict[str, list[str]] = {}
     replaced = with_variables(predicate, variables)
     with connection.transaction(force_rollback=True):
-        store(connection, library)
+        oracle.store(connection, library)
         assert found(connection, printed(replaced), Projection.CURRENT, variables) == expected(
             library, Projection.CURRENT, predicate
         )
@@ -263,7 +250,7 @@ def with_variables(term: Parsed, variables: dict[str, list[str]]) -> Parsed:
 
     def name_value(_: str, literal: Literal) -> Variable:
         name = f"v{len(variables)}"
-        variables[name] = [literal.value if isinstance(literal.value, str) else printed_number(literal.value)]
+        variables[name] = [literal.value if isinstance(literal.value, str) else oracle.printed_number(literal.value)]
         return Variable(name, 0)
 
     return with_operands(term, name_value)
@@ -283,7 +270,7 @@ def with_operands(term: Parsed, operand_for: Callable[[str, Literal], Operand]) 
             return replace(term, operands=tuple(operand_for(name.text, literal) for literal in literals))
 
 
-@settings(many, max_examples=examples(150))
+@settings(oracle.many, max_examples=examples(150))
 @given(predicate=predicates)
 def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(printed(predicate)) == predicate
@@ -300,7 +287,7 @@ def test_what_is_printed_is_parsed_to_the_same_tree(predicate: Parsed) -> None:
     assert parse(shouted) == predicate
 
 
-@settings(many, max_examples=examples(150))
+@settings(oracle.many, max_examples=examples(150))
 @given(predicate=predicates, projection=st.sampled_from(Projection))
 def test_operands_are_never_part_of_the_sql_text(predicate: Parsed, projection: Projection) -> None:
     def mark(field: str, literal: Literal) -> Literal:

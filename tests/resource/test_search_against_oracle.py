@@ -20,20 +20,8 @@ from app.query.filters.resolver import read_facets, read_filters
 from app.resource.model import Paging, Search
 from app.resource.searching.searches import page_of_search
 from app.resource.searching.words import expand
+from tests.support import oracle
 from tests.support.generated import examples
-from tests.support.oracle import (
-    ID_TEXTS,
-    OPERAND_NUMBERS,
-    TEXTS,
-    TIMES,
-    Library,
-    comparable,
-    libraries,
-    many,
-    printed_number,
-    seen,
-    store,
-)
 from tests.support.oracle import connection as connection
 
 KINDS = {
@@ -53,7 +41,12 @@ KINDS = {
 }
 """Paths to values. Each field stands here once by itself and may stand once more below objectTypeProperty."""
 
-OPERANDS: dict[str, list[Any]] = {"id": ID_TEXTS, "text": TEXTS, "number": OPERAND_NUMBERS, "time": list(TIMES)}
+OPERANDS: dict[str, list[Any]] = {
+    "id": oracle.ID_TEXTS,
+    "text": oracle.TEXTS,
+    "number": oracle.OPERAND_NUMBERS,
+    "time": list(oracle.TIMES),
+}
 
 INFINITIES = (float("inf"), float("-inf"))
 
@@ -82,7 +75,7 @@ def printed(value: Any, path: str) -> str:
     if value is None:
         return "*"
     if KINDS[path] == "number":
-        return printed_number(value)
+        return oracle.printed_number(value)
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -121,11 +114,11 @@ def values_of(path: str, view: dict[str, Any]) -> list[Any]:
             member = value[name] if name in value else value.get("objectTypeProperty", {}).get(name)
             inner += member if isinstance(member, list) else [] if member is None else [member]
         found = inner
-    return list(dict.fromkeys(comparable(value) for value in found)) if path in KINDS else found
+    return list(dict.fromkeys(oracle.comparable(value) for value in found)) if path in KINDS else found
 
 
 def operand(value: Any, path: str) -> Any:
-    return TIMES[value] if KINDS[path] == "time" else comparable(value)
+    return oracle.TIMES[value] if KINDS[path] == "time" else oracle.comparable(value)
 
 
 def holds(expression: Expression, view: dict[str, Any]) -> bool:
@@ -236,9 +229,9 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
     return json.loads(page, parse_float=Decimal, parse_int=Decimal)
 
 
-@settings(many, max_examples=examples(100))
+@settings(oracle.many, max_examples=examples(100))
 @given(
-    library=libraries,
+    library=oracle.libraries,
     projection=st.sampled_from(Projection),
     queries=few_filters,
     narrowings=few_filters,
@@ -247,7 +240,7 @@ def ask(connection: psycopg.Connection[Any], query: Search) -> dict[str, Any]:
 )
 def test_sql_finds_and_counts_what_python_does(
     connection: psycopg.Connection[Any],
-    library: Library,
+    library: oracle.Library,
     projection: Projection,
     queries: list[Expression],
     narrowings: list[Expression],
@@ -263,9 +256,9 @@ def test_sql_finds_and_counts_what_python_does(
         paging=Paging(limit=500),
     )
     with connection.transaction(force_rollback=True):
-        store(connection, library)
+        oracle.store(connection, library)
         page = ask(connection, query)
-    views = seen(library, projection)
+    views = oracle.seen(library, projection)
     queried = [view for view in views if all(holds(found, view) for found in queries)]
     expected = [view["id"] for view in queried if all(holds(found, view) for found in narrowings)]
     assert [result["id"] for result in page["results"]] == expected

@@ -206,10 +206,11 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None if the field of its path is unknown, an object, or without the ranges that it asks for,
-        or if there are too many ranges.
+        """Resolve a facet; None if its path names no field or an object, or if it has ranges of a field that is neither
+        a number nor a time, or too many ranges.
 
-        For faults of its values and bounds it returns a facet nevertheless, which is never compiled.
+        With faulty values or bounds it still returns a facet, so that its name is compared with the others' names. That
+        facet is never compiled.
         """
         path = parsed.path
         self.faults.count_terms(0 if parsed.expression is None else len(parsed.expression.items))
@@ -226,7 +227,7 @@ class _Resolver:
             groups = self.condition(target, path, parsed.expression)
         elif parsed.expression is not None:
             items = parsed.expression.items
-            if not target.field.kind.amount:
+            if not target.field.kind.amount:  # the SQL that only kinds with ranges have
                 self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
                 return None
             if len(items) > RANGES_AT_MOST:

@@ -304,8 +304,9 @@ class _Compiler:
     def _exists(self, path: str) -> LiteralString:
         """The SQL condition that a jsonpath finds something, in a form that no index serves.
 
-        It is for a jsonpath that demands no particular value, for which the GIN index would return every row, and for
-        one that is negated.
+        It is for a jsonpath that demands no particular value, for which the GIN index would return every row, and for a
+        condition that is negated as a whole, which no index serves. The planner estimates a function without looking at
+        its arguments, so none has to be hidden from it.
         """
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
