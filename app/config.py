@@ -176,7 +176,8 @@ def file_variable(variable: str) -> str:
 
 
 def _secret(source: Mapping[str, str], variable: str) -> str:
-    """Read the value of a secret setting from its variable, or from the file that ``<variable>_FILE`` names.
+    """Read the value of a secret setting from its variable, or from the file that ``<variable>_FILE`` names; empty if
+    neither is set.
 
     Ends of line at the end of the file are removed.
 

@@ -125,8 +125,8 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
     """
-    # The tables are those of the installed package, because the extension may have been switched on once. Its
-    # migrations are needed only while it is.
+    # `distribute` refuses tables that it is not told of. An installed sandbox has left its tables if it was on once, so
+    # they are named even if it is off now. Its migrations have to be applied only if it is on.
     package = installed_package()
     with open_connection(settings, limited=False) as connection:
         try:

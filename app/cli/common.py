@@ -27,15 +27,16 @@ class ScopesParameter(click.ParamType[tuple[str, ...]]):
         scopes = tuple(dict.fromkeys(value.split()))
         wrong = [scope for scope in scopes if SCOPE.fullmatch(scope) is None]
         if wrong or not scopes:
+            refused = repr(" ".join(wrong)) if wrong else "An empty value"
             self.fail(
-                f"{' '.join(wrong) or 'nothing'!r} is no scope. One is NAME:PROJECT, where NAME is"
+                f"{refused} is no scope. One is NAME:PROJECT, where NAME is"
                 f" {', '.join(SCOPE_NAMES[:-1])} or {SCOPE_NAMES[-1]}, and PROJECT has 1 to 64 letters, digits,"
                 " underscores and hyphens.",
                 param,
                 ctx,
             )
         if len(" ".join(scopes)) > SCOPES_LENGTH_AT_MOST:
-            self.fail(f"All scopes together may have {SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
+            self.fail(f"All scopes together may have at most {SCOPES_LENGTH_AT_MOST} characters.", param, ctx)
         return scopes
 
 

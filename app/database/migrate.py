@@ -180,8 +180,9 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 def statements(text: str) -> Generator[tuple[int, str]]:
     """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes. The files have to keep to this: of
-    a statement that is cut, the first part fails when it is applied.
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with a comment. No
+    other line of a file, for example of a string, may end with one: the statement would be cut there, PostgreSQL would
+    refuse its first part, and nothing of the migration would be applied.
     """
     first, lines = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
@@ -190,7 +191,7 @@ def statements(text: str) -> Generator[tuple[int, str]]:
         first = first if lines else number
         lines.append(line)
         whole = "\n".join(lines)
-        if line.rstrip().endswith(";") and not line.lstrip().startswith("--") and whole.count("$$") % 2 == 0:
+        if line.rstrip().endswith(";") and "--" not in line and whole.count("$$") % 2 == 0:
             yield first, whole
             lines = []
     if lines:

@@ -102,10 +102,10 @@ def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Faul
 
 
 def decoded_pairs(data: bytes) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
-    """Decode the pairs of a query string or form. Return the pairs that are UTF-8, and one fault for each different
-    name of a pair that is not.
+    """Decode the pairs of a query string or form. Return the pairs that are UTF-8, and faults for the others.
 
-    In a fault, bytes of a name that are not UTF-8 are shown as ``\\xff``.
+    A fault shows the first 100 characters of a pair's name, with bytes that are not UTF-8 as ``\\xff``. Pairs with the
+    same shown name have one fault.
     """
     pairs: list[tuple[str, str]] = []
     wrong: dict[str, errors.Fault] = {}

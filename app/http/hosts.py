@@ -53,7 +53,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
 
 def _name_in(host: str) -> str | None:
-    """The name or address in a Host header, without brackets and port; None if there is none."""
+    """The name or address in a Host header, in lower case, without brackets and port; None if there is none."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:  # brackets without an IPv6 address

@@ -42,7 +42,7 @@ class PagesUnderWay:
             of_project = self._bytes[project_key] + size
             if of_project > self._project_bytes or self._bytes.total() + size > self._process_bytes:
                 raise errors.over_capacity("Too many large pages are under way. A smaller limit makes a page smaller.")
-            self._bytes[project_key] += size  # not of_project, which is outdated if _end has been called since
+            self._bytes[project_key] += size  # not `= of_project`: a collection of garbage may have called `_end` since
         answer = json_answer(page)
         weakref.finalize(answer, self._end, project_key, size)
         return answer

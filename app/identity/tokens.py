@@ -91,7 +91,7 @@ def issue_token(
     :param lifetime_s: seconds until the token expires.
     :param clock_and_ids: the client's clock.
     """
-    token, row = _made(lifetime_s, clock_and_ids)
+    token, row = _new_token(lifetime_s, clock_and_ids)
     connection.execute(_ISSUE, {**row, "client_id": client_id, "scopes": list(scopes)})
     return token
 
@@ -109,17 +109,17 @@ def grant_token(
     :return: the token and its scopes; None if there is no client with this id and secret, if the client is revoked, or
         if it does not have all the scopes.
     """
-    token, row = _made(TOKEN_LIFETIME_S, clock_and_ids)
+    token, row = _new_token(TOKEN_LIFETIME_S, clock_and_ids)
     asked = None if scopes is None else list(scopes)
     row |= {"client_id": client_id, "secret_hash": secret_hash, "scopes": asked}
     granted = connection.execute(_GRANT, row).fetchone()
     return None if granted is None else (token, tuple(granted[0]))
 
 
-def _made(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, Any]]:
+def _new_token(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, Any]]:
     """A new token, and its row without the id of the client and the scopes."""
     token = secrets.token_urlsafe(32)
-    issued_at = int(clock_and_ids.time())
+    issued_at = int(clock_and_ids.time())  # whole seconds, as the columns have and introspection answers
     expires_at = issued_at + lifetime_s
     return token, {
         "digest": digest_of(token),

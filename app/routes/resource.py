@@ -251,7 +251,7 @@ class SortedList(Endpoint):
 
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
-    """The answer of the sorted list (interface 4.12): a page of resources. Routes of extensions can answer it, too."""
+    """The answer of the sorted list (interface 4.12): a page of resources. Routes of extensions call it, too."""
     return _page_answer(
         project_key, reads.page(project_key, query.condition, query.paging, RESULT_JSON[query.expanded])
     )

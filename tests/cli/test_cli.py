@@ -44,7 +44,7 @@ def test_a_token_is_printed_alone_and_works(app: Flask, database_url: str) -> No
     ("arguments", "complaint"),
     [
         (("token",), "Missing option '--scope'"),
-        (("token", "--scope", ""), "is no scope"),
+        (("token", "--scope", ""), "An empty value is no scope"),
         (("token", "--scope", "manage_test"), "'manage_test' is no scope"),
         (("token", "--scope", "manage_project:p"), "is no scope"),
         (("token", "--scope", "view_test:p", "--lifetime", "0"), "--lifetime"),

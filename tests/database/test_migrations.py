@@ -82,12 +82,12 @@ def test_each_statement_of_a_file_ends_with_a_semicolon_at_the_end_of_a_line(nam
 
 
 def test_a_migration_that_fails_leaves_no_trace_and_those_before_it_applied(url: str, folder: Path) -> None:
-    (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);\n-- Why.\nSELECT 1\n  / 0;")
+    (folder / "9998.wrong.sql").write_text("CREATE TABLE half (a int);\n-- Why.\nSELECT 1 -- one;\n  / 0;")
     (folder / "9999.later.sql").write_text("CREATE TABLE later (a int);")
     with pytest.raises(MigrationFailed) as raised:
         migrate.upgrade(url)
     assert str(raised.value) == (
-        "Migration 9998.wrong, line 3 (SELECT 1 / 0;): division by zero\n"
+        "Migration 9998.wrong, line 3 (SELECT 1 -- one; / 0;): division by zero\n"
         "Nothing of this migration is applied; those before it are."
     )
     assert [name for name, applied in migrate.status(url).items() if not applied] == ["9998.wrong", "9999.later"]

@@ -231,7 +231,8 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     describes the two ways in which they are found.
 
     Both find only ids, and the expressions of the order; then the whole resources of the page are looked up by id. The
-    second way reads the index of the first term of the order.
+    second way reads the index of the first term of the order; if that has none, PostgreSQL finds all resources again,
+    and sorts them.
     """
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
@@ -246,11 +247,11 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
         (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
             ORDER BY {_order_of_columns(terms)} {_CUT})
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
-    sorted_by: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
+    sort_columns: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
     # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a page
     # of 500 to be as large as the project, and reads the whole project.
     rows = f"""
-        SELECT r.*{sorted_by}
+        SELECT r.*{sort_columns}
         FROM ({page}) w
             CROSS JOIN LATERAL (
                 SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""

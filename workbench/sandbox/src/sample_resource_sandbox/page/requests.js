@@ -1,6 +1,6 @@
 // The journal: a list with filters, and one request with its answer, beside the request that it repeats.
 
-import { Component, html, useEffect, useMemo, useRef, useState } from "./preact.js";
+import { Component, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./preact.js";
 import { curlLine, projects, root, tokenOf } from "./api.js";
 import { Copy, Empty, Fault, Link, Status, milliseconds, pretty, time } from "./parts.js";
 import { go } from "./place.js";
@@ -23,7 +23,7 @@ export function Requests({ journal, project, place, credentials }) {
     go({ entry: "" });
     setTimeout(() => document.querySelector(`.list [data-entry="${chosen.number}"]`)?.focus());
   };
-  useEffect(() => {
+  useLayoutEffect(() => { // useEffect waits for a paint; a key before that would close the request chosen before
     document.addEventListener("keydown", close);
     return () => document.removeEventListener("keydown", close);
   }, [chosen?.number]);
