@@ -45,6 +45,7 @@ class _LazyGroup(click.Group):
         try:
             return None if module is None else _imported(cmd_name, module)
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
+            # Not raised, because --help calls this for each command.
             click.echo(f"The command {cmd_name} {cannot_be_loaded(error)}", err=True)
             return None
 

@@ -153,13 +153,14 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
     :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
     for attempt in range(1, LOCK_ATTEMPTS + 1):
-        where = ""
+        where = "BEGIN"
         try:
             with connection.transaction():
                 for line, statement in statements(path.read_text("utf-8")):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
                     connection.execute(statement.encode())
                 connection.execute(_NOTE, {"id": name})
+                where = "COMMIT"
             return
         except (LockNotAvailable, DeadlockDetected):  # a deadlock with writers, whose locks the migration needs
             _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
@@ -171,10 +172,10 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
                 ) from None
             time.sleep(_PAUSE_S)
         except psycopg.Error as error:
-            raise MigrationFailed(
-                f"Migration {name}, {where}: {str(error).strip()}\n"
-                "Nothing of this migration is applied; those before it are."
-            ) from error
+            applied = "Nothing of this migration is applied; those before it are."
+            if where == "COMMIT":
+                applied = "Whether this migration is applied says 'sample-resource db status'; those before it are."
+            raise MigrationFailed(f"Migration {name}, {where}: {str(error).strip()}\n{applied}") from error
 
 
 def statements(text: str) -> Generator[tuple[int, str]]:

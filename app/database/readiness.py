@@ -71,11 +71,12 @@ class Readiness:
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
+            name, fault = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
             if self._database.admission.is_exhausted:
-                fault = {"pool": f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."}
-            else:
-                fault = {"database": f"The database does not answer within {ANSWERED_WITHIN_S} s."}
-            found = Health(fault)
+                fault = f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."
+                name = "pool"
+            metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
+            return Health({name: fault})
         for name in ("database", "pool", "migrations"):  # in the order of _check_database
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:

@@ -177,7 +177,7 @@ class EmbeddedPostgres:
             "--set=timezone=UTC",
             *(["--no-sync"] if self._settings.get("fsync") == "off" else []),
         ]
-        self._run_to_its_end(folder, command)
+        self._run_to_its_end(folder, unfinished, command)
         self._create_own_database(folder, unfinished)
         unfinished.rename(folder.cluster)
         sync_folder(folder.home)
@@ -192,17 +192,19 @@ class EmbeddedPostgres:
             # These two lines fit into the buffer of the pipe, so the write does not wait for a reader.
             os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
             os.close(sink)
-            self._run_to_its_end(folder, command, source)
+            self._run_to_its_end(folder, cluster, command, source)
         finally:
             os.close(source)
 
-    def _run_to_its_end(self, folder: DataFolder, command: list[str], source: int = subprocess.DEVNULL) -> None:
+    def _run_to_its_end(
+        self, folder: DataFolder, cluster: Path, command: list[str], source: int = subprocess.DEVNULL
+    ) -> None:
         """Run a program of PostgreSQL, and wait for its end, however long it takes.
 
         :param source: the file descriptor of its standard input; by default it has none.
         :raises EmbeddedError: if its exit code is not 0, with the last lines of the log.
         """
-        process, began = self._spawn(folder, command, when_parent_dies=signal.SIGKILL, source=source)
+        process, began = self._spawn(folder, cluster, command, when_parent_dies=signal.SIGKILL, source=source)
         try:
             code = process.wait()
         except BaseException:
@@ -232,8 +234,9 @@ class EmbeddedPostgres:
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start. The environment makes
         # the server start although a killed one has left its pid file.
+        environment = environment_past_pid_file(folder)
         process, began = self._spawn(
-            folder, command, when_parent_dies=signal.SIGINT, environment=environment_past_pid_file(folder)
+            folder, folder.cluster, command, when_parent_dies=signal.SIGINT, environment=environment
         )
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
@@ -255,6 +258,7 @@ class EmbeddedPostgres:
     def _spawn(
         self,
         folder: DataFolder,
+        cluster: Path,
         command: list[str],
         *,
         when_parent_dies: signal.Signals,
@@ -262,14 +266,14 @@ class EmbeddedPostgres:
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of PostgreSQL as ``self.process``, and return it with the offset in the log at which its
-        output begins."""
+        output begins. It works in the cluster, where :func:`stop_leftovers` finds it."""
         log = folder.open_log()
         try:
             began = os.fstat(log).st_size
             self.process = processes.spawn(
                 command,
                 environment={**SERVER_ENVIRONMENT, **(environment or {})},
-                folder=Path("/"),
+                folder=cluster,
                 source=source,
                 output=log,
                 user=folder.user,

@@ -96,16 +96,14 @@ def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
     """
     if not (PROC / "self/cwd").exists():
         return None
+    # The link of a running program whose file was replaced ends with " (deleted)".
     script = """
         for process in /proc/[0-9]*; do
             [ "$process/cwd" -ef "$0" ] || continue
             case "$(readlink "$process/exe")" in
-                */postgres | */initdb) echo "${process#/proc/}" ;;
-                # A running program whose file was replaced.
-                *"/postgres (deleted)" | *"/initdb (deleted)") echo "${process#/proc/}" ;;
+                */postgres | */initdb | *"/postgres (deleted)" | *"/initdb (deleted)") echo "${process#/proc/}" ;;
             esac
         done
-        true
     """
     found = run_as(user, ["/bin/sh", "-c", script, str(folder)])
     if found.returncode != 0:

@@ -66,7 +66,7 @@ def read_stored_number(text: str) -> int | float:
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
-    number = read_number(text) or 0  # also for -0.0
+    number = read_number(text) or 0  # of -0.0, too, a float
     # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although
     # a double may be too coarse to show it.
     if isinstance(number, float) and abs(number) < 2.0**63:

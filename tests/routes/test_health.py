@@ -86,9 +86,11 @@ def test_ready_and_live_are_200_with_a_migrated_database(app: Flask) -> None:
 
 
 def test_readiness_is_503_after_half_a_second_if_no_connection_becomes_free(own_app: Flask) -> None:
+    metrics.ready.labels("database").set(False)  # a check that has not ended cannot know better
     with holding_the_connection(own_app):
         answer, seconds = ready(own_app)
         assert_not_ready(answer, "are in use, and none became free in 0.5 s")
+        assert metrics.registry.get_sample_value("sample_resource_ready", {"check": "database"}) == 0
         assert ANSWERED_WITHIN_S <= seconds < SOON_S
         assert own_app.test_client().get("/health/live").status_code == 200
     assert ready(own_app)[0].status_code == 200
