@@ -146,7 +146,7 @@ def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
     """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
     first ones."""
     with open_connection(settings, limited=False) as connection:
-        # The first resource of this seed, whatever the count: if it exists, the seed has been loaded before.
+        # The first resource is the same for every count but 0, which has none. If it exists, the seed is loaded.
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:
             if bulk_store.existing_ids(connection, project_key, first):

@@ -53,11 +53,14 @@ WHERE classid = 'pg_extension'::regclass AND objid = (SELECT e.oid FROM pg_exten
 _FUNCTION_IS_EVERYWHERE: LiteralString = """
 SELECT FROM pg_dist_object WHERE classid = 'pg_proc'::regclass AND objid = %(name)s::regprocedure"""
 
+# Without the tables that Citus only manages on the coordinator: they can still be distributed.
 _PLACEMENTS: LiteralString = """
 SELECT c.relname, p.colocationid,
-    CASE WHEN p.partmethod = 'h' THEN column_to_column_name(p.logicalrelid, p.partkey) END
+    CASE WHEN p.partmethod = 'h' THEN 'distributed by ' || column_to_column_name(p.logicalrelid, p.partkey)
+        WHEN p.repmodel = 't' THEN 'a reference table' ELSE 'distributed in another way' END
 FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
-WHERE c.relnamespace = current_schema()::regnamespace"""
+WHERE c.relnamespace = current_schema()::regnamespace
+    AND NOT (p.partmethod = 'n' AND p.repmodel <> 't' AND p.colocationid = 0)"""
 
 _CREATE_REFERENCE_TABLE: LiteralString = "SELECT create_reference_table(%(table)s)"
 
@@ -91,8 +94,8 @@ class CannotDistribute(Exception):
 Step = tuple[str, str]
 """The name of a table, a function or an extension, and what was done with it."""
 
-_Placement = tuple[str | None, int]
-"""The column that a table is distributed by, None for a reference table; and a number that colocated tables share."""
+_Placement = tuple[str, int]
+"""How a table is distributed, by the words of :data:`_PLACEMENTS`; and a number that colocated tables share."""
 
 
 def distribute(
@@ -129,8 +132,8 @@ def distribute(
         placement = placements.get(table)
         if placement is None:
             connection.execute(_CREATE_REFERENCE_TABLE, {"table": table})
-        elif placement[0] is not None:
-            raise CannotDistribute(f"The table {table} is distributed; it should be a reference table.")
+        elif placement[0] != "a reference table":
+            raise CannotDistribute(f"The table {table} is {placement[0]}; it should be a reference table.")
         # Also a table of an earlier run, which may have ended before it truncated the local copy.
         _truncate_local_copy(connection, table)
         yield table, "is a reference table now" if placement is None else "was a reference table already"
@@ -199,7 +202,7 @@ def _create_on_workers(connection: Connection) -> Generator[Step]:
 
 def _placements(connection: Connection) -> dict[str, _Placement]:
     rows = connection.execute(_PLACEMENTS).fetchall()
-    return {name: (column, colocation_id) for name, colocation_id, column in rows}
+    return {name: (how, colocation_id) for name, colocation_id, how in rows}
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
@@ -215,9 +218,8 @@ def _truncate_local_copy(connection: Connection, table: str) -> None:
 
 def _raise_if_misplaced(table: str, found: _Placement, first: _Placement) -> None:
     """Raise CannotDistribute unless a table is distributed by the project, and colocated with the first such table."""
-    (column, colocation_id), (_, colocation_id_of_first) = found, first
-    if column != _COLUMN:
-        how = "a reference table" if column is None else f"distributed by {column}"
+    (how, colocation_id), (_, colocation_id_of_first) = found, first
+    if how != f"distributed by {_COLUMN}":
         raise CannotDistribute(f"The table {table} is {how}; it should be distributed by {_COLUMN}.")
     if colocation_id != colocation_id_of_first:
         raise CannotDistribute(

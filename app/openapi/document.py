@@ -160,12 +160,13 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     """The description of an operation.
 
     :param declared: the mark of its view.
-    :param generated: its description by flask-smorest, from the schemas of its arguments. A form's fields may be in
-        the query string too, of which that description says nothing.
+    :param generated: its description by flask-smorest, from the schemas of its arguments.
     """
     body: Document | None = generated.get("requestBody")
     query: list[Document] = generated.get("parameters", [])
-    if body is not None and FORM in body["content"]:  # only 4.14 has a form that a schema loads
+    if body is not None and FORM in body["content"]:
+        # The search by form (interface 4.14). Each field may be in the query string instead, which flask-smorest does
+        # not know. So the fields are described as parameters, too, and the form is optional.
         fields = {field.data_key or name: field for name, field in SearchFormSchema().fields.items()}
         query = [_query_parameter(name, field) for name, field in fields.items()]
         exploded = [name for name, field in fields.items() if cast("Parameter", field).repeatable]

@@ -31,7 +31,8 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
 
 
 def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[EntityTags | None, bool]:
-    """Parse a list of entity tags, or ``*``, to the versions that it names. Return also whether it has other tags.
+    """Parse a list of entity tags, or ``*``, to the versions that it names. Return also whether it has other tags,
+    which are no versions, or are weak where these do not count.
 
     :param weak_counts: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
         section 8.8.3.2).
@@ -40,6 +41,8 @@ def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[E
         return None, False
     if text.strip() == "*":
         return "*", False
+    if not text:
+        raise errors.invalid_parameter(header, "The value is empty.")
     versions: set[int] = set()
     has_others = False
     position = 0
@@ -53,8 +56,6 @@ def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[E
         else:
             has_others = True
         position = match.end()
-    if position == 0:
-        raise errors.invalid_parameter(header, "The value is empty.")
     return frozenset(versions), has_others
 
 

@@ -118,7 +118,8 @@ class Worker(GeventWorker):
         return True
 
     def _answer(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, and return whether its connection can have another one."""
+        """Answer a request, let others have their turn if the next one has arrived, and return whether the connection
+        can have another one."""
         is_last = False
         try:
             AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would catch GreenletExit
@@ -129,7 +130,7 @@ class Worker(GeventWorker):
         if is_last:  # the client may have sent further requests already
             end_after_answer(sock)
             return False
-        if req.unreader.buf.getbuffer().nbytes or is_readable(sock):
+        if req.unreader.buf.getbuffer().nbytes or is_readable(sock):  # the next request: read already, or arrived
             return let_others_go(sock)  # False: the client does not read
         return True
 

@@ -94,8 +94,8 @@ check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for finite doubles. An integer within int64 stays an integer; any other number becomes the nearest
-    double, which is again an integer if it is a whole number within int64. Only -0.0 stays a double, for its sign."""
+    """The check for finite doubles. An integer within int64 stays an integer. Any other number becomes the nearest
+    double; if that is a whole number within int64, an integer, except -0.0, which keeps its sign."""
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):

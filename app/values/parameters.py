@@ -190,17 +190,19 @@ class ParameterFamily(Parameter):
 
     def name_like(self, name: str) -> str | None:
         """A name that matches the pattern, for a name that does not: ``var.ids`` for ``var_ids``, ``varids`` and
-        ``var[ids][0]``, ``text.en-US`` for ``text_en_us``. If the prefix is similar, but no name that matches can be
-        made of the rest, the name of the example; None if the prefix is not similar, or nothing follows it."""
+        ``var[ids][0]``, ``text.en-US`` for ``text_en_us`` and ``texten-us``. If the prefix is similar, but no name that
+        matches can be made of the rest, the name of the example; None if the prefix is not similar, or nothing follows
+        it."""
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        if not others and first.startswith(prefix):  # varids
-            first, others = prefix, [first.removeprefix(prefix)]
+        if first != prefix and first.startswith(prefix):  # varids
+            first, others = prefix, [first.removeprefix(prefix), *others]
         rest = "".join(others)
         if similar(first, [prefix]) is None or not rest:
             return None
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
+        # As it is, as a language with a region, as a language.
         candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
         return next((each for each in candidates if self.has(each)), None)
 
@@ -254,8 +256,9 @@ class QuerySchema(Schema):
         """Load a multi-dictionary of texts.
 
         :raises ApiError: 400 with a fault for each undeclared name, up to :data:`app.errors.FAULTS_AT_MOST`, and for
-            each malformed value, or for values that contradict one another. If all values together are too long, no
-            value is read, and one fault for the longest parameter takes the place of the faults of values.
+            each malformed value; without malformed ones, for values that contradict one another. If all values together
+            are too long, no value is read, and one fault for the longest parameter takes the place of the faults of
+            values.
         """
         known, families = self._known
         given: dict[str, Any] = {}
@@ -279,7 +282,7 @@ class QuerySchema(Schema):
             reason = f"All parameters together have {together} characters, {LENGTH_AT_MOST} are accepted."
             raise errors.ApiError([*faults, errors.parameter_fault(longest[:100], reason)])
         values: dict[str, Any] = {}
-        for name in [name for name in known if name in given]:
+        for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
