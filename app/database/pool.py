@@ -124,8 +124,9 @@ class Database:
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
-                # No attempt has failed since the last that succeeded, so one is under way. A busy server or machine may
-                # take long. But if one wait has ended in vain, later requests do not wait for an attempt that hangs.
+                # The pool tries to connect while somebody waits. No attempt has failed since the last that succeeded,
+                # so one is under way, and a busy server or machine may take long. But if one wait has ended in vain,
+                # later requests do not wait for an attempt that hangs.
                 is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
                 if monotonic() < deadline and (others_work or is_opening):
                     continue

@@ -235,7 +235,8 @@ class Language:
     def _lark(self) -> Lark:
         """The parser. It is made when the first text is parsed, because making the parsers of both languages took a
         tenth of the time to load the service."""
-        return Lark(self._grammar, parser="lalr", lexer="contextual", start=self._starts, transformer=self._maker)
+        # re.ASCII: else İ, a capital I with a dot, could stand in keywords.
+        return Lark(self._grammar, parser="lalr", start=self._starts, transformer=self._maker, g_regex_flags=re.ASCII)
 
     def parse(self, text: str, start: str = "start") -> Any:
         """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
@@ -294,7 +295,8 @@ class Language:
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
-        rest = text[position : position + 20].lower()  # more than the longest word
+        # More than the longest word. Only ASCII in lower case: other letters are in no word, and may become two.
+        rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
         # depth: how many characters of the rest begin at least one accepted word; begun: the words that they begin.
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):

@@ -47,6 +47,7 @@ MORE = "end of input, 'and' or 'or'"
         ("`key = 1", "Unexpected end of input, expected '`' (line 1, column 9)", 8),
         ("`` = 1", "Invalid input '`', expected field name (line 1, column 2)", 1),
         ("käse = 1", f"Invalid input 'ä', expected {OPERATORS} (line 1, column 2)", 1),
+        ('key İn ("x")', f"Invalid input 'İ', expected {OPERATORS} (line 1, column 5)", 4),
         ("a.b = 1", f"Invalid input '.', expected {OPERATORS} (line 1, column 2)", 1),
         ("key within circle(1, 2, 3)", f"Invalid input 'w', expected {OPERATORS} (line 1, column 5)", 4),
         ("key = \u00a01", f"Invalid input 'U+00A0', expected {VALUE} (line 1, column 7)", 6),
@@ -76,6 +77,7 @@ def test_an_unknown_field_is_told_beside_a_missing_variable_and_near_fields_or_a
     first, second = refusals(api, "unknown1 = :x")
     assert first.startswith("The field 'unknown1' does not exist. Known are: id, key, version, createdAt, ")
     assert second == "Missing parameter value for x. (line 1, column 12)"
+    assert refusals(api, "key contains any :x")[1] == "Missing parameter value for x. (line 1, column 18)"
     answer = api.get(SORTED, query_string={"where": "key != :k", "var.k": ["a", "b"]})
     assert "The variable 'k' has 2 values, and '!=' takes one." in answer.get_json()["message"]
 

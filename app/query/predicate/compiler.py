@@ -207,10 +207,10 @@ class _Compiler:
         if atom.field.kind is kinds.ID and atom.values:
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
-        beginning = atom.field.sorted_by.for_projection(self.projection)
-        if beginning == column:
+        beginning = atom.field.beginning
+        if beginning is None:
             return self._scalar(atom, column, atom.values)
-        return self._some_property(atom, column, beginning)
+        return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
         """The SQL that compares someProperty, of whose beginning there is an index."""

@@ -1,6 +1,7 @@
 """Resolves parsed predicates: names become fields, literals and variables become values of the fields' types.
 
-All faults are collected, so that one answer lists all of them.
+All faults are collected, so that one answer lists all of them, except those in parentheses behind a name that is unknown
+or has no members.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,14 +80,13 @@ class _Resolver:
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
         row = self._field(atom.name, known)
-        if row is None:
-            for operand in atom.operands:  # _values, which also adds this fault, cannot be called without the field
+        operator = NEGATIONS.get(atom.token) or OPERATORS[atom.token]
+        if row is None or not operator.fits(row):
+            if row is not None:
+                self._refuse_expression(atom.name, row)
+            for operand in atom.operands:  # _values, which also adds this fault, needs a field with the operator
                 if isinstance(operand, Variable) and not self.variables.get(operand.name):
                     self._fault_of_missing(operand)
-            return _NOTHING
-        operator = NEGATIONS.get(atom.token) or OPERATORS[atom.token]
-        if not operator.fits(row):
-            self._refuse_expression(atom.name, row)
             return _NOTHING
         values = self._values(atom, operator, row)
         if operator is OPERATORS["in"] and len(values) == 1:
@@ -103,9 +103,8 @@ class _Resolver:
         takes = [f"'{token}'" for token in tokens_of(row)]
         if row.members:
             takes.append("a condition in parentheses")
-        self._fault(
-            f"The field '{row.name}' does not support this expression. It takes {', '.join(takes)}.", name.position
-        )
+        reason = f"The field '{row.name}' does not support this expression. It takes {', '.join(takes)}."
+        self._fault(reason, name.position)
 
     def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
         """The values of the operands; one that is refused is left out, and its fault is added."""

@@ -135,8 +135,8 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
-    # Finding the first of many values is several times faster than sorting all. So one query counts the values, and
-    # its result is read twice: for the listed terms and for the sums.
+    # The counts are read twice: for the listed terms, by ORDER BY with LIMIT, and for the sums. Reading them once would
+    # sort all values, which takes several times as long.
     return f"""
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
