@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         extension.after,
         complete_headers,
         request_log.finish,  # counts and logs every answer, even of a hook or an error
-        *cors_hooks(app, settings),  # lets pages of allowed origins read any answer, errors too
+        *cors_hooks(app, settings),  # lets pages of allowed origins read answers about resources and tokens
     )
     _install(app, before_the_view, after_the_view)
 

@@ -93,8 +93,8 @@ def message_for(error: Exception) -> str | None:
             return f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
         case psycopg.errors.QueryCanceled():
             return (
-                "The database did not finish a statement in time (STATEMENT_TIMEOUT_MS): it is busy, or a machine of a"
-                f" cluster does not answer. {_ON_A_CLUSTER}"
+                f"The database ended a statement ({error.diag.message_primary}). If it was the time limit, the database"
+                f" is busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
             )
         case psycopg.Error() | EmbeddedError() | MigrationFailed() | UnknownClient():
             return str(error).strip()

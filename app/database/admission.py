@@ -118,8 +118,8 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # It can be two: connections may have been free before, and only the limits of this request's project and of
-            # its lane kept one waiting request each from them.
+            # Two are admitted if connections were free already: one request that only the limit of this project held
+            # back, and one that only the limit of the slow lane did.
             while self._admit_one():
                 pass
 

@@ -212,10 +212,11 @@ def _without_load_balancing(url: str) -> str:
 def _raise_if_worker(connection: Connection) -> None:
     """Refuse to migrate a worker of a Citus cluster, because its tables are shards that the coordinator creates.
 
+    :param connection: may be in a transaction, which goes on.
     :raises MigrationFailed: if the server is a worker.
     """
     try:
-        with connection.transaction():
+        with connection.transaction():  # a savepoint within the transaction that holds the lock of migrations
             is_worker = connection.execute(_IS_WORKER).fetchone() == (True,)
     except UndefinedTable:
         return  # without Citus

@@ -194,7 +194,7 @@ class Database:
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # Resize before the first wait: a pool that is already growing, because somebody waits, would open one
+        # Resize before getconn() waits: a pool that is already growing, because somebody waits, would open one
         # connection too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):

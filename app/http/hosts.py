@@ -23,7 +23,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
-        rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]+)?",
+        rf"api\.(?P<region>{HOST_LABEL})\.(?P<cloudProvider>{HOST_LABEL})\.{re.escape(base_domain or '')}(?::[0-9]*)?",
         re.IGNORECASE | re.ASCII,
     )
 

@@ -56,7 +56,7 @@ class AuthorizationServer:
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = clients.hash_secret(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
-            if granted is None:
+            if granted is None:  # the client is refused here, or it has not all the scopes
                 known = " ".join(_authenticated(connection, credentials).scopes)
                 raise errors.oauth_error(
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"

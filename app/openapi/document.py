@@ -133,7 +133,7 @@ last."""
 
 
 def _paths(app: Flask, generated: Document) -> Document:
-    """The paths of the document with all described views, in the order of the code.
+    """The paths of all described views, in the order of the code; the operations of a path in that of ``_METHODS``.
 
     :param generated: the paths as flask-smorest describes them.
     """

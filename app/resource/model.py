@@ -281,7 +281,7 @@ class Search:
     """The parameters of a search (interface 4.4).
 
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which words match. Words with the same stem match at
-        any distance, and with 0 no others do.
+        any distance; if it is 0, only these match.
     :param query_filters: narrow the results and the counts of facets.
     :param filters: narrow the results only.
     :param facet_filters: narrow the counts of facets only; a filter does not narrow a facet on its own field.

@@ -151,7 +151,8 @@ def _check_action(value: Any) -> UpdateAction:
         reason = STRING_EXPECTED if "action" in given else MISSING
         raise ValidationError(cast(Any, {"action": [reason]}))
     if name not in REGISTRY:
-        known = ", ".join(f"'{known}'" for known in REGISTRY)
+        known = ", ".join(f"'{each}'" for each in REGISTRY)
+        # A fault of the structure (InvalidJsonInput), because the name decides which members the action has.
         raise ValidationError(cast(Any, {"action": [f"Invalid enum value. Expected one of: {known}"]}))
     parameters: dict[str, Any] = ACTION_SCHEMAS[name].load(given)
     del parameters["action"]

@@ -149,16 +149,16 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    # Only the cluster may belong to the account, and each file beside it to root.
+    # The cluster has to belong to the account, and each file beside it to root. Other folders are not checked: an
+    # unfinished cluster is made anew, and the service uses no others.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
-            continue  # an unfinished cluster, or not used by the service
-        owner = user[0] if path == cluster else 0
-        if path.lstat().st_uid != owner:
+            continue
+        uid, owner = (user[0], _ACCOUNT) if path == cluster else (0, "root")
+        if path.lstat().st_uid != uid:
             raise EmbeddedError(
-                f"DATA_DIR: {path} belongs to another account than the service's. If the data came from another "
-                f"machine or account, run: chown -R root: {shlex.quote(str(home))}; "
-                f"chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
+                f"DATA_DIR: {path} does not belong to {owner}. If the data came from another machine or account, run:"
+                f" chown -R root: {shlex.quote(str(home))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
     if home == data_dir and not can_enter(user, data_dir):
         if cluster.exists():

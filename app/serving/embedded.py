@@ -212,7 +212,7 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            self.process = None  # _spawn has set it, so that a stop finds the program
+            self.process = None  # _spawn had set it, so that stop() ends the program if a signal comes before this try
         if code != 0:
             program = Path(command[0]).name
             raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")

@@ -162,7 +162,8 @@ def end_group(group: int, *, patience_s: float) -> None:
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
-        with suppress(ChildProcessError):  # if this is process 1, dead processes of the group would stay in it
+        # Dead processes stay in the group until their parent waits for them. Process 1 is also the parent of orphans.
+        with suppress(ChildProcessError):  # no process of the group is a child of this one
             while os.waitpid(-group, os.WNOHANG)[0]:
                 pass
         if time.monotonic() > deadline:

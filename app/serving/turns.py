@@ -75,7 +75,7 @@ def discard_rest(body: Any, sock: Any) -> bool:
         return False
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
-    is_read = _discards(body.read, sock)
+    is_read = _discard_to_end(body.read, sock)
     if body.failed:  # the client may still be sending
         end_after_answer(sock)
     return is_read and not body.failed
@@ -86,12 +86,14 @@ def end_after_answer(sock: Any) -> None:
     discarded."""
     with suppress(OSError):  # the client may be gone
         sock.shutdown(socket.SHUT_WR)
-        _discards(sock.recv, sock)
+        _discard_to_end(sock.recv, sock)
 
 
-def _discards(read: Callable[[int], bytes], sock: Any) -> bool:
-    """Read and discard bytes, with a turn for other connections after each read. Return whether the end was reached."""
+def _discard_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
+    """Read and discard bytes, with a turn for other connections after each read. Return whether the end was reached;
+    False also for an error, and at a limit."""
     left = _DISCARDED_AT_MOST
+    # The TimeoutError is an OSError, too.
     with suppress(OSError, ParseException), gevent.Timeout(_DISCARDED_WITHIN_S, TimeoutError):
         while left > 0:
             data = read(min(left, 65536))

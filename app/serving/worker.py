@@ -72,8 +72,8 @@ class Worker(GeventWorker):
         ]
 
     def notify(self) -> None:
-        """Tell the master that this worker is alive; gunicorn calls this once a second. During a stop, end the idle
-        connections.
+        """Tell the master that this worker is alive, and update the metrics of the pool; gunicorn calls this once a
+        second. During a stop, end the connections of which no whole head of a request has arrived.
 
         If the master was killed, the worker stops, too, after its requests in flight.
         """
@@ -82,8 +82,8 @@ class Worker(GeventWorker):
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
             for client in self._open - self._busy:
-                # The shutdown goes through a duplicate: on the client's own socket, gevent would raise an error in the
-                # greenlet that waits for the next request. So that greenlet sees an ordinary end.
+                # On the client's own socket, gevent would raise an error in the greenlet that waits for the next
+                # request. After a shutdown of a duplicate, the greenlet sees an ordinary end of the connection.
                 with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
                     same.shutdown(socket.SHUT_RD)
 
@@ -105,7 +105,8 @@ class Worker(GeventWorker):
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         reader = req.body.reader
-        if isinstance(reader, ChunkedReader) and reader.parser is not None:  # None only after the end of the body
+        # A client that sends many chunks must not delay others. The parser is None only after the end of the body.
+        if isinstance(reader, ChunkedReader) and reader.parser is not None:
             reader.parser = in_turns(reader.parser, sock)
         self._busy.add(sock)
         try:

@@ -236,17 +236,17 @@ class QuerySchema(Schema):
 
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one; for a declared
-        one with brackets behind it, the message says how it is sent."""
+        one with brackets behind it, it suggests the name or, if it is repeated or JSON, says how it is sent."""
         known, families = self._known
+        declared = {each: field for each, field in known.items() if each not in families}  # without var.<name>
         name = name[:100]
         base = name.partition("[")[0]
-        field = known.get(base)
-        # Some libraries write objects and arrays as name[...]. The key of a family, var.<name>, is no parameter.
-        if base != name and field is not None and base not in families:
+        field = declared.get(base)
+        if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
             meant = [each for each in (family.name_like(name) for family in families.values()) if each is not None]
-            suggested = similar(name, [*(each for each in known if each not in families), *meant])
+            suggested = similar(name, [*declared, *meant])
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]
                 hint += " It is repeated for several values."

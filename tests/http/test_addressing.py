@@ -64,7 +64,7 @@ def test_a_host_outside_the_base_domain_is_400(hosted: Flask, project: str, toke
 @pytest.mark.parametrize(
     ("changes", "own", "foreign"),
     [
-        ({}, ["localhost", "LOCALHOST:1", "127.0.0.1:8000", "127.9.9.9", "[::1]:8000"], ["10.1.2.3", "localhost.org"]),
+        ({}, ["localhost:", "LOCALHOST:1", "127.9.9.9", "[::1]:8000", "api.x.y.Example.com:"], ["10.1.2.3", "a.org"]),
         ({"bind": "0.0.0.0"}, ["127.0.0.1:8000", "localhost", "[::1]"], ["0.0.0.0:8000"]),  # noqa: S104 -- compared
         ({"bind": "10.1.2.3"}, ["10.1.2.3:8000", "10.1.2.3"], ["127.0.0.1:8000", "localhost", "10.1.2.4"]),
         (

@@ -215,12 +215,12 @@ class _Compiler:
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
         """The SQL that compares someProperty, of whose beginning there is an index."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, atom.values)  # the values are short, so the beginning decides
+            return self._scalar(atom, beginning, atom.values)  # served: the values are shorter
         text = self._scalar(atom, column, atom.values)
         has_index = Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not atom.operator.is_equality or not has_index:
             return text  # no index serves it
-        # The index finds the texts with the same beginning, and the whole text decides.
+        # An equality with longer values: the index finds the texts with the same beginning, and the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 

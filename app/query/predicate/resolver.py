@@ -1,7 +1,7 @@
 """Resolves parsed predicates: names become fields, literals and variables become values of the fields' types.
 
-All faults are collected, so that one answer lists all of them, except those in parentheses behind a name that is unknown
-or has no members.
+All faults are collected, so that one answer lists all of them, except those in parentheses behind a name that is
+unknown or has no members.
 """
 
 from collections.abc import Mapping, Sequence

@@ -71,10 +71,10 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
-        characters it is 0, and for one of three to five at most 1. Words with the same stem match at any distance, and
-        with 0 no others do.
-    :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, or if too many words of
-        the project match them.
+        characters it is 0, and for one of three to five at most 1. Words with the same stem match at any distance; if
+        it is 0, only these match.
+    :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, if too many words of
+        the project match them, or if these have too many bytes.
     """
     row = connection.execute(
         _EXPAND,

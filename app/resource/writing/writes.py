@@ -49,7 +49,7 @@ def write(
     POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType. A
     body without id and key creates a resource by POST, and means the caller's own youngest resource without a key by
     PUT and PATCH. If the resource that the body means does not exist, POST and PUT create one, unless the body has an
-    id. Of several concurrent PUTs without id and key only one creates a resource.
+    id. Of several concurrent PUTs of one client without id and key only one creates a resource.
 
     :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module raise some of these.
     """
@@ -62,7 +62,7 @@ def write(
         current=Content(ObjectType()) if staged else content,
         staged=content,
         last_modified_by=caller.client_id,
-        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of several PUTs
+        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of its PUTs
     )
     change = partial(_with_body, draft, staged=staged, merges=method == "POST")
     creates = None if method == "PATCH" else new  # rules.decide creates none if the target is named by id
@@ -157,7 +157,7 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
 
     :param attempt: takes the connection and whether to lock. It was overtaken
 
-        - if it returns None: the row has another version now;
+        - if it returns None: the row has another version now, or is deleted;
         - if it raises Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
         - if the database ends it as a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
 
