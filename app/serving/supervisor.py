@@ -112,8 +112,8 @@ class _Supervisor:
                 return 1  # gunicorn has printed the reason
             elif gunicorn_restarts.due():
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
-            # The end of a child, or any signal, ends this wait at once. It is limited because nothing ends it when gunicorn
-            # begins to answer, or when the pause before a restart is over.
+            # The end of a child, or any signal, ends this wait at once. It is limited because nothing ends it when
+            # gunicorn begins to answer, or when the pause before a restart is over.
             select.select([wakeup], [], [], 0.25)
             with contextlib.suppress(BlockingIOError):
                 os.read(wakeup, 4096)
