@@ -44,7 +44,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask("app", static_folder=None)
     app.session_interface = _NoSessions()
     app.config.update(API_TITLE="Sample Resource Service", API_VERSION="v1", OPENAPI_VERSION="3.1.0")
-    app.url_map.merge_slashes = False
+    app.url_map.merge_slashes = False  # else werkzeug redirects doubled slashes
     app.url_map.converters |= CONVERTERS
 
     database = Database(url, settings)

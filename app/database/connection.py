@@ -43,8 +43,9 @@ class LimitedConnection(Connection):
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
-        :param timeout: the time for which psycopg's ``notifies(timeout=...)``, which the service does not use, listens.
-            Its end is no fault, so the connection stays open. All other callers give None.
+        :param timeout: the caller's limit in place of ``statement_limit_s``. Only psycopg's ``notifies(timeout=...)``
+            gives one, which the service does not use. When it is over, that call ends normally, so the connection stays
+            open.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
             connection is lost. The connection is then closed.
         """

@@ -106,8 +106,8 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document, converter: Any) -> None:
-    """Add a schema for each update action, and ``UpdateAction``, which is any of them by the discriminator ``action``,
-    for the items of ``Update.actions``."""
+    """Add a schema for each update action, and ``UpdateAction``: one of them, told apart by ``action``. Describe
+    ``Update.actions`` as an array of it; flask-smorest cannot, because a function loads this field."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         schemas[name] = converter.schema2jsonschema(ACTION_SCHEMAS[action])

@@ -25,16 +25,16 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     """
     if if_match is None and if_none_match is None:
         return _NONE
-    matched, has_other_tags = _entity_tags("If-Match", if_match, weak_counts=False)
-    none_matched, _ = _entity_tags("If-None-Match", if_none_match, weak_counts=True)
+    matched, has_other_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
+    none_matched, _ = _entity_tags("If-None-Match", if_none_match, accepts_weak=True)
     return Preconditions(matched, has_other_tags, none_matched)
 
 
-def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[EntityTags | None, bool]:
-    """Parse a list of entity tags, or ``*``, to the versions that it names. Return also whether it has other tags,
-    which are no versions, or are weak where these do not count.
+def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[EntityTags | None, bool]:
+    """Return the versions that a list of entity tags names, or ``*``; and whether it also has tags that match nothing:
+    tags that are no versions, and weak ones if they are not accepted.
 
-    :param weak_counts: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
+    :param accepts_weak: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
         section 8.8.3.2).
     """
     if text is None:
@@ -51,7 +51,7 @@ def _entity_tags(header: str, text: str | None, *, weak_counts: bool) -> tuple[E
         if match is None:
             raise errors.invalid_parameter(header, f'{errors.quoted(text)} is neither * nor a list of "entity tags".')
         weak, tag = match.groups()
-        if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (weak_counts or not weak):
+        if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (accepts_weak or not weak):
             versions.add(int(tag))
         else:
             has_others = True

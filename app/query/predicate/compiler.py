@@ -239,9 +239,9 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """The SQL that compares the id: as UUIDs if possible, because the primary key serves them. UUIDs sort as their
-        texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop it; other operators
-        compare the id's text with it."""
+        """The SQL that compares the id: as UUIDs if the operator and the value allow it, because the primary key serves
+        them. UUIDs sort as their texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop
+        it; ``<`` and the like compare the id's text with it. ``matches ignore case`` always compares texts."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if atom.operator.is_equality and not ids:

@@ -54,6 +54,7 @@ def _matching(tsquery: str | None, projection: Projection) -> Clause:
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)
+    # finds_few stays False: most resources may have a word, and every search with texts is in the slow lane.
     return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
