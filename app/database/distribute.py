@@ -223,6 +223,6 @@ def _raise_if_misplaced(table: str, found: _Placement, first: _Placement) -> Non
         raise CannotDistribute(f"The table {table} is {how}; it should be distributed by {_COLUMN}.")
     if colocation_id != colocation_id_of_first:
         raise CannotDistribute(
-            f"The table {table} is not colocated with {DISTRIBUTED[0]}, so a project's rows are on several machines:"
-            f" run SELECT update_distributed_table_colocation('{table}', colocate_with => '{DISTRIBUTED[0]}')."
+            f"The table {table} is not colocated with {DISTRIBUTED[0]}, so a project's rows may be on several machines:"
+            f" run SELECT alter_distributed_table('{table}', colocate_with => '{DISTRIBUTED[0]}'), which copies it."
         )

@@ -111,7 +111,7 @@ class Database:
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
 
-        :param deadline: the time by the monotonic clock after which no other wait in the pool begins.
+        :param deadline: the time by the monotonic clock after which no further wait in the pool begins.
         :raises Unavailable: if none can be opened, or if none becomes free in time.
         """
         while True:
@@ -124,9 +124,9 @@ class Database:
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
                 others_work = any(not each.closed for each in list(self._connections))
-                # The pool tries to connect while somebody waits. No attempt has failed since the last that succeeded,
-                # so one is under way, and a busy server or machine may take long. But if one wait has ended in vain,
-                # later requests do not wait for an attempt that hangs.
+                # The pool tries to connect while somebody waits. If no attempt has failed since the last success, one
+                # is still under way: a busy server or machine may take long. But after one wait in vain (is_away),
+                # later requests do not wait for it, because it may hang.
                 is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
                 if monotonic() < deadline and (others_work or is_opening):
                     continue

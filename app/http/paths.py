@@ -29,10 +29,10 @@ class RawPath:
 
     A WSGI server decodes the whole path, so that an encoded slash looks like a separator, and werkzeug's server
     replaces bytes that are no UTF-8. gunicorn and werkzeug also pass on the undecoded request target. From it this
-    class decodes the path again, without ``%2F``, and without ``%25``, which may begin an encoded ``%2F``; the path
-    converters decode both. If a path begins with two slashes, the second becomes ``%2F``, so that no route matches the
-    path. If the target is a whole URL, its host replaces the Host header. The header Upgrade is ignored (RFC 9110,
-    section 7.8).
+    class decodes the path again, but leaves ``%2F`` encoded, and also ``%25``: else a decoded ``%252F`` would look like
+    a ``%2F``. The path converters decode these two. If a path begins with two slashes, the second becomes ``%2F``, so
+    that no route matches the path. If the target is a whole URL, its host replaces the Host header. The header Upgrade
+    is ignored (RFC 9110, section 7.8).
     """
 
     def __init__(self, application: Any) -> None:
@@ -46,9 +46,12 @@ class RawPath:
             # the same (RFC 9112, section 3.2), so a missing one stays missing.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
+            # urlsplit would take the beginning of //demo/resource for a host.
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
+            path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)  # a percent sign that encodes nothing is one
+            # %2F becomes %252F and %25 becomes %2525, so the decoding leaves %2F and %25.
             decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path)).decode("latin-1")
-            # The target has the prefix under which a server may mount the application, too.
+            # Unlike PATH_INFO, the target begins with the prefix under which a server may mount the application.
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.

@@ -284,7 +284,7 @@ class Language:
             unexpected character comes later.
         :param accepted: the terminals that can continue the text before this position.
         """
-        # If the token that begins here could be accepted, the lexer has refused it as incomplete.
+        # If a literal is accepted here and the token begins like one, the lexer has refused it as incomplete.
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
@@ -295,7 +295,8 @@ class Language:
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
-        # More than the longest word. Only ASCII in lower case: other letters are in no word, and may become two.
+        # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
+        # makes two characters of some, such as İ, which would shift the position.
         rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
         # depth: how many characters of the rest begin at least one accepted word; begun: the words that they begin.
         depth, begun = 0, words

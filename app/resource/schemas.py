@@ -38,12 +38,12 @@ KEY_REASON = (
 
 
 def _array(row: ArrayField) -> StrictField:
-    """The schema of a field of ObjectType."""
+    """The marshmallow field for an array of ObjectType: its check, and its JSON Schema for the OpenAPI document."""
     if row.type is not None:
-        check_item, schema = row.type.check, dict(row.type.json_schema)
+        check_item, item_schema = row.type.check, dict(row.type.json_schema)
     else:
         check_item = object_check({name: member.check for name, member in row.members.items()})
-        schema = {
+        item_schema = {
             "type": "object",
             "properties": {name: dict(member.json_schema) for name, member in row.members.items()},
             "additionalProperties": False,
@@ -57,7 +57,7 @@ def _array(row: ArrayField) -> StrictField:
             _refuse_repeats(items)
         return items
 
-    metadata: dict[str, Any] = {"type": "array", "items": schema}
+    metadata: dict[str, Any] = {"type": "array", "items": item_schema}
     if row.unique:
         metadata["uniqueItems"] = True
     if row.length is not None:

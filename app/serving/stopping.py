@@ -35,7 +35,7 @@ def fail_readiness_first(server: Any) -> None:
 
     def begin(number: int, frame: FrameType | None) -> None:
         if os.getpid() != server.pid:
-            return  # this is a worker that has not yet set its own handlers
+            return  # a worker that has not set its own handlers yet: it must not begin the stop of all
         if server.reexec_pid or has_begun():
             pass_on(number, frame)
             return

@@ -176,6 +176,7 @@ class _Resolver:
                 return self._presence(target, exists=exists)
             case Values(items):
                 values = self._values(target, path, items)
+                # "=" for one value, because an index in the order of the field serves it, and not "in".
                 return _within_element(target, _holds(target.field, "=" if len(values) == 1 else "in", *values))
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]

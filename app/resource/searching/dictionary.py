@@ -34,7 +34,8 @@ def remove_unused_words(connection: Connection, project_key: str) -> int:
 
 
 def _words_of_resources(which: LiteralString) -> LiteralString:
-    """The query of the words of a project's resources, in both projections.
+    """The query of the words of a project's resources, in both projections. Resources without staged changes have no
+    words of the second; its condition spares reading them.
 
     :param which: a further condition on the resource ``r``, which begins with AND; empty for all resources.
     """
