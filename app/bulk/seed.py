@@ -132,6 +132,6 @@ def _id(project_key: str, seed: int, number: int, created: datetime) -> UUID:
     """A UUIDv7 (RFC 9562, section 5.7) whose random bits are a hash of the project, the seed and the number."""
     digest = int.from_bytes(sha256(f"{project_key}/{seed}/{number}".encode()).digest()[:10])
     milliseconds = (created - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-    high = milliseconds << 16 | 0x7000 | (digest >> 62) & 0xFFF
-    low = 0b10 << 62 | digest & (1 << 62) - 1
-    return UUID(int=high << 64 | low)
+    high = (milliseconds << 16) | 0x7000 | ((digest >> 62) & 0xFFF)  # the time, the version, 12 bits of the hash
+    low = (0b10 << 62) | (digest & ((1 << 62) - 1))  # the variant, 62 bits of the hash
+    return UUID(int=(high << 64) | low)

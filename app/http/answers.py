@@ -29,7 +29,7 @@ def complete_headers(request: Request, answer: Response) -> Response:
     takes (RFC 5789, section 3.1). An answer to HEAD has no ``Content-Length``, because not every view knows the length
     of the answer to GET (RFC 9110, section 8.6).
     """
-    if request.method == "OPTIONS" and answer.allow:
+    if request.method == "OPTIONS" and answer.allow and answer.status_code < 400:  # a 405 has Allow, too
         methods = sorted(answer.allow)
         answer.headers["Allow"] = ", ".join(methods)
         del answer.headers["Content-Type"]

@@ -36,6 +36,7 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Respo
             "always_send": False,
             "expose_headers": _EXPOSED,
             "max_age": 600,
+            "vary_header": False,  # add_headers sets it
         },
     )
 

@@ -20,7 +20,7 @@ from app.database.pooled_connection import SqlUsage, count_sql
 from app.errors import CATALOGUE, ApiError
 from app.extension import Extension
 from app.telemetry.logs import REQUESTS
-from app.telemetry.metrics import TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
+from app.telemetry.metrics import OTHER_METHOD, TOKEN_CHECK_RESULTS, UNKNOWN_URL, UNPARSED, metrics
 
 _log = logging.getLogger("app.http")
 
@@ -81,11 +81,11 @@ def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: Base
     :param address: the address of the client; empty behind a Unix socket.
     :param cause: the exception of a failure, for the log; None if the request is at fault.
     """
-    metrics.count_request("(other)", UNPARSED, error.status)
+    metrics.count_request(OTHER_METHOD, UNPARSED, error.status)  # the method may be what could not be parsed
     metrics.refusals.labels(error.faults[0].code).inc()
     fields = {"status": error.status, "reason": str(error), "address": address, "correlation_id": correlation_id}
     if cause is None:
-        _log.info("refused what is no request", extra={"fields": fields})
+        _log.info("refused a request that could not be parsed", extra={"fields": fields})
     else:
         _log.error("a request failed outside of the application", exc_info=cause, extra={"fields": fields})
 

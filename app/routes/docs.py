@@ -116,8 +116,8 @@ def open_api() -> Response:
 @blueprint.route("/docs")
 @public
 def docs() -> Response:
-    """Answer the page that shows an OpenAPI document: the one of the resource API, or with the query parameter
-    ``document`` the one of the extension that has this name."""
+    """Answer the page that shows an OpenAPI document: the extension's, if the query parameter ``document`` is the name
+    of that document; else, also for an unknown name, the one of the resource API."""
     other = frame.extension().document
     shown, current = _OF_RESOURCES, "/docs"
     if other is not None and request.args.get("document") == other.name:

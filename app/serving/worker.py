@@ -44,7 +44,8 @@ class BoundedRequest(Request):
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Parse header lines. gunicorn does not count the lines that it drops, although it parses them."""
+        """Refuse header lines that are too many, or too long together, and parse others. They are counted here because
+        gunicorn counts only those that it keeps: it parses the others, too, such as names with an underscore."""
         lines = data.count(b"\r\n") + 1  # no line end follows the last line
         if len(data) > _HEADERS_AT_MOST or lines > self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")

@@ -27,7 +27,11 @@ TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
-"""Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse."""
+"""Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse, or
+that failed outside of the application."""
+
+OTHER_METHOD = "(other)"
+"""The value of the label ``method`` for a method that the service does not have, or that is not known."""
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
@@ -112,7 +116,7 @@ class Metrics:
         :param seconds: the time until its answer; None if it never reached the application.
         :param sql_seconds: the time of its SQL statements; None if it had none.
         """
-        known = method if method in _METHODS else "(other)"
+        known = method if method in _METHODS else OTHER_METHOD
         self._requests_of(known, route, status).inc()
         if seconds is not None:
             self._durations_of(known, route).observe(seconds)

@@ -139,15 +139,16 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     """The check for any JSON value whose texts are Unicode and whose numbers are finite.
 
     :param level: the number of arrays and objects around the value in the field.
-    :param stored: whether to convert the value to the form in which a document stores it, without members and items
-        that are ``null``, and to refuse texts that PostgreSQL cannot store.
+    :param stored: whether to convert the value to the form in which a document stores it: without members and items
+        that are ``null``, and with numbers as :func:`check_number` makes them. Texts that PostgreSQL cannot store are
+        refused. Positions in messages then do not count items that are ``null``; the only caller shows none.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        number = check_number(value)
+        number = check_number(value)  # in any case, because the check refuses infinities
         return number if stored else value
     if level == NESTED_AT_MOST:
         refuse_shape(f"JSON value with at most {NESTED_AT_MOST} levels expected.")
@@ -317,11 +318,10 @@ ReadOnly = partial(
 
 
 class NestedObject(fields.Nested):
-    """A field of a JSON body that is an object with its own schema."""
+    """A field of a JSON body that is an object with its own schema. The schema has to be strict, because its ``load``
+    is the check, and that of a plain schema would convert values."""
 
-    def __init__(self, nested: type[Schema], **options: Any) -> None:
-        if not issubclass(nested, StrictSchema):
-            raise TypeError(f"{nested.__name__} is no strict schema.")
+    def __init__(self, nested: "type[StrictSchema]", **options: Any) -> None:
         schema = nested()
         super().__init__(schema, **_options(OBJECT_EXPECTED, **options))
         self.check: Check = schema.load

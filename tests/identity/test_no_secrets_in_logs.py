@@ -111,7 +111,7 @@ def test_the_process_writes_nothing_secret(
         assert server.stop() == 0
     written = log.read_text()
     assert '"message":"request"' in written
-    assert "refused what is no request" in written
+    assert "refused a request that could not be parsed" in written
     for text in (token, secret, encoded):
         assert text not in written
         assert text not in answers.decode()

@@ -144,7 +144,7 @@ def test_an_answer_that_fails_halfway_ends_its_connection_and_is_no_other_error(
     with server.connect(b"POST /breaks HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody") as connection:
         assert _until_the_end(connection).endswith(b"\r\n\r\nhalf")
     assert server.get("/") == 200
-    assert "refused what is no request" not in log.read_text()
+    assert "refused a request that could not be parsed" not in log.read_text()
 
 
 def test_a_last_answer_arrives_whole_although_its_client_has_sent_more(start_gunicorn: StartGunicorn) -> None:

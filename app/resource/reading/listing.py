@@ -328,7 +328,8 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. Both its conditions and its order need an index: if there are more matches than are counted,
+    """The lane of a page. It is fast only if one index serves its conditions and one its order. The order counts
+    although an index finds the matches, because these are only assumed to be few: if there are more than are counted,
     the page is read in its order. A page with facets is slow, because facets count all selected resources."""
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.

@@ -75,14 +75,15 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the distinct values of each resource, each with the resource's next greater value or NULL. A resource
     without values has no row, or one with NULL.
 
-    By the next value :func:`_ranges` counts a resource once in a range: at its last value there.
+    :func:`_ranges` needs the next value to count a resource once in a range: only at its last value there.
     """
     where, projection = counted
     if not path.field.counted_as:  # neither an array nor a member of its elements
         value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
-        # PostgreSQL reads the two sets side by side. The second set is shorter by one row, so the last value gets NULL.
+        # The items are sorted. The second set begins at the second item (jsonpath counts from 0). PostgreSQL reads both
+        # sets side by side, and the shorter one has NULL beside the last value.
         values, following = _values(path, projection), _values(path, projection, "1 to last")
         return f"SELECT {values} AS value, {following} AS next FROM resource r WHERE {where}"
     return f"""
