@@ -322,8 +322,8 @@ def oauth_error(code: str, message: str) -> ApiError:
 
 
 def invalid_client() -> ApiError:
-    """The error 401 for missing or wrong client credentials. It does not say which part is wrong (RFC 6749, section
-    5.2)."""
+    """The error 401 for missing or wrong client credentials, with ``WWW-Authenticate`` (RFC 6749, section 5.2). It does
+    not say which part is wrong, so that nobody learns which ids exist."""
     fault = Fault("invalid_client", "Please provide valid client credentials using HTTP Basic Authentication.")
     return ApiError([fault], {"WWW-Authenticate": 'Basic realm="sample-resource", charset="UTF-8"'})
 

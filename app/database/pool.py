@@ -64,7 +64,7 @@ class Database:
         """Whether the last wait for a connection of the pool ended because none was open and none could be opened."""
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
-        self._failures_before = 0
+        self._failures_at_last_success = 0
         """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
         self._connections = set[PooledConnection]()
         """The connections of the pool, and some that are closed."""
@@ -109,7 +109,7 @@ class Database:
         return self._has_citus
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
-        """Take a connection of the pool. Wait for one as long as a connection is open or is being opened.
+        """Take a connection of the pool. Until the deadline, wait for one while another is open or one is being opened.
 
         :param deadline: the time by the monotonic clock after which no further wait in the pool begins.
         :raises Unavailable: if none can be opened, or if none becomes free in time.
@@ -123,14 +123,14 @@ class Database:
             except PoolTimeout:
                 # The server may refuse further connections as too many. Then it is enough to wait until an open one is
                 # returned.
-                others_work = any(not each.closed for each in list(self._connections))
-                # The pool tries to connect while somebody waits. If no attempt has failed since the last success, one
-                # is still under way: a busy server or machine may take long. But after one wait in vain (is_away),
+                any_is_open = any(not each.closed for each in list(self._connections))
+                # While this request waits, the pool tries to connect. As long as no attempt has failed since the last
+                # success, the present one is only slow, as on a busy machine. But after one wait in vain (is_away),
                 # later requests do not wait for it, because it may hang.
-                is_opening = _failed_connections(pool) == self._failures_before and not self.is_away
-                if monotonic() < deadline and (others_work or is_opening):
+                is_opening = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
+                if monotonic() < deadline and (any_is_open or is_opening):
                     continue
-                if others_work:  # the server allows fewer connections than the pool may have
+                if any_is_open:  # the server allows fewer connections than the pool may have
                     raise failures.project_busy() from None
                 self.is_away = True
                 self.admission.send_away()
@@ -238,7 +238,7 @@ class Database:
             forgotten."""
             connection.configure(settings)
             self._has_citus = None
-            self._failures_before = _failed_connections(pool)
+            self._failures_at_last_success = _failed_connections(pool)
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)
 

@@ -71,12 +71,11 @@ class Readiness:
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
-            name, fault = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
+            name, why = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
             if self._database.admission.is_exhausted:
-                fault = f"All database connections are in use, and none became free in {ANSWERED_WITHIN_S} s."
-                name = "pool"
+                name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
-            return Health({name: fault})
+            return Health({name: why})
         for name in ("database", "pool", "migrations"):  # in the order of _check_database
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:

@@ -234,10 +234,10 @@ class EmbeddedPostgres:
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
         # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start. The environment makes
         # the server start although a killed one has left its pid file.
-        environment = environment_past_pid_file(folder)
-        process, began = self._spawn(
-            folder, folder.cluster, command, when_parent_dies=signal.SIGINT, environment=environment
-        )
+        past = environment_past_pid_file(folder)
+        pid_file = folder.cluster / "postmaster.pid"
+        left = pid_file.read_bytes() if pid_file.exists() else b""
+        process, began = self._spawn(folder, folder.cluster, command, when_parent_dies=signal.SIGINT, environment=past)
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
         told_at = time.monotonic()
@@ -246,10 +246,9 @@ class EmbeddedPostgres:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.3, 0.25)
             if process.poll() is not None:
-                raise EmbeddedError(
-                    f"PostgreSQL ended with exit code {process.returncode} while it started:\n{folder.log_tail(began)}"
-                )
-            if _is_ready(folder, process.pid):
+                code, tail = process.returncode, folder.log_tail(began)
+                raise EmbeddedError(f"PostgreSQL ended with exit code {code} while it started:\n{tail}")
+            if accepts_connections(pid_file, left):
                 return
             if time.monotonic() > told_at + _TOLD_EVERY_S:
                 told_at = time.monotonic()
@@ -289,13 +288,17 @@ def _options(settings: Mapping[str, str]) -> list[str]:
     return [f"--{name}={value}" for name, value in settings.items()]
 
 
-def _is_ready(folder: DataFolder, pid: int) -> bool:
-    """Whether the server accepts connections, by the eighth line of its pid file, which pg_ctl also reads."""
+def accepts_connections(pid_file: Path, left: bytes) -> bool:
+    """Whether a server accepts connections, by the eighth line of its pid file, which pg_ctl also reads.
+
+    :param left: the file before the start, as a killed server has left it. Its process id says nothing: in a container
+        the new server often has the same one.
+    """
     try:
-        lines = (folder.cluster / "postmaster.pid").read_text(errors="replace").splitlines()
+        text = pid_file.read_bytes()
     except OSError:
         return False
-    return len(lines) > 7 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
+    return text != left and [line.strip() for line in text.split(b"\n")[7:8]] == [b"ready"]
 
 
 def running(data_dir: Path) -> str | None:
@@ -309,8 +312,8 @@ def running(data_dir: Path) -> str | None:
     _remove_libpq_variables()
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
-        lines = (find_home(absolute) / "postgresql/postmaster.pid").read_text(errors="surrogateescape").splitlines()
-        conninfo = _conninfo(Path(lines[4]))  # the fifth line is the folder of the socket
+        lines = (find_home(absolute) / "postgresql/postmaster.pid").read_bytes().split(b"\n")
+        conninfo = _conninfo(Path(os.fsdecode(lines[4])))  # the fifth line is the folder of the socket
         psycopg.connect(conninfo, connect_timeout=5).close()
     except (OSError, IndexError, EmbeddedError, psycopg.OperationalError):
         return None
@@ -332,9 +335,8 @@ def database(data_dir: Path) -> Generator[str]:
             try:
                 conninfo = stack.enter_context(EmbeddedPostgres(data_dir)).conninfo()
             except DataDirInUse:
-                # The owner of the folder may be starting or stopping the server.
                 conninfo = running(data_dir)
-                if conninfo is None:
+                if conninfo is None:  # the owner of the folder may be starting or stopping the server
                     if time.monotonic() > deadline:
                         raise
                     time.sleep(0.1)

@@ -44,7 +44,9 @@ def is_negative_zero(number: float) -> bool:
 
 def number_of(literal: str) -> int | float:
     """The number of a JSON literal: an ``int`` if it is a whole number within int64, or so small that the nearest
-    double is zero (1e-400); else the nearest double, or a :class:`HugeNumber` beyond all doubles. ``-0.0`` is a double.
+    double is zero (1e-400, -1e-400); else the nearest double, or a :class:`HugeNumber` beyond all doubles. A zero that
+    is written with a minus sign stays ``-0.0``. The decoder calls it only for literals with a fraction or an exponent;
+    :func:`_integer` keeps all others exact.
     """
     number = float(literal)
     if isinf(number):

@@ -89,7 +89,7 @@ def test_readiness_is_503_after_half_a_second_if_no_connection_becomes_free(own_
     metrics.ready.labels("database").set(False)  # a check that has not ended cannot know better
     with holding_the_connection(own_app):
         answer, seconds = ready(own_app)
-        assert_not_ready(answer, "are in use, and none became free in 0.5 s")
+        assert_not_ready(answer, "are in use, none became free in 0.5 s")
         assert metrics.registry.get_sample_value("sample_resource_ready", {"check": "database"}) == 0
         assert ANSWERED_WITHIN_S <= seconds < SOON_S
         assert own_app.test_client().get("/health/live").status_code == 200

@@ -21,7 +21,7 @@ from tests.support.server import NOT_MEASURED, ROOT
 
 @pytest.mark.parametrize(
     "name",
-    ["with spaces, commas and 'both' \"quotes\" $HOME `x` \\", "Größe 数据 ➜", "/".join(["long" * 50] * 3)],
+    ["with spaces, commas and 'both' \"quotes\" $HOME `x` \\", "Größe 数据 ➜\u2028\x0c", "/".join(["long" * 50] * 3)],
     ids=["quotes", "unicode", "long"],
 )
 def test_any_folder_name(empty: Path, start: Callable[..., EmbeddedPostgres], name: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from app.serving import EmbeddedError, processes
 from app.serving.data_folder import find_data_folder
-from app.serving.embedded import EmbeddedPostgres
+from app.serving.embedded import EmbeddedPostgres, accepts_connections
 from app.serving.postgres_leftovers import stop_leftovers
 from tests.support.embedded import ROOT, ask, is_running, on_linux, start_orphan, start_owner
 from tests.support.waiting import wait_until
@@ -94,6 +94,8 @@ def test_a_recycled_process_id_is_no_obstacle(folder: Path, start: Callable[...,
     server.process.kill()
     server.process.wait(5)
     server.stop()
+    assert accepts_connections(pid_file, b"")
+    assert not accepts_connections(pid_file, pid_file.read_bytes())  # the server that is started may have the same id
     # A process of the same account: PostgreSQL compares no more than that.
     owner = pid_file.parent.stat()
     user = owner.st_uid if ROOT else None

@@ -231,8 +231,8 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     describes the two ways in which they are found.
 
     Both find only ids, and the expressions of the order; then the whole resources of the page are looked up by id. The
-    second way reads the index of the first term of the order; if that has none, PostgreSQL finds all resources again,
-    and sorts them.
+    second way reads the index of the order's first term. If this term has no index, PostgreSQL finds all matches a
+    second time, without the cap, and sorts them.
     """
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
@@ -247,6 +247,7 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
         (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
             ORDER BY {_order_of_columns(terms)} {_CUT})
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
+    # w: the rows of the page, each an id and the expressions of the order.
     sort_columns: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
     # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a page
     # of 500 to be as large as the project, and reads the whole project.
@@ -328,9 +329,9 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. It is fast only if one index serves its conditions and one its order. The order counts
-    although an index finds the matches, because these are only assumed to be few: if there are more than are counted,
-    the page is read in its order. A page with facets is slow, because facets count all selected resources."""
+    """The lane of a page. It is fast only if one index serves its conditions and one its order. The order needs
+    one even if an index finds the matches, because these are only assumed to be few: a page with more matches than are
+    counted is read in its order. A page with facets is slow, because facets count all selected resources."""
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
