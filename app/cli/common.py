@@ -93,8 +93,8 @@ def message_for(error: Exception) -> str | None:
             return f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
         case psycopg.errors.QueryCanceled():
             return (
-                f"The database ended a statement ({error.diag.message_primary}). If it was the time limit, the database"
-                f" is busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
+                f"The database ended a statement ({error.diag.message_primary}). If it was STATEMENT_TIMEOUT_MS, it is"
+                f" busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
             )
         case psycopg.Error() | EmbeddedError() | MigrationFailed() | UnknownClient():
             return str(error).strip()

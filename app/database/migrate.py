@@ -181,7 +181,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 def statements(text: str) -> Generator[tuple[int, str]]:
     """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with a comment. No
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with ``--``. No
     other line of a file, for example of a string, may end with one: the statement would be cut there, PostgreSQL would
     refuse its first part, and nothing of the migration would be applied.
     """

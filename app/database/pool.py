@@ -114,6 +114,7 @@ class Database:
         :param deadline: the time by the monotonic clock after which no further wait in the pool begins.
         :raises Unavailable: if none can be opened, or if none becomes free in time.
         """
+        began = monotonic()
         while True:
             try:
                 # Not pool.connection(), which would also commit: connections are in autocommit mode.
@@ -132,8 +133,10 @@ class Database:
                     continue
                 if any_is_open:  # the server allows fewer connections than the pool may have
                     raise failures.project_busy() from None
-                self.is_away = True
-                self.admission.send_away()
+                # A request whose time was spent in the admission has not waited long enough to speak for others.
+                if not is_opening or monotonic() >= began + self.queue_timeout_s:
+                    self.is_away = True
+                    self.admission.send_away()
                 raise failures.away() from None
             self.is_away = False
             return connection

@@ -54,9 +54,9 @@ def error_for(exception: BaseException) -> errors.ApiError:
 def _what_is_wrong(exception: Exception) -> str:
     if isinstance(exception, parsing.InvalidRequestMethod) and exception.method != exception.method.upper():
         return "Methods are written in capital letters."
-    # gunicorn splits the line at the first two blanks, so the version has what follows a blank in the target.
+    # gunicorn splits the line at the first two blanks, so the version begins with what follows a blank in the target.
     version = exception.version if isinstance(exception, parsing.InvalidHTTPVersion) else ""
-    if isinstance(version, str) and " " in version.strip(" "):
+    if isinstance(version, str) and " " in version.rstrip(" "):
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
         target = str(exception.req).partition(" ")[2].partition(" ")[0]  # empty if the line has no blank

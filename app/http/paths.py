@@ -69,8 +69,8 @@ _REPLACED_PATH = "app.replaced_path"
 
 def path_of_request() -> str:
     """The path of the current request as the client sent it, with all slashes at its beginning."""
-    replaced: str | None = request.environ.get(_REPLACED_PATH)
-    return request.path if replaced is None else replaced.encode("latin-1").decode(errors="replace")
+    path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
+    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath encodes a percent sign that encodes nothing
 
 
 class PathPrefix:

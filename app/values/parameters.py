@@ -196,7 +196,8 @@ class ParameterFamily(Parameter):
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        if first != prefix and first.startswith(prefix):  # varids
+        # varids and texten-us, but not vars.ids
+        if first != prefix and first.startswith(prefix) and (not others or name.startswith(f"{first}-")):
             first, others = prefix, [first.removeprefix(prefix), *others]
         rest = "".join(others)
         if similar(first, [prefix]) is None or not rest:

@@ -135,6 +135,17 @@ def test_the_wait_for_the_admission_is_a_part_of_the_longest_wait(
             assert reason_of(pool.submit(use, database)) == "project_busy"
 
 
+def test_who_waited_for_the_admission_sends_nobody_away(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No attempt to connect has failed yet, so who has time left can still get a connection."""
+    connected = Event()
+    monkeypatch.setattr(PooledConnection, "connect", lambda *_, **__: connected.wait(30))
+    with opened(NOWHERE, replace(settings, connections=1)) as database, ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(database.admission, "enter", lambda *_: setattr(database, "queue_timeout_s", 60.0))
+        database.queue_timeout_s = -1.0  # its time is over when it is admitted
+        assert (reason_of(pool.submit(use, database)), database.is_away) == ("away", False)
+        connected.set()
+
+
 def test_too_many_requests_of_one_project_are_refused_and_those_of_another_wait(
     database_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

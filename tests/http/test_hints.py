@@ -36,6 +36,7 @@ LIST, SORTED, SEARCH = "", "/sorted-query-parameters", "/searchApiPattern"
         (SEARCH, "text.english", " Did you mean 'text.en'?"),
         (SORTED, "var.a-b", " Did you mean 'var.ab'?"),
         (SEARCH, "text.en_US", " Did you mean 'text.en-US'?"),
+        (SORTED, "vars.ids", " Did you mean 'var.ids'?"),
         (SEARCH, "texten-us", " Did you mean 'text.en-US'?"),
         (SEARCH, "text.en-us", " Did you mean 'text.en-US'?"),
         (SEARCH, "nothing", ""),

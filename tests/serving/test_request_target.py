@@ -76,6 +76,7 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
     [
         (b"get / HTTP/1.1", "Methods are written in capital letters."),
         (b"GET /a HTTP/1.1 ", "The version is neither HTTP/1.0 nor HTTP/1.1."),
+        (b"GET /a  HTTP/1.1", "The request target contains a blank. Percent-encode it: %20."),
         (b"GET /a b HTTP/1.1", "The request target contains a blank. Percent-encode it: %20."),
         (b"GET /\xc3\xa4 HTTP/1.1", "a byte that is no printable ASCII character. Percent-encode it."),
         (b"GET / HTTP/3.0", "The version is neither HTTP/1.0 nor HTTP/1.1."),

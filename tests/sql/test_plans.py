@@ -16,19 +16,8 @@ from app.resource.reading import reads as reading
 from app.resource.reading.listing import Page, Selected, lane_of_existence, lane_of_page, terms_of
 from app.resource.resource_json import PROJECTION_JSON
 from app.values.strict_json import encode
-from tests.support.plans import (
-    FEW,
-    MODES,
-    WHAT_NEXT,
-    Planner,
-    Project,
-    excesses,
-    may_read_all,
-    open_planner,
-    reads,
-    statements_of_projects,
-    too_much,
-)
+from tests.support import plans
+from tests.support.plans import Planner, Project
 from tests.support.predicates import EXAMPLES, FIELDS, OPERATIONS, predicate
 from tests.support.statements import Statement, recorded
 from tests.support.walk import Walked
@@ -38,7 +27,7 @@ MANY = 10_000
 
 @pytest.fixture(scope="module")
 def planner() -> Iterator[Planner]:
-    with open_planner() as opened:
+    with plans.open_planner() as opened:
         yield opened
 
 
@@ -89,17 +78,17 @@ def many(planner: Planner) -> Project:
 
 
 def test_what_statements_read(planner: Planner, many: Project, walked: Walked) -> None:
-    found = reads(planner, walked, many)
+    found = plans.reads(planner, walked, many)
     assert len(found) > 180
-    assert too_much(found, walked, many) == [], f"just loaded, without statistics, alone{WHAT_NEXT}"
-    slow = {step for step, _ in found if may_read_all(walked, step)}
+    assert plans.too_much(found, walked, many) == [], f"just loaded, without statistics, alone{plans.WHAT_NEXT}"
+    slow = {step for step, _ in found if plans.may_read_all(walked, step)}
     assert len(slow) > 40
-    much = {step.rpartition(".")[0] for (step, _), read in found.items() if read.total() > FEW}
+    much = {step.rpartition(".")[0] for (step, _), read in found.items() if read.total() > plans.FEW}
     assert {step.rpartition(".")[0] for step in slow} - much == SLOW_WITH_FEW.keys(), "make them fast, or say why not"
     few = planner.load("few", MANY // 100)
     planner.analyse()
-    assert excesses(planner, walked, many) == [], f"analysed{WHAT_NEXT}"
-    assert excesses(planner, walked, few) == [], f"beside one a hundred times as large{WHAT_NEXT}"
+    assert plans.excesses(planner, walked, many) == [], f"analysed{plans.WHAT_NEXT}"
+    assert plans.excesses(planner, walked, few) == [], f"beside one a hundred times as large{plans.WHAT_NEXT}"
 
 
 LIMITS = {
@@ -135,11 +124,11 @@ def test_the_lane_of_each_operator_on_each_field(planner: Planner, many: Project
     fast: set[tuple[str, str]] = set()
 
     def look(asked: tuple[str, str], lane: Lane, statement: Statement) -> None:
-        modes = MODES if lane is Lane.FAST else MODES[-1:]
+        modes = plans.MODES if lane is Lane.FAST else plans.MODES[-1:]
         read = max(planner.rows_read(statement, many, mode).total() for mode in modes)
         if lane is Lane.FAST:
             rare = "few resources of app/bulk/seed.py may have the first item of a field's example"
-            assert read <= FEW, f"{asked} {statement.parameters}: {rare}{WHAT_NEXT}"
+            assert read <= plans.FEW, f"{asked} {statement.parameters}: {rare}{plans.WHAT_NEXT}"
             fast.add(asked)
         else:
             slow[asked] = max(read, slow.get(asked, 0))
@@ -159,35 +148,35 @@ def test_the_lane_of_each_operator_on_each_field(planner: Planner, many: Project
                         page.read(planner.connection)
                     look((path, token), lane_of_page(page), sent[-1])
     assert len(fast) > 30
-    needless = {asked for asked, read in slow.items() if read <= FEW and asked not in fast}
+    needless = {asked for asked, read in slow.items() if read <= plans.FEW and asked not in fast}
     assert needless == SLOW_WITH_FEW_ON_FIELDS.keys(), "make them fast, or say why not"
 
 
 def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:
     project = planner.load("kept", MANY)
     planner.analyse()
-    reads = {
+    plans.reads = {
         step: statement
-        for step, statement in statements_of_projects(walked).items()
+        for step, statement in plans.statements_of_projects(walked).items()
         if not re.search("INSERT|UPDATE|DELETE|LOCK", statement.text)
     }
-    assert len(reads) > 90
-    planned_anew = {step for step, statement in reads.items() if not planner.keeps_its_plan(statement, project)}
+    assert len(plans.reads) > 90
+    planned_anew = {step for step, statement in plans.reads.items() if not planner.keeps_its_plan(statement, project)}
     # A condition on what is compared as a parameter, and not on a literal, keeps its plan; else say why not.
     assert planned_anew <= PLANNED_ANEW.keys(), "write them so that they keep a plan, or name them in PLANNED_ANEW"
 
 
 def test_the_callers_youngest_resource_without_a_key_is_one_row_of_an_index(planner: Planner, walked: Walked) -> None:
     """Also in a project whose resources all have a key, and whatever the planner knows of keys."""
-    statement = statements_of_projects(walked)["overwrite.without_a_name_not_found.1"]
+    statement = plans.statements_of_projects(walked)["overwrite.without_a_name_not_found.1"]
     project = planner.load("young", MANY)
     for statistics in ("just loaded", "analysed"):
-        for mode in MODES:
+        for mode in plans.MODES:
             assert planner.rows_read(statement, project, mode).total() == 1, statistics
         planner.analyse()
     planner.connection.execute("UPDATE resource SET key = id::text WHERE project_key = 'young' AND key IS NULL")
     planner.connection.execute("VACUUM resource")
     for statistics in ("those of before", "analysed"):
-        for mode in MODES:
+        for mode in plans.MODES:
             assert planner.rows_read(statement, project, mode).total() == 0, statistics
         planner.analyse()
