@@ -201,8 +201,7 @@ def _create_on_workers(connection: Connection) -> Generator[Step]:
 
 
 def _placements(connection: Connection) -> dict[str, _Placement]:
-    rows = connection.execute(_PLACEMENTS).fetchall()
-    return {name: (how, colocation_id) for name, colocation_id, how in rows}
+    return {name: (how, colocation_id) for name, colocation_id, how in connection.execute(_PLACEMENTS).fetchall()}
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:

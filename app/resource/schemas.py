@@ -111,8 +111,7 @@ class ResourceDraftSchema(StrictSchema):
     id = Text()
     version = Number(metadata=EXPECTED_VERSION)
     key = Text(pattern=KEY_PATTERN, reason=KEY_REASON)
-    # from_dict is typed as if it returned any schema.
-    object_type = NestedObject(cast("type[StrictSchema]", ObjectTypeSchema), required=True, data_key=WRAPPER)
+    object_type = NestedObject(ObjectTypeSchema, required=True, data_key=WRAPPER)
     created_at = ReadOnly(data_key="createdAt")
     last_modified_at = ReadOnly(data_key="lastModifiedAt")
     created_by = ReadOnly(data_key="createdBy")

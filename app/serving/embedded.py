@@ -177,7 +177,7 @@ class EmbeddedPostgres:
             "--set=timezone=UTC",
             *(["--no-sync"] if self._settings.get("fsync") == "off" else []),
         ]
-        self._run_to_its_end(folder, unfinished, command)
+        self._run(folder, unfinished, command)
         self._create_own_database(folder, unfinished)
         unfinished.rename(folder.cluster)
         sync_folder(folder.home)
@@ -192,13 +192,11 @@ class EmbeddedPostgres:
             # These two lines fit into the buffer of the pipe, so the write does not wait for a reader.
             os.write(sink, f"CREATE ROLE {DATABASE} LOGIN\nCREATE DATABASE {DATABASE} OWNER {DATABASE}\n".encode())
             os.close(sink)
-            self._run_to_its_end(folder, cluster, command, source)
+            self._run(folder, cluster, command, source)
         finally:
             os.close(source)
 
-    def _run_to_its_end(
-        self, folder: DataFolder, cluster: Path, command: list[str], source: int = subprocess.DEVNULL
-    ) -> None:
+    def _run(self, folder: DataFolder, cluster: Path, command: list[str], source: int = subprocess.DEVNULL) -> None:
         """Run a program of PostgreSQL, and wait for its end, however long it takes.
 
         :param source: the file descriptor of its standard input; by default it has none.

@@ -321,7 +321,9 @@ class NestedObject(fields.Nested):
     """A field of a JSON body that is an object with its own schema. The schema has to be strict, because its ``load``
     is the check, and that of a plain schema would convert values."""
 
-    def __init__(self, nested: "type[StrictSchema]", **options: Any) -> None:
+    def __init__(self, nested: type[Schema], **options: Any) -> None:
+        if not issubclass(nested, StrictSchema):  # no annotation says it: from_dict is typed to return any schema
+            raise TypeError(f"{nested.__name__} is no strict schema.")
         schema = nested()
         super().__init__(schema, **_options(OBJECT_EXPECTED, **options))
         self.check: Check = schema.load

@@ -66,7 +66,7 @@ def read_stored_number(text: str) -> int | float:
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
-    number = read_number(text) or 0  # of -0.0, too, a float
+    number = read_number(text) or 0  # -0.0 is the only zero that is a float
     # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although
     # a double may be too coarse to show it.
     if isinstance(number, float) and abs(number) < 2.0**63:
@@ -230,16 +230,17 @@ class QuerySchema(Schema):
     """Names that clients may send although they have no meaning."""
 
     @cached_property
-    def _known(self) -> tuple[dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters, and those of the fields that are parameter families."""
+    def _known(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, "ParameterFamily"]]:
+        """All fields by the names of their parameters; those that can be sent by this name; and the parameter families,
+        which cannot: var.<name> is no parameter."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
-        return known, {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+        families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
+        return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name. Its message suggests a similar declared name if there is one; for a declared
         one with brackets behind it, it suggests the name or, if it is repeated or JSON, says how it is sent."""
-        known, families = self._known
-        declared = {each: field for each, field in known.items() if each not in families}  # without var.<name>
+        _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
         field = declared.get(base)
@@ -261,7 +262,7 @@ class QuerySchema(Schema):
             are too long, no value is read, and one fault for the longest parameter takes the place of the faults of
             values.
         """
-        known, families = self._known
+        known, declared, families = self._known
         given: dict[str, Any] = {}
         faults: list[errors.Fault] = []
         characters: dict[str, int] = {}
@@ -269,7 +270,7 @@ class QuerySchema(Schema):
             family = next((key for key, field in families.items() if field.has(name)), None)
             if family is not None:
                 given.setdefault(family, {})[name] = texts
-            elif name in known and name not in families:  # a family itself, such as var.<name>, is no parameter
+            elif name in declared:
                 given[name] = texts
             else:
                 # The number is limited because looking for the nearest name takes long.

@@ -139,9 +139,9 @@ def test_who_waited_for_the_admission_sends_nobody_away(settings: Settings, monk
     """No attempt to connect has failed yet, so who has time left can still get a connection."""
     connected = Event()
     monkeypatch.setattr(PooledConnection, "connect", lambda *_, **__: connected.wait(30))
-    with opened(NOWHERE, replace(settings, connections=1)) as database, ThreadPoolExecutor(1) as pool:
+    over = replace(settings, connections=1, queue_timeout_ms=-1000)  # the time of the request when it is admitted
+    with opened(NOWHERE, over) as database, ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(database.admission, "enter", lambda *_: setattr(database, "queue_timeout_s", 60.0))
-        database.queue_timeout_s = -1.0  # its time is over when it is admitted
         assert (reason_of(pool.submit(use, database)), database.is_away) == ("away", False)
         connected.set()
 

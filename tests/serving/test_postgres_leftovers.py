@@ -127,8 +127,7 @@ def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[...,
     while not (data_dir / "postgresql.unfinished" / "global" / "pg_control").exists():
         assert time.monotonic() < deadline
         time.sleep(0.005)
-    found = find_data_folder(data_dir)
-    working = processes.postgres_working_in(found.home / "postgresql.unfinished", found.user)
+    working = processes.postgres_working_in(data_dir / "postgresql.unfinished", find_data_folder(data_dir).user)
     assert any(Path(f"/proc/{process}/exe").readlink().name == "initdb" for process in working or [])
     owner.kill()
     owner.communicate()

@@ -155,13 +155,13 @@ def test_the_lane_of_each_operator_on_each_field(planner: Planner, many: Project
 def test_a_read_is_planned_once(planner: Planner, walked: Walked) -> None:
     project = planner.load("kept", MANY)
     planner.analyse()
-    plans.reads = {
+    reads = {
         step: statement
         for step, statement in plans.statements_of_projects(walked).items()
         if not re.search("INSERT|UPDATE|DELETE|LOCK", statement.text)
     }
-    assert len(plans.reads) > 90
-    planned_anew = {step for step, statement in plans.reads.items() if not planner.keeps_its_plan(statement, project)}
+    assert len(reads) > 90
+    planned_anew = {step for step, statement in reads.items() if not planner.keeps_its_plan(statement, project)}
     # A condition on what is compared as a parameter, and not on a literal, keeps its plan; else say why not.
     assert planned_anew <= PLANNED_ANEW.keys(), "write them so that they keep a plan, or name them in PLANNED_ANEW"
 

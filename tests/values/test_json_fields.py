@@ -47,6 +47,9 @@ def test_no_schema_has_hooks_of_marshmallow_which_no_load_calls() -> None:
 
 
 def test_what_a_load_does_not_look_at_is_an_error_when_it_is_declared() -> None:
+    class Plain(Schema):
+        name = fields.String()
+
     options = ("validate", "load_default", "allow_none", "attribute", "pre_load", "post_load", "dump_only")
     for option in options:
         given: dict[str, Any] = {option: None}
@@ -55,6 +58,7 @@ def test_what_a_load_does_not_look_at_is_an_error_when_it_is_declared() -> None:
         refused(partial(StrictField, check_json, "", **given), option)
         refused(partial(NestedObject, echo.PersonSchema, **given), option)
         refused(partial(Parameter, str, {}, **given), option)
+    refused(partial(NestedObject, Plain), "Plain is no strict schema")
     refused(StrictSchema.from_dict({"name": fields.String()}), "name is neither a strict field nor a nested object")
     refused(partial(cast(Any, schemas.ObjectTypeSchema), many=True), "many")
     for schema in (schemas.ObjectTypeSchema, QuerySchema):

@@ -215,7 +215,7 @@ class _Compiler:
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
         """The SQL that compares someProperty, of whose beginning there is an index."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, atom.values)  # served: the values are shorter
+            return self._scalar(atom, beginning, atom.values)  # only shorter values are served
         text = self._scalar(atom, column, atom.values)
         has_index = Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not atom.operator.is_equality or not has_index:
