@@ -73,7 +73,7 @@ class ApiError(Exception):
     :param faults: at least one fault; the codes of all have one status. Faults beyond :data:`FAULTS_AT_MOST` are left
         out.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
-    :param status: the status, if it is not that of the first fault's code.
+    :param status: the status, if it is not that of the first fault's code, or if this code is not in the catalogue.
     :param description: the ``error_description`` of an OAuth code, for a person; None: the message of the first fault.
     """
 
@@ -237,17 +237,18 @@ def concurrent_modification(resource_id: str, expected: int | float, actual: int
     return ApiError([Fault("ConcurrentModification", message, {"currentVersion": actual})])
 
 
-def precondition_failed(header: str, version: int | None, *, has_other_tags: bool = False) -> ApiError:
+def precondition_failed(header: str, version: int | None, *, has_unusable_tags: bool = False) -> ApiError:
     """The error 412 for If-Match or If-None-Match that does not hold (RFC 9110, section 15.5.13).
 
     :param version: the version of the resource, which also becomes the ``ETag``; None if there is no resource.
-    :param has_other_tags: whether the header has tags that no version has, such as weak ones.
+    :param has_unusable_tags: whether the header has tags that no version has, such as weak ones; the message explains
+        them.
     """
     message = f"The precondition {header} does not hold: "
     if version is None:
         return ApiError([Fault("PreconditionFailed", f"{message}there is no such Resource.")])
     message += f'the Resource has version {version}, its entity tag is "{version}".'
-    if has_other_tags:
+    if has_unusable_tags:
         message += (
             " A tag that is weak, or that a proxy has changed when it compressed the answer, never matches "
             f'(W/"{version}", "{version}-gzip").'

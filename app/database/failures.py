@@ -12,10 +12,9 @@ import psycopg
 from app import errors
 from app.telemetry.metrics import metrics
 
-_AWAY = "The database is not available."
+_AWAY = ("away", "The database is not available.")
 _COLLISION = "The write collided with another one."
 _NOT_MIGRATED = ("not_migrated", "The database lacks migrations of this version.")
-_LOST = ("away", _AWAY)
 _MOVED = ("collision", "The project is being moved to another machine.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
@@ -26,6 +25,7 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     # Citus: an intermediate result was not found, because a shard has moved or a worker was lost
     "CIINF": _MOVED,
     "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
+    "25P04": ("transaction_timeout", "The transaction took too long."),  # transaction_timeout, since PostgreSQL 17
     # read_only_sql_transaction: a standby
     "25006": ("read_only", "The database accepts no writes at the moment."),
     "42P01": _NOT_MIGRATED,  # undefined_table
@@ -36,9 +36,9 @@ _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
 
 _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
     # A worker was lost during a transaction, or during its commit.
-    "CheckRemoteTransactionsHealth": _LOST,
-    "ErrorIfPostCommitFailedShardPlacements": _LOST,
-    "MarkRemoteTransactionFailed": _LOST,
+    "CheckRemoteTransactionsHealth": _AWAY,
+    "ErrorIfPostCommitFailedShardPlacements": _AWAY,
+    "MarkRemoteTransactionFailed": _AWAY,
     # A shard has moved since the statement was planned.
     "ActiveShardPlacement": _MOVED,
     "LoadGroupShardPlacement": _MOVED,
@@ -89,7 +89,7 @@ class Unavailable(errors.ApiError):
 
 def away() -> Unavailable:
     """The error for a database that cannot be reached."""
-    return Unavailable("away", _AWAY)
+    return Unavailable(*_AWAY)
 
 
 def project_busy() -> Unavailable:

@@ -65,9 +65,10 @@ class Database:
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_at_last_success = 0
-        """The number of failed attempts to connect, by the pool's statistics, at the last attempt that succeeded."""
+        """The number of failed attempts to connect, by the pool's statistics, when the last attempt succeeded. If the
+        number is greater now, an attempt has failed since."""
         self._connections = set[PooledConnection]()
-        """The connections of the pool, and some that are closed."""
+        """The connections of the pool, and closed ones, which are removed when a new one opens."""
         self._own: PooledConnection | None = None
         """The connection for the service's own queries; see :meth:`own_connection`."""
         self._own_until = 0.0
@@ -83,7 +84,8 @@ class Database:
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
-        """Returns a connection of an extension for writes to a project; None if one of the pool is used."""
+        """Returns a connection of the service's extension (:mod:`app.extension`) for writes to a project; None if one
+        of the pool is used."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.

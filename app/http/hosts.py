@@ -10,7 +10,7 @@ from app import errors
 from app.config import HOST_LABEL, Settings, is_loopback
 from app.http.request_log import add_log_fields
 
-_HOST = re.compile(r"([A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
+_HOST = re.compile(r"((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
 """The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
 
 
@@ -28,6 +28,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     )
 
     def is_own(name: str | None) -> bool:
+        # own_host is a loopback address also if BIND means every address of the machine.
         is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
         return is_local or name == published_host
 

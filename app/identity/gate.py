@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from flask import Flask, Request, g, request
-from flask.views import View
+from flask.views import MethodView
 
 from app import errors
 from app.http.request_log import add_log_fields, correlation_fields
@@ -56,12 +56,12 @@ class Gate:
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that Flask will call for a method; None if the view does not have the method.
+    """The function that answers a method: the view, or a method of a MethodView; None if that does not have it.
 
     A MethodView without ``head`` answers HEAD by ``get``.
     """
     function = app.view_functions[endpoint]
-    view_class = cast("type[View] | None", getattr(function, "view_class", None))
+    view_class = cast("type[MethodView] | None", getattr(function, "view_class", None))
     if view_class is None:
         return function
     name = method.lower()

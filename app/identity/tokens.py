@@ -89,7 +89,7 @@ def issue_token(
     """Make a token of a client, store its row, and return the token.
 
     :param lifetime_s: seconds until the token expires.
-    :param clock_and_ids: the client's clock.
+    :param clock_and_ids: has the clock by which the client's tokens are issued and expire.
     """
     token, row = _new_token(lifetime_s, clock_and_ids)
     connection.execute(_ISSUE, {**row, "client_id": client_id, "scopes": list(scopes)})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app import errors
+from app.http.bodies import BODY_BYTES_AT_MOST
 from app.query.object_fields import OBJECT_FIELDS
 from app.resource.model import WRAPPER
 from app.resource.schemas import KEY_REASON
@@ -78,7 +79,7 @@ ERROR_EXAMPLES: Mapping[str, errors.ApiError] = {
         errors.method_not_allowed("PUT", ("GET", "HEAD")),
         errors.concurrent_modification("018cc251-f400-7000-8000-000000000001", 1, 2),
         errors.precondition_failed("If-Match", 3),
-        errors.content_too_large(2_097_152),
+        errors.content_too_large(BODY_BYTES_AT_MOST),
         errors.unsupported_media_type("application/json"),
         errors.headers_too_large(),
         errors.general(),

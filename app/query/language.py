@@ -128,7 +128,7 @@ def text_of(literal: str) -> str:
 
 def position_of(token: Token) -> int:
     """The offset of a token's first character, counted from 0."""
-    return token.start_pos or 0
+    return token.start_pos or 0  # None only by its type: every token of the lexer has one
 
 
 # Parsing
@@ -239,7 +239,7 @@ class Language:
         return Lark(self._grammar, parser="lalr", start=self._starts, transformer=self._maker, g_regex_flags=re.ASCII)
 
     def parse(self, text: str, start: str = "start") -> Any:
-        """Parse a text; the trees of short texts are cached. A character takes 5 µs at most.
+        """Parse a text; the trees of short texts are cached. A character of a long text takes 5 µs at most.
 
         :raises ValidationError: for a text that is no expression of the language, or whose parentheses are nested too
             deep.

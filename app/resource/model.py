@@ -102,12 +102,12 @@ class Preconditions:
     A resource is changed or deleted only if all three hold. A creation is refused if there is an If-Match, and ignores
     the other two.
 
-    :param has_other_tags: whether If-Match lists tags that no version has, such as weak ones.
+    :param has_unusable_tags: whether If-Match lists tags that no version has, such as weak ones.
     :param expected: the version that the client expects: any number, even one that no resource can have.
     """
 
     if_match: EntityTags | None = None
-    has_other_tags: bool = False
+    has_unusable_tags: bool = False
     if_none_match: EntityTags | None = None
     expected: int | float | None = None
 

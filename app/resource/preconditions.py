@@ -25,9 +25,9 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     """
     if if_match is None and if_none_match is None:
         return _NONE
-    matched, has_other_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
+    matched, has_unusable_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
     none_matched, _ = _entity_tags("If-None-Match", if_none_match, accepts_weak=True)
-    return Preconditions(matched, has_other_tags, none_matched)
+    return Preconditions(matched, has_unusable_tags, none_matched)
 
 
 def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[EntityTags | None, bool]:
@@ -44,7 +44,7 @@ def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[
     if not text:
         raise errors.invalid_parameter(header, "The value is empty.")
     versions: set[int] = set()
-    has_others = False
+    has_unusable = False
     position = 0
     while position < len(text):
         match = _ENTITY_TAG.match(text, position)
@@ -54,9 +54,9 @@ def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[
         if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (accepts_weak or not weak):
             versions.add(int(tag))
         else:
-            has_others = True
+            has_unusable = True
         position = match.end()
-    return frozenset(versions), has_others
+    return frozenset(versions), has_unusable
 
 
 def matches(tags: EntityTags, version: int) -> bool:
@@ -70,7 +70,7 @@ def raise_if_refused(preconditions: Preconditions, resource_id: str, version: in
     :raises ApiError: for the first that does not hold: If-Match (412), If-None-Match (412), expected version (409).
     """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
-        raise errors.precondition_failed("If-Match", version, has_other_tags=preconditions.has_other_tags)
+        raise errors.precondition_failed("If-Match", version, has_unusable_tags=preconditions.has_unusable_tags)
     if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
         raise errors.precondition_failed("If-None-Match", version)
     if preconditions.expected is not None and preconditions.expected != version:

@@ -14,16 +14,16 @@ from app.query.sql_text import utc_time
 from app.resource.model import Representation, Resource
 from app.values.timestamps import text_of
 
-# JSON text in SQL: the arguments and results of these functions are SQL expressions. The stored text of an ObjectType
-# becomes part of an answer as it is. PostgreSQL's own functions for JSON would parse it for each row and write other
-# white space.
+# JSON text in SQL: the arguments and results of these functions are SQL expressions, except for the names of members.
+# The stored text of an ObjectType becomes part of an answer as it is. PostgreSQL's own functions for JSON would parse
+# it for each row and write other white space.
 
 
 def concatenated(*texts: LiteralString) -> LiteralString:
     """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
-    :param texts: literals, and expressions that bind more tightly than ``||`` and neither begin nor end with a literal;
-        ``''`` adds nothing.
+    :param texts: literals, results of this function, and expressions that bind more tightly than ``||`` and neither
+        begin nor end with a literal; ``''`` adds nothing.
     """
     merged: list[LiteralString] = []
     for text in texts:

@@ -106,7 +106,7 @@ def _read_answer(resource: Representation, conditions: Preconditions) -> Respons
     :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
     if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
-        raise errors.precondition_failed("If-Match", resource.version, has_other_tags=conditions.has_other_tags)
+        raise errors.precondition_failed("If-Match", resource.version, has_unusable_tags=conditions.has_unusable_tags)
     if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
         return Response(status=304, headers={"ETag": _entity_tag(resource)})
     return _resource_answer(resource)

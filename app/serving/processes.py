@@ -73,7 +73,7 @@ def setpriv() -> str | None:
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
 
-def own_module(module: str, *arguments: str) -> list[str]:
+def module_beside_own_app(module: str, *arguments: str) -> list[str]:
     """The command that runs a module in a Python whose package ``app`` is this one.
 
     ``-P`` keeps the working directory out of sys.path, and the launcher imports ``app`` before other code can import
