@@ -21,8 +21,8 @@ def projects(connection: Connection) -> list[tuple[str, int]]:
 def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then wait until the writes of requests that began before the removal have ended, and add again the words that they
-    need. ``seed`` must not run meanwhile, because it has no time limit.
+    Then wait until the writes of requests that began before the end of the removal have ended, and add again the words
+    that they need. ``seed`` must not run meanwhile, because it has no time limit.
 
     :param connection: in autocommit mode.
     :param wait_s: seconds within which the write of a request ends.

@@ -103,9 +103,9 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that has begun
-    before the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then adds such
-    words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
+    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that begins
+    before the end of the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then
+    adds such words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
     """
     with open_connection(settings, limited=False) as connection:
         # On Citus a write has two statements from its UPDATE to its end: the second one adds words.

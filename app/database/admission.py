@@ -132,6 +132,7 @@ class Admission:
             self._queues.clear()
 
     def _may_hold(self, project: str, lane: Lane) -> bool:
+        """Whether a connection is free, and neither the limit of the project nor that of the slow lane is reached."""
         return (
             self._free > 0
             and self._held[project] < self._of_project_at_most
@@ -160,6 +161,7 @@ class Admission:
         return False
 
     def _remove(self, project: str, waiter: _Waiter) -> None:
+        """Remove a request from its queue. An empty queue is removed, too: it would look like a waiting project."""
         queue = self._queues[project]
         queue.remove(waiter)
         if not queue:

@@ -235,6 +235,7 @@ class Database:
             return self._pool
 
     def _open(self) -> ConnectionPool[PooledConnection]:
+        """Make the pool and open it, which starts its threads, and report it in the metrics if they are on."""
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
@@ -244,12 +245,16 @@ class Database:
             connection.configure(settings)
             self._has_citus = None
             self._failures_at_last_success = _failed_connections(pool)
+            # A copy, because another thread may add a connection.
             self._connections.difference_update([each for each in list(self._connections) if each.closed])
             self._connections.add(connection)
 
         def statistics() -> dict[str, int] | None:
-            # The queue of the admission replaces the pool's own queue. Requests wait in that one only while connections
-            # are being opened.
+            """The statistics for the metrics; None, which ends the watching, if the pool is closed.
+
+            Those of the admission's queue have the same names as those of the pool's own queue, and replace them.
+            Requests wait in the pool's own queue only if no connection is open for them.
+            """
             return None if pool.closed else {**pool.get_stats(), **self.admission.stats()}
 
         pool = ConnectionPool(

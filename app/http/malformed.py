@@ -52,6 +52,8 @@ def error_for(exception: BaseException) -> errors.ApiError:
 
 
 def _what_is_wrong(exception: Exception) -> str:
+    """The sentence for an exception of the parser, with advice for three frequent faults: a method in small letters, a
+    blank in the target, and other characters in it that have to be encoded."""
     if isinstance(exception, parsing.InvalidRequestMethod) and exception.method != exception.method.upper():
         return "Methods are written in capital letters."
     # gunicorn splits the line at the first two blanks, so the version begins with what follows a blank in the target.

@@ -143,6 +143,7 @@ def remove_client(connection: Connection, client_id: str) -> None:
 
 
 def _stored(connection: Connection, client_id: str) -> Client:
+    """The client with an id, also if it is revoked. Raises UnknownClient if there is none."""
     row = connection.execute(_SELECT_BY_ID, {"id": client_id}).fetchone()
     if row is None:
         raise UnknownClient(f"There is no client {client_id!r}.")

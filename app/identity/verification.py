@@ -123,6 +123,8 @@ class TokenVerifier:
         return own.result()
 
     def _look_up_together(self, together: dict[bytes, Future[tuple[float, AccessToken | None]]]) -> None:
+        """Execute one statement for several lookups, and set the result of each, or the error. No error is raised here:
+        every request that waits for a lookup raises it."""
         began = monotonic()
         try:
             with self._connect() as connection:

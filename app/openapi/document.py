@@ -95,6 +95,7 @@ def _schemas(made: Document, by_hand: Document) -> Document:
 
 
 def _servers(settings: Settings) -> list[Document]:
+    """This server; with ``BASE_DOMAIN`` also its hosts of regions and providers, as one URL with two variables."""
     own: Document = {"url": settings.base_url, "description": "this server"}
     if settings.base_domain is None:
         own["description"] += "; if BASE_DOMAIN is set, it also has a host for each region and cloud provider"
@@ -233,6 +234,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _answer(answer: Answer) -> Document:
+    """The description of a response that is no error."""
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
         schema = _reference(answer.schema)
@@ -274,6 +276,8 @@ def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_pro
 
 
 def _errors(codes: Sequence[str]) -> Document:
+    """The responses for error codes: one for each status, with the meanings and examples of all its codes. 414 is
+    always among them, because gunicorn answers it."""
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)

@@ -267,7 +267,11 @@ class Language:
     # Messages
 
     def _message(self, text: str, error: UnexpectedInput, accepted: set[str]) -> str:
-        position = error.pos_in_stream or 0
+        """The message for a text that the lexer or the parser has refused.
+
+        :param accepted: the terminals that the parser would have accepted in place of the refused token.
+        """
+        position = error.pos_in_stream or 0  # None for the end of the text, which the next line handles
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
             position = len(text)
         position, expected = self._first_unexpected(text, position, accepted)
@@ -280,11 +284,12 @@ class Language:
     def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The position of the first unexpected character, and what is expected there, for the message.
 
-        :param position: the beginning of the refused token. If this token begins like an accepted word, the first
-            unexpected character comes later.
+        :param position: the beginning of the refused token. If this token begins like an accepted keyword or sign, the
+            first unexpected character comes later.
         :param accepted: the terminals that can continue the text before this position.
         """
-        # If a literal is accepted here and the token begins like one, the lexer has refused it as incomplete.
+        # If a literal, a name in backticks or a variable is accepted here and the token begins like one, the lexer has
+        # refused it as incomplete.
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
@@ -294,11 +299,12 @@ class Language:
             return position + 1, ["letter", "digit"]
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
+        # The spellings of the accepted keywords and signs. true and false are among the primitive values of _NAMES.
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
         # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
         # makes two characters of some, such as İ, which would shift the position.
         rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
-        # depth: how many characters of the rest begin at least one accepted word; begun: the words that they begin.
+        # depth: the length of the longest beginning of the rest with which an accepted word begins; begun: these words.
         depth, begun = 0, words
         for length in range(1, len(rest) + 1):
             longer = [word for word in begun if word.startswith(rest[:length])]
@@ -309,7 +315,7 @@ class Language:
             names = [name for terminals, name in _NAMES if terminals & accepted]
             return position, names + [f"'{word}'" for word in words]
         following = [f"'{word[depth]}'" for word in begun if len(word) > depth]
-        if any(len(word) == depth for word in begun):  # a whole word, with something else directly after it
+        if any(len(word) == depth for word in begun):  # a whole keyword, directly before a letter, digit, _ or -
             following.append("whitespace")
         return position + depth, list(dict.fromkeys(following))
 

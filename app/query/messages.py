@@ -15,12 +15,12 @@ def refused_literal(name: str, field: Field, literal: Literal) -> str:
     return refused + plus_hint(literal.value)
 
 
-_BLANK_FOR_PLUS = re.compile(r"[Tt][0-9:.]+ [0-9]{2}:[0-9]{2}", re.ASCII)
+_BLANK_FOR_PLUS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]+ [0-9]{2}:[0-9]{2}", re.ASCII)
 
 
 def plus_hint(value: object) -> str:
     """The hint for a time whose ``+`` has become a blank, as it does in a URL; empty for any other value."""
-    is_time = isinstance(value, str) and _BLANK_FOR_PLUS.search(value)
+    is_time = isinstance(value, str) and _BLANK_FOR_PLUS.fullmatch(value) is not None
     return " In a URL, + is written as %2B." if is_time else ""
 
 

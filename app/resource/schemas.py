@@ -66,6 +66,7 @@ def _array(row: ArrayField) -> StrictField:
 
 
 def _refuse_repeats(items: list[Any]) -> None:
+    """Refuse the first item that an earlier one equals."""
     if len(set(items)) == len(items):
         return
     seen: set[Any] = set()
@@ -143,6 +144,7 @@ ACTION_SCHEMAS: dict[str, StrictSchema] = {name: _action_schema(action) for name
 
 
 def _check_action(value: Any) -> UpdateAction:
+    """The check for an update action. Its field ``action`` decides which other fields it has."""
     if not isinstance(value, dict):
         refuse_shape(OBJECT_EXPECTED)
     given = cast("dict[str, Any]", value)
@@ -160,6 +162,7 @@ def _check_action(value: Any) -> UpdateAction:
 
 
 def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
+    """The check for the array of update actions. Its length comes first, so that no huge array is checked."""
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
         if count > ACTIONS_AT_MOST:  # the fault shows the number, because no fault shows an array of objects

@@ -103,6 +103,10 @@ def _preferred_status() -> int | None:
 
 
 def _with_preferred_status(answer: Response, offered: tuple[int, ...], varies_by: str) -> Response:
+    """Give an answer the status that the client prefers if it is offered; else 200, without a word (RFC 7240).
+
+    :param varies_by: the request headers on which the answer depends.
+    """
     status = _preferred_status()
     if status in offered:
         answer.status_code = status

@@ -245,13 +245,15 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List whole resources, sorted (4.12).
 
-        Answers the resources that match all predicates, in the order of `sort` and then of `id`.
+        Answers the resources that match all predicates, in the order of `sort` and then of `id`. `expand` adds API
+        clients to the references to them.
         """
         return sorted_list(project_key, query)
 
 
 def sorted_list(project_key: str, query: ListQuery) -> Response:
-    """The answer of the sorted list (interface 4.12): a page of resources. Routes of extensions call it, too."""
+    """The answer of the sorted list (interface 4.12): a page of resources, with the API clients that ``expand`` names.
+    Routes of extensions call it, too."""
     return _page_answer(
         project_key, reads.page(project_key, query.condition, query.paging, RESULT_JSON[query.expanded])
     )

@@ -309,9 +309,12 @@ def running(data_dir: Path) -> str | None:
 
     _remove_libpq_variables()
     try:
-        absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
+        absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- as EmbeddedPostgres does: absolute() keeps dots
         lines = (find_home(absolute) / "postgresql/postmaster.pid").read_bytes().split(b"\n")
-        conninfo = _conninfo(Path(os.fsdecode(lines[4])))  # the fifth line is the folder of the socket
+        sockets = os.fsdecode(lines[4])
+        if not sockets:  # a server that starts writes its file before it knows the folder of its socket
+            return None
+        conninfo = _conninfo(Path(sockets))
         psycopg.connect(conninfo, connect_timeout=5).close()
     except (OSError, IndexError, EmbeddedError, psycopg.OperationalError):
         return None

@@ -81,11 +81,10 @@ class GunicornProcess:
         self.process = processes.spawn(
             self._command,
             environment=_environment(url) | ({PREPARED: "yes"} if is_prepared else {}),
-            # gunicorn adds its working directory to sys.path, on which this folder is already. The user's folder must
-            # not be.
+            # gunicorn adds its working directory to sys.path, so it must not be the user's folder.
             folder=processes.ROOT,
             # SIGQUIT stops gunicorn at once when the supervisor dies. SIGTERM would let requests in flight finish, for
-            # which there is no time: their database ends, too.
+            # which there is no time if the database is the embedded one: it ends, too.
             when_parent_dies=signal.SIGQUIT,
         )
 

@@ -76,8 +76,8 @@ def setpriv() -> str | None:
 def module_beside_own_app(module: str, *arguments: str) -> list[str]:
     """The command that runs a module in a Python whose package ``app`` is this one.
 
-    ``-P`` keeps the working directory out of sys.path, and the launcher imports ``app`` before other code can import
-    another ``app``.
+    The launcher imports ``app`` before other code can import another ``app``. ``-P`` keeps the launcher's own folder
+    out of sys.path.
     """
     # In a checkout the launcher is inside the package, in an installation next to it.
     folder = _PACKAGE / "launcher"

@@ -30,7 +30,7 @@ def on_starting(server: Any) -> None:
 
     settings = gunicorn_settings.settings
     with _errors_end_the_start():
-        migrate.upgrade(settings.database_url or "", package_of(settings).migrations)
+        migrate.upgrade(settings.database_url or "", package_of(settings).migrations)  # the supervisor has set the URL
 
 
 def when_ready(server: Any) -> None:

@@ -71,6 +71,7 @@ class _Supervisor:
         """Whether the next signal to stop raises :class:`_StopRequested`, because a child is being started."""
 
     def run(self) -> int:
+        """Start PostgreSQL and gunicorn, watch them until a signal to stop, and stop them. Return the exit code."""
         wakeup = self._handle_signals()
         try:
             url = self._settings.database_url or ""
@@ -156,6 +157,8 @@ class _Supervisor:
         return reader
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        """Count a signal to stop. If a child is being started, raise :class:`_StopRequested`, but only once: a second
+        one could interrupt the stop that the first has begun."""
         # A closing terminal may send SIGHUP twice, so SIGHUP counts only as the first signal.
         if number != signal.SIGHUP or not self._signals:
             self._signals += 1

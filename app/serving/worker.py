@@ -8,7 +8,6 @@ Slow, hostile and too many clients are the matter of the proxy (``docs/robustnes
 
 import os
 import socket
-import ssl
 from contextlib import suppress
 from typing import Any
 
@@ -91,7 +90,7 @@ class Worker(GeventWorker):
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end. It ends when its client sends or reads nothing for ``keepalive`` seconds.
         gunicorn's own limit is only for the head of a request."""
-        client.settimeout(self.cfg.keepalive or None)
+        client.settimeout(self.cfg.keepalive or None)  # a time limit of 0 would make the socket non-blocking
         self._open.add(client)
         try:
             AsyncWorker.handle(self, listener, client, addr)  # GeventWorker's would remove the time limit
@@ -138,9 +137,6 @@ class Worker(GeventWorker):
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:  # noqa: ARG002 -- gunicorn's signature
         """Answer a request whose head could not be parsed, or that failed outside of the application."""
-        if isinstance(exc, ssl.SSLError):
-            self.log.debug("Closing a connection without TLS: %s", exc)
-            return
         with suppress(OSError):  # the client may be gone
             util.write_nonblock(client, refusal(exc, addr[0] if addr else ""))
         end_after_answer(client)

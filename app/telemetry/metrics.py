@@ -56,6 +56,8 @@ class Metrics:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        # prometheus_client adds _total to the name of a counter. Of a gauge of an ended process, "live" modes show
+        # nothing; "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder

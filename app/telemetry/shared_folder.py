@@ -46,6 +46,7 @@ def share_between_processes() -> None:
 
 
 def _is_running(pid: int) -> bool:
+    """Whether a process with this id exists. Signal 0 is not sent; the system only checks that it could be."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):  # no process has a number that is too large

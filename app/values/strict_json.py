@@ -64,6 +64,7 @@ def number_of(literal: str) -> int | float:
 
 
 def _integer(literal: str) -> int | HugeNumber:
+    """The number of a literal without fraction and exponent."""
     try:
         return int(literal)
     except ValueError:  # it has more than 4,300 digits; to convert them would take a time that grows with their square
@@ -75,6 +76,7 @@ def _constant(literal: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object with these members. Raises InvalidJson if a name is repeated, which ``dict`` would hide."""
     members = dict(pairs)
     if len(members) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)

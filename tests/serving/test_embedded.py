@@ -70,6 +70,7 @@ def test_commands_use_the_running_server_or_start_one(empty: Path) -> None:
             [sys.executable, "-c", code, str(data_dir)], capture_output=True, text=True, timeout=30, check=False
         )
         assert other.stdout == "7\n", other.stderr
+    (data_dir / "postgresql/postmaster.pid").write_text("1\n/\n2\n5432\n\n")  # as a server that starts writes it first
     assert running(data_dir) is None
 
 

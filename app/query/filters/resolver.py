@@ -261,6 +261,7 @@ class _Resolver:
         return self._value(target, path, literal)
 
     def _value(self, target: FieldPath, path: Name, literal: Literal) -> Value | None:
+        """The value that a literal stands for; None for a refused one, whose fault is added."""
         value = target.field.kind.value_of(literal.value)
         if value is None:
             self._fault(refused_literal(path.text, target.field, literal), literal.position)

@@ -227,6 +227,10 @@ class _Compiler:
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
+        """The SQL that compares a column with values.
+
+        :param cast: the SQL type of the values; by default that of the field's kind.
+        """
         value = self._operand(atom, cast or atom.field.kind.cast, values)
         return atom.operator.scalar.format(field=column, value=value)
 

@@ -64,6 +64,7 @@ class _Resolver:
                 assert_never(term)
 
     def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        """Resolve ``name(inner)``: of an array, one element fulfils ``inner``; of an object, its members do."""
         row = self._field(name, known)
         if row is None:
             return _NOTHING
@@ -76,6 +77,7 @@ class _Resolver:
         return _NOTHING
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
+        """Resolve a comparison, or its negation; a token such as ``!=`` negates it once more."""
         # Each value of a list is a term, and a comparison without values too.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
@@ -121,6 +123,11 @@ class _Resolver:
         return tuple(found)
 
     def _values_of_variable(self, variable: Variable, row: Field, token: str, *, takes_list: bool) -> list[Value]:
+        """The values of a variable; one that is refused is left out, and its fault is added.
+
+        :param token: the operator as it is written, for the fault.
+        :param takes_list: whether the operator takes several values.
+        """
         name, texts = variable.name, self.variables.get(variable.name, ())
         found: list[Value] = []
         if not texts:

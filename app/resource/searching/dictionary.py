@@ -27,8 +27,8 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 def remove_unused_words(connection: Connection, project_key: str) -> int:
     """Remove the words that no resource has from the dictionary, and return the number of removed words.
 
-    A write that is not committed yet may need a removed word, without which a search misses the resource. So the caller
-    has to wait until all writes that began before the removal have ended, and then call :func:`add_words_of_all`.
+    A write during the removal may need a removed word, without which a search misses the resource. So the caller has to
+    wait until all writes that began before the end of the removal have ended, and then call :func:`add_words_of_all`.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 

@@ -64,6 +64,7 @@ def _insert(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> Liter
 
 @lru_cache(maxsize=256)
 def _update(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> LiteralString:
+    """The statement that changes some columns of a resource if it still has the version that was read."""
     time = _GIVEN_TIME if at_given_time else _NOW
     assignments: LiteralString = ", ".join([f"{column} = %({column})s" for column in columns])
     # The clock may have been set back since the creation.
@@ -147,6 +148,7 @@ def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoun
 
 
 def _resource(row: tuple[Any, ...] | None) -> Resource | None:
+    """The resource of a row that :data:`_FIND` has read. Without staged columns both projections are one object."""
     if row is None:
         return None
     *members, object_type, some_property, staged_object_type, staged_some_property = row

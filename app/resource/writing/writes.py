@@ -97,6 +97,10 @@ def delete(database: Database, caller: Caller, resource_id: str, conditions: Pre
 
 
 def _by_id(text: str) -> ById:
+    """The target with this id.
+
+    :raises ApiError: 404 for a text that is no UUID, because no resource has such an id.
+    """
     resource_id = canonical_id(text)
     if resource_id is None:
         raise errors.not_found_by_id(text)
@@ -129,13 +133,14 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
 
 
 def _written(database: Database, write: Write) -> Written:
+    """Carry out a write, in as many attempts as it needs."""
     project_key, target = write.caller.project_key, write.target
 
     def attempt(connection: Connection, locks: bool) -> Written | None:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        if not database.has_citus(connection):  # triggers add the words of the resource
+        if not database.has_citus(connection):  # then triggers add the words of the resource
             return store.save(connection, write.caller, found, after)
         with connection.transaction():
             written = store.save(connection, write.caller, found, after)
