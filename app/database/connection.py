@@ -44,8 +44,7 @@ class LimitedConnection(Connection):
         """Run one of psycopg's generators, which do the network traffic of statements, to its end.
 
         :param timeout: the caller's limit in place of ``statement_limit_s``. Only psycopg's ``notifies(timeout=...)``
-            gives one, which the service does not use. When it is over, that call ends normally, so the connection stays
-            open.
+            gives one, which the service does not use. When it is over, the connection stays open.
         :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
             connection is lost. The connection is then closed.
         """

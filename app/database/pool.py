@@ -1,7 +1,8 @@
 """The pool of database connections of each process, and the checkout of a connection for a statement.
 
 A request is first admitted (:mod:`app.database.admission`), then it takes a connection. An admitted request finds a
-free connection, unless connections are still being opened, or cannot be opened because the database is away.
+free connection, unless connections are being opened or checked, or cannot be opened because the database is away or
+allows no more.
 
 The pool is opened on first use and not when the application is made, because gunicorn forks after that, and a libpq
 connection must not be used on both sides of a fork. Connections are in autocommit mode, so that a read, or a write of
@@ -30,20 +31,24 @@ _OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": PREPARE_THR
 """The options of every connection."""
 
 _OPENED_AT_ONCE = 2
-"""The connections that the pool opens at first. It opens more when they are needed."""
+"""The connections that the pool opens at first, and more when they are needed. Workers open all before they accept
+requests (:meth:`Database.open_ahead`)."""
 
 _AWAY_TIMEOUT_S = 0.5
-"""The longest wait for a connection while the database is away."""
+"""The longest wait for a connection while the database is known to be away. :meth:`Database.take` repeats waits of this
+length until it is known."""
 
 _RECONNECT_TIMEOUT_S = 5.0
-"""The time for which the pool tries to connect, with growing pauses. After it, the next request makes the pool try
-again."""
+"""The time for which the pool begins attempts to connect, with growing pauses. After it, the next request that finds no
+idle connection makes the pool try again."""
 
 _REPLACED_AT_MOST_EVERY_S = 5.0
 """The shortest time between two replacements of read-only connections. Without it, each write would open new
 connections as long as the whole database is read-only."""
 
 _LIFETIME_S = 3600.0
+"""The lifetime of a connection. What a session keeps in memory grows with the statements that it has executed."""
+
 _LIFETIME_WITH_SEVERAL_HOSTS_S = 300.0
 """The lifetime of a connection if the URL names several hosts. A host that was away gets connections again only when
 old ones are replaced."""
@@ -61,7 +66,8 @@ class Database:
         self.queue_timeout_s = settings.queue_timeout_ms / 1000
         self.admission = Admission(settings.connections)
         self.is_away = False
-        """Whether the last wait for a connection of the pool ended because none was open and none could be opened."""
+        """Whether the database counts as away: no connection is open, and none could be opened while a request waited.
+        Then requests wait only for :data:`_AWAY_TIMEOUT_S`."""
         self._has_citus: bool | None = None
         """Whether the server has Citus; None after a new connection, which may be one to another server."""
         self._failures_at_last_success = 0
@@ -133,7 +139,7 @@ class Database:
                 is_opening = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
                 if monotonic() < deadline and (any_is_open or is_opening):
                     continue
-                if any_is_open:  # the server allows fewer connections than the pool may have
+                if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
                     raise failures.project_busy() from None
                 # A request whose time was spent in the admission has not waited long enough to speak for others.
                 if not is_opening or monotonic() >= began + self.queue_timeout_s:
@@ -145,7 +151,8 @@ class Database:
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago.
+        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened or checked meanwhile may stay; the
+        next refused write replaces it.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
@@ -176,8 +183,9 @@ class Database:
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
-                    connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
+                    # First, so that a replacement that is asked for while it connects ends the time of this connection.
                     self._own_until = monotonic() + self._lifetime_s
+                    connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
                     connection.configure(self._settings)
                 yield connection
             except psycopg.Error as error:
@@ -190,9 +198,9 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        The first wait ends after the timeout for connecting to each host of the URL, the second after one such timeout,
-        also if the database is away. Requests that arrive before the other connections are open wait in the queue, as
-        they do when all connections are in use.
+        The first wait ends after the timeout for connecting to each address of the URL's hosts, the second after one
+        such timeout, also if the database is away. Requests that arrive before the other connections are open wait in
+        the queue of the pool.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
         # connections, the pool gets one less.
@@ -207,8 +215,8 @@ class Database:
             pool.putconn(pool.getconn(CONNECT_TIMEOUT_S))
 
     def close(self) -> None:
-        """Close all connections that are not in use; one in use is closed when it is returned. Later requests for a
-        connection are refused."""
+        """Close all connections that are not in use; one of the pool that is in use is closed when it is returned.
+        Waits for the service's own connection if that is in use. Later requests for a connection are refused."""
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
@@ -277,7 +285,8 @@ class Database:
 
     @property
     def _lifetime_s(self) -> float:
-        has_several_hosts = "," in str(conninfo_to_dict(self._url).get("host", ""))
+        parameters = conninfo_to_dict(self._url)
+        has_several_hosts = any("," in str(parameters.get(name, "")) for name in ("host", "hostaddr"))
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
@@ -339,7 +348,8 @@ class Checkout:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         is_broken = self._connection.closed
-        self._pool.putconn(self._connection)  # closes the connection, too, if it is old
+        # Before leave, so that the request that leave admits finds the connection. An old one is closed.
+        self._pool.putconn(self._connection)
         self._database.admission.leave(self._project, self._lane)
         if is_broken:
             self._database.replace_broken_connections(self._pool)

@@ -4,7 +4,7 @@ A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does 
 thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
 pile up. The thread asks for a connection in the name of a project that holds none, so at most one waiting request of
 each other project goes before it. Therefore the process stays ready while requests of some projects wait for
-connections.
+connections, unless those that hold the connections keep all of them for longer than the probe waits.
 """
 
 import logging
@@ -38,7 +38,8 @@ Faults = Mapping[str, str]
 class Health:
     """The faults and warnings that the checks have found.
 
-    :ivar faults: faults that keep the process from serving: ``database``, ``migrations``, ``pool`` or ``stopping``.
+    :ivar faults: faults for which the process should get no requests: ``database``, ``migrations``, ``pool`` or
+        ``stopping``.
     :ivar warnings: faults that an operator has to mend although requests are served: ``archiving``, ``disk``,
         ``read_only``.
     """
@@ -71,6 +72,7 @@ class Readiness:
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
+            # A database that is silent while requests hold all connections counts as "pool": nobody can tell the two.
             name, why = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
             if self._database.admission.is_exhausted:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
@@ -124,7 +126,7 @@ class Readiness:
 
 _ARCHIVING: LiteralString = """
     SELECT failed_count, last_failed_time FROM pg_stat_archiver
-    WHERE last_failed_time > coalesce(last_archived_time, '-infinity')"""
+    WHERE last_failed_time > coalesce(last_archived_time, '-infinity') AND current_setting('archive_mode') <> 'off'"""
 
 
 def _archiving_fault(connection: Connection) -> str | None:
