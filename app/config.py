@@ -139,10 +139,6 @@ def fixed_token(text: str) -> str:
     return text
 
 
-EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 -- compared, not bound
-"""The values of ``BIND`` that mean all addresses of the machine."""
-
-
 def address_of(host: str, port: int | None) -> str:
     name = f"[{host}]" if ":" in host else host
     return name if port is None else f"{name}:{port}"
@@ -288,7 +284,8 @@ class Settings:
     @property
     def own_host(self) -> str:
         """The host at which this machine reaches gunicorn."""
-        return "127.0.0.1" if self.listen_host in EVERY_ADDRESS else self.listen_host
+        # These two hosts mean all addresses of the machine.
+        return "127.0.0.1" if self.listen_host in ("0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared
 
     @property
     def base_url(self) -> str:

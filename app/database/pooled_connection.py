@@ -91,17 +91,20 @@ def _is_long(query: Any) -> bool:  # a function, because the check of the type w
 _poll = monkey.get_original("select", "poll")
 
 
+def is_readable(connection: Any) -> bool:
+    """Whether bytes have arrived on a connection or socket, or its end."""
+    poll = _poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class PooledConnection(LimitedConnection):
     """A connection that lets other greenlets run while it waits for the server."""
 
     def has_ended(self) -> bool:
         """Whether the server has ended the session. An unsolicited message counts as the end, because the server sends
         one before it ends a session."""
-        if self.closed:
-            return True
-        waiting = _poll()
-        waiting.register(self.fileno(), select.POLLIN)
-        return bool(waiting.poll(0))
+        return self.closed or is_readable(self)
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
         """Run a generator. If gevent has patched this process, other greenlets run during the wait."""

@@ -17,7 +17,7 @@ from marshmallow import Schema, ValidationError
 from werkzeug.datastructures import MultiDict
 
 from app import errors
-from app.http.bodies import decoded_pairs, read_form, read_json, wait_for_turn
+from app.http.bodies import LARGE_EXPRESSIONS_BYTES, decoded_pairs, read_form, read_json, wait_for_turn
 from app.values.json_fields import faults_of
 from app.values.parameters import QuerySchema
 from app.values.strict_json import is_utf8
@@ -26,9 +26,6 @@ AnyView = TypeVar("AnyView", bound=Callable[..., Any])
 
 _LOCATIONS = ("path", "query", "headers", "form", "json")
 """The parts of a request, in the order in which an error lists their faults."""
-
-_LARGE_QUERY_BYTES = 1024
-"""Requests with longer query strings wait for a turn, because parsing a character may take 5 µs."""
 
 _PARTS = "_parts"
 """The attribute of a view that contains its parts of the request."""
@@ -121,15 +118,16 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
     """
-    fields, of_form = read_form(request)  # before the query: its turn (wait_for_turn) ends at the next wait
+    # The form first: the turn of a long query (wait_for_turn) would end while the form is awaited.
+    fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
 
 
 def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
-    """The parameters of the query string that are UTF-8, and a fault for each that is not."""
+    """The parameters of the query string that are UTF-8, and faults for the others."""
     query = request.query_string
-    if len(query) > _LARGE_QUERY_BYTES:
+    if len(query) > LARGE_EXPRESSIONS_BYTES:
         wait_for_turn()
     # "&" and "=" are never part of another character in UTF-8, so if the whole query is UTF-8, all names and values
     # are.

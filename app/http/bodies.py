@@ -7,10 +7,12 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from flask import Request
+from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.http import parse_options_header
 
 from app import errors
+from app.http.malformed import error_for
 from app.values import strict_json
 from app.values.json_fields import OBJECT_EXPECTED
 
@@ -22,20 +24,25 @@ BODY_BYTES_AT_MOST = 64 * 1024
 other requests of the process wait."""
 
 LARGE_BODY_BYTES = 4096
-"""Larger bodies wait for a turn before they are parsed: see :func:`wait_for_turn`."""
+"""Larger bodies of JSON wait for a turn before they are parsed: see :func:`wait_for_turn`."""
+
+LARGE_EXPRESSIONS_BYTES = 1024
+"""Longer query strings and forms wait for a turn, because parsing a character of an expression may take 5 µs."""
 
 _TURNS = Lock()
 _PAUSE_S = 0.001
 
 FIELDS_AT_MOST = 1000
-"""The most fields of a form: more than any search can use, and few enough to be parsed at once."""
+"""The most fields of a form, empty ones included: many more than a search needs, and few enough to be parsed at
+once."""
 
 
-def read_body(request: Request) -> bytes:
-    """Return the body of a request. It can be read again by another call. A large body waits for its turn.
+def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
+    """Return the body of a request. Another call returns or raises the same.
 
+    :param large: a body with more bytes waits for its turn.
     :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;
-        400 if the client stops sending.
+        400 if the client stops sending, or for a malformed chunk; 431 for a trailer that is too large.
     """
     # One byte more than the limit, because werkzeug silently cuts a chunked body at its own limit.
     request.max_content_length = BODY_BYTES_AT_MOST + 1
@@ -45,13 +52,17 @@ def read_body(request: Request) -> bytes:
         raise errors.content_too_large(BODY_BYTES_AT_MOST) from None
     except ClientDisconnected:
         raise errors.invalid_input("Malformed request body: it did not arrive whole.") from None
+    except ParseException as error:  # gunicorn parses chunks while they are read
+        raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    if len(data) < (request.content_length or 0):  # gunicorn takes the end of a connection for the end of a body
+    # gunicorn takes the end of a connection for the end of a body, and after a failed read, too, the body seems to end.
+    has_failed = getattr(request.environ["wsgi.input"], "failed", False)
+    if has_failed or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise errors.unsupported_content_encoding()
-    if len(data) > LARGE_BODY_BYTES:
+    if len(data) > large:
         wait_for_turn()
     return data
 
@@ -71,8 +82,8 @@ def wait_for_turn() -> None:
 def read_json(request: Request) -> Any:
     """Return the value of a JSON body.
 
-    :raises ApiError: 400, 413 or 415 as :func:`read_body`; 400 if there is no body or it is not JSON; 415 for another
-        Content-Type.
+    :raises ApiError: 400, 413, 415 or 431 as :func:`read_body`; 400 if there is no body or it is not JSON; 415 for
+        another Content-Type.
     """
     data = read_body(request)
     if not data:
@@ -88,9 +99,9 @@ def read_json(request: Request) -> Any:
 def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
     """Return the fields of a form in their order, and its faults: fields that are not UTF-8, or too many.
 
-    :raises ApiError: 400, 413 or 415 as :func:`read_body`; 415 for another Content-Type.
+    :raises ApiError: 400, 413, 415 or 431 as :func:`read_body`; 415 for another Content-Type.
     """
-    data = read_body(request)
+    data = read_body(request, LARGE_EXPRESSIONS_BYTES)
     if data and not _has_type(request.content_type or "", FORM):
         raise errors.unsupported_media_type(FORM)
     if data.count(b"&") >= FIELDS_AT_MOST:

@@ -4,7 +4,7 @@ A client authenticates with HTTP Basic or with form fields, not with both (RFC 6
 fields. ``grant_type``, ``scope`` and ``token_type_hint`` may be in the query string instead, as the platform allows. A
 parameter in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens are refused in the query
 string, because URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty parameters
-count as absent (RFC 6749, section 3.2).
+count as absent (RFC 6749, section 3.2), except that in one place none may be repeated.
 """
 
 import base64
@@ -23,7 +23,7 @@ _NOT_IN_A_URL = ("token", "client_id", "client_secret")
 """The parameters that are refused in the query string, because logs and histories keep URLs, and RFC 6749, section
 2.3.1, forbids credentials there."""
 
-_CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}", re.ASCII)
+_CLIENT_ID = re.compile("[A-Za-z0-9_-]{1,32}")
 """The form of a client's id. It is shorter than any secret, so that a secret sent as the id is refused before it is
 logged."""
 
@@ -39,11 +39,13 @@ class Credentials:
 def read_parameters(request: Request) -> dict[str, str]:
     """Return the known parameters of an OAuth request that are not empty.
 
-    Unencoded spaces and colons are accepted, because clients that build a form by hand may send them.
+    ``parse_qsl`` accepts unencoded spaces and colons, and no check is added, because clients that build a form by hand
+    may send them. Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
+    ignored.
 
     :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
         query string or across both, if credentials or a token are in the query string, or if the parameters are not
-        UTF-8 or too many; 400, 413 or 415 as :func:`~app.http.bodies.read_body`.
+        UTF-8 or too many; 400, 413, 415 or 431 as :func:`~app.http.bodies.read_body`.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:

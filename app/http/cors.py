@@ -12,7 +12,8 @@ from flask_cors.core import get_cors_options, set_cors_headers
 from app.config import ANY_ORIGIN, Settings
 
 _PATHS = re.compile(r"/[^/]+/resource(/.*)?\Z|/oauth/token\Z", re.DOTALL)
-"""The paths of the resource API and of the token endpoint. Extensions have no paths among them."""
+"""The paths of the resource API and of the token endpoint. Extensions have no paths among them. A decoded path may have
+line feeds, hence DOTALL and ``\\Z``."""
 
 _EXPOSED = ("Content-Location", "ETag", "Location", "Retry-After", "X-Correlation-ID")
 
@@ -43,8 +44,8 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Respo
     def add_headers(request: Request, answer: Response) -> Response:
         """Add the headers, for which flask-cors takes 40 µs, a tenth of a read, only if the request has ``Origin``.
 
-        If only some origins are allowed, the answer depends on which one asks. Then every answer has ``Vary: Origin``,
-        also one to a request without Origin, so that a cache gives no page the answer for another.
+        If only some origins are allowed, the answer depends on which one asks. Then every answer of the application has
+        ``Vary: Origin``, also one to a request without Origin, so that a cache gives no page the answer for another.
         """
         if _PATHS.match(request.path) is None:
             return answer

@@ -1,20 +1,18 @@
 """Answers every refusal and every crash of a request with the error body of the interface."""
 
 from flask import Flask, Response, request
-from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from app import errors
 from app.database.failures import Unavailable
 from app.http.answers import json_answer
-from app.http.malformed import error_for
 from app.http.paths import path_of_request
 from app.http.request_log import add_log_fields, correlation_fields
 from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handler that answers every exception of a view or a hook."""
+    """Register the handler that answers every exception of a view or of a hook before it."""
 
     def answer(error: Exception) -> Response:
         refusal = _refusal_of(error)
@@ -33,7 +31,8 @@ def install_error_answers(app: Flask) -> None:
 
 
 def _refusal_of(error: Exception) -> errors.ApiError | None:
-    """The refusal that an exception means; None if it means that the service has failed."""
+    """The refusal that an exception means; None if it means that the service has failed. Of werkzeug's other errors
+    below 500 each becomes a 400; an extension that means another status raises an ApiError."""
     match error:
         case errors.ApiError():
             return error
@@ -41,8 +40,6 @@ def _refusal_of(error: Exception) -> errors.ApiError | None:
             return errors.unknown_url(path_of_request())
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
-        case ParseException():  # gunicorn parses chunks while the application reads the body
-            return error_for(error)
         case HTTPException() if (error.code or 500) < 500:
             return errors.invalid_input(error.description or "The request is malformed.")
         case _:

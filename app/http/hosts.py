@@ -10,16 +10,17 @@ from app import errors
 from app.config import HOST_LABEL, Settings, is_loopback
 from app.http.request_log import add_log_fields
 
-_HOST = re.compile(r"((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?", re.ASCII)
+_HOST = re.compile(r"((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
 """The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
 
 
 def host_check(settings: Settings) -> Callable[[Request], None]:
     """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
+    The host may also come from a target in absolute form, or from a trusted proxy. HTTP/1.0 needs none.
 
     With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, whose two labels are added to
     the log line of the request, and the service's own addresses: the host of ``base_url``, which the service prints and
-    publishes, and ``localhost`` and loopback addresses if gunicorn can be reached at them.
+    publishes, and ``localhost`` and all loopback addresses if gunicorn can be reached at one of them.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(

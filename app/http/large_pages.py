@@ -1,7 +1,8 @@
 """Answers with a page of resources, whose bytes under way have a limit.
 
-The largest page has 33 MB, and stays in memory until its client, or the proxy, has taken it. Without a limit, clients
-that take their pages slowly would use up the memory of the container.
+The largest page has 66 MB, 500 resources with an ObjectType and a someProperty of 64 KiB each. It stays in memory until
+the kernel has taken it for its client, or for the proxy. Without a limit, clients that take their pages slowly would
+use up the memory of the container.
 """
 
 import weakref
@@ -14,11 +15,11 @@ from app import errors
 from app.http.answers import json_answer
 
 LARGE_BYTES = 1024 * 1024
-"""Smaller pages do not count: as many as a process may have connections fit into its memory."""
+"""Smaller pages do not count. To limit how many slow clients have one is the matter of the proxy."""
 
 
 class PagesUnderWay:
-    """The bytes of the large pages that their clients have not taken yet, in one process.
+    """The bytes of the large pages that the kernel has not taken yet for their clients, in one process.
 
     :param process_bytes: the most of all projects.
     :param project_bytes: the most of one project, so that it leaves room to the others.
@@ -55,4 +56,4 @@ class PagesUnderWay:
 
 
 pages_under_way = PagesUnderWay(process_bytes=256 * 1024 * 1024, project_bytes=192 * 1024 * 1024)
-"""At least five of the largest pages of one project, and seven in all."""
+"""At least three of the largest pages of one project, and four in all."""

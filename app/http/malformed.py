@@ -16,12 +16,12 @@ _PRINTABLE = re.compile(r"[\x21-\x7e]*")
 
 _WORDS: tuple[tuple[type[Exception], str], ...] = (
     (parsing.InvalidRequestMethod, "This is no method of HTTP."),
-    (parsing.InvalidRequestLine, "The request line is not 'METHOD /target HTTP/1.1'."),
+    (parsing.InvalidRequestLine, "The request line is not 'METHOD /target HTTP/1.1' with CR and LF at its end."),
     (parsing.InvalidHTTPVersion, "The version is neither HTTP/1.0 nor HTTP/1.1."),
     (parsing.ObsoleteFolding, "A header line begins with a blank."),
     (parsing.ExpectationFailed, "Of the header Expect only 100-continue is understood."),
     (parsing.UnsupportedTransferCoding, "Of the header Transfer-Encoding only chunked is understood."),
-    (parsing.InvalidChunkSize, "The size of a chunk is no hexadecimal number on a line of its own."),
+    (parsing.InvalidChunkSize, "The size of a chunk is no hexadecimal number on a short line of its own."),
     (parsing.InvalidChunkExtension, "The extension of a chunk is malformed."),
     (parsing.ChunkMissingTerminator, "A chunk is not as long as its size says, or the last one is missing."),
     (
@@ -54,14 +54,16 @@ def error_for(exception: BaseException) -> errors.ApiError:
 def _what_is_wrong(exception: Exception) -> str:
     """The sentence for an exception of the parser, with advice for three frequent faults: a method in small letters, a
     blank in the target, and other characters in it that have to be encoded."""
-    if isinstance(exception, parsing.InvalidRequestMethod) and exception.method != exception.method.upper():
+    method = exception.method if isinstance(exception, parsing.InvalidRequestMethod) else ""
+    if method.isalpha() and method != method.upper():
         return "Methods are written in capital letters."
     # gunicorn splits the line at the first two blanks, so the version begins with what follows a blank in the target.
     version = exception.version if isinstance(exception, parsing.InvalidHTTPVersion) else ""
-    if isinstance(version, str) and " " in version.rstrip(" "):
+    if isinstance(version, str) and " " in version.rstrip(" "):  # of HTTP/2.0 it is a tuple
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        target = str(exception.req).partition(" ")[2].partition(" ")[0]  # empty if the line has no blank
+        # Empty if the line has no blank. In place of a line that ends with a bare LF there are words.
+        target = str(exception.req).partition(" ")[2].partition(" ")[0]
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."
     return next((words for kind, words in _WORDS if isinstance(exception, kind)), "It is no request of HTTP/1.1.")

@@ -50,16 +50,19 @@ _SERVER_SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # The log contains starts, stops and crashes of the server, but no failed statements, because the service logs them.
-    # In this log they would fill the disk and show the users' data.
+    # The log contains starts, stops and crashes of the server, but no failed or interrupted statements, because the
+    # service logs failures. In this log they would fill the disk and show the users' data. At a crash it contains the
+    # text of the statement that was running, in which the service's values are parameters.
     "log_min_messages": "log",
+    "log_min_error_statement": "panic",
     "log_checkpoints": "off",
 }
 """The server's settings. fsync, synchronous_commit and full_page_writes keep PostgreSQL's default, which is on."""
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL server on a data folder, which this process owns while the server runs.
+    """A PostgreSQL server on a data folder, which this process owns while the server runs. On Linux the server also
+    ends when the thread ends that has started it.
 
     :param data_dir: the data folder. It is made if it does not exist, and its data are kept.
     :param settings: further server settings, such as ``{"fsync": "off"}`` for a test.
@@ -165,6 +168,7 @@ class EmbeddedPostgres:
             folder.program("initdb"),
             f"--pgdata={unfinished}",
             f"--username={_SUPERUSER}",
+            # For a server that somebody starts by hand. This process names other rules, in _launch.
             "--auth-local=peer",
             "--auth-host=reject",
             "--data-checksums",
@@ -324,9 +328,10 @@ def running(data_dir: Path) -> str | None:
 @contextlib.contextmanager
 def database(data_dir: Path) -> Generator[str]:
     """Yield the connection string of a data folder's server for a command. If no server runs, one is started, and
-    stopped after the block.
+    stopped after the block, even if another command uses it by then.
 
-    :raises DataDirInUse: if another process takes longer than :data:`PATIENCE_S` to start or stop the server.
+    :raises DataDirInUse: if another process owns the folder, and its server accepts no connection within
+        :data:`PATIENCE_S`: it is starting or stopping, or has no connection left.
     :raises EmbeddedError: if no server can be started, for another reason.
     """
     deadline = time.monotonic() + PATIENCE_S

@@ -39,7 +39,9 @@ class GunicornProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the master, negative if a signal has ended it; None while it runs, and before its start."""
+        """The exit code of the master, negative if a signal has ended it; None while it runs, before its start, and
+        after
+        :meth:`stop`."""
         return None if self.process is None else self.process.poll()
 
     def wait_for_port(self) -> None:
@@ -48,8 +50,8 @@ class GunicornProcess:
         gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
         uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
 
-        :raises ServeError: if this machine does not have the address, if this process may not listen on the port, or
-            if the port is still in use after five seconds.
+        :raises ServeError: if there is no such host, if this machine does not have its address, if this process may not
+            listen on the port, or if the port is still in use after five seconds.
         """
         host, port = self._settings.listen_host, self._settings.port
         family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as gunicorn chooses
@@ -83,13 +85,13 @@ class GunicornProcess:
             environment=_environment(url) | ({PREPARED: "yes"} if is_prepared else {}),
             # gunicorn adds its working directory to sys.path, so it must not be the user's folder.
             folder=processes.ROOT,
-            # SIGQUIT stops gunicorn at once when the supervisor dies. SIGTERM would let requests in flight finish, for
+            # SIGQUIT stops gunicorn soon when the supervisor dies. SIGTERM would let requests in flight finish, for
             # which there is no time if the database is the embedded one: it ends, too.
             when_parent_dies=signal.SIGQUIT,
         )
 
     def answers(self) -> bool:
-        """Whether the service answers over HTTP, and with no error 5xx. The call waits for at most about 2 s."""
+        """Whether the service answers over HTTP, and with no error 5xx. Each wait for bytes takes at most 2 s."""
         import http.client  # imported only now, while gunicorn loads, because it takes 20 ms
 
         connection = http.client.HTTPConnection(self._settings.own_host, self._settings.port, timeout=2)
@@ -122,7 +124,8 @@ class GunicornProcess:
 
 
 def _environment(url: str) -> dict[str, str]:
-    """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of files."""
+    """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of the files
+    with secrets."""
     environment = {**os.environ, "DATABASE_URL": url}
     # The URL may have come from this file, and both variables together would be refused.
     environment.pop(file_variable("DATABASE_URL"), None)

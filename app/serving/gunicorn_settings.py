@@ -12,8 +12,8 @@ from typing import Any
 
 from gevent import monkey
 
-# Patch before all other imports, because modules take their locks and sockets when they are imported. The modules that
-# gunicorn's master uses are left out: it forks, handles signals, and waits for them in a queue.
+# Patch before all other imports, because modules take their locks and sockets when they are imported. Left out is what
+# gunicorn's master needs as it is: it forks, handles signals, and waits for them in a queue. Nothing uses subprocess.
 monkey.patch_all(os=False, signal=False, subprocess=False, queue=False)
 
 from app.config import InvalidSetting, Settings  # noqa: E402 -- after the patch
@@ -24,7 +24,7 @@ from app.telemetry.shared_folder import memory_folder, share_between_processes  
 try:
     settings = adapted_to_extension(Settings.from_environment())
 except InvalidSetting as invalid:
-    # gunicorn would print any other exception with a traceback, in which the reason is hard to find.
+    # gunicorn prints some other exceptions with a traceback, in which the reason is hard to find.
     sys.exit(f"error: {invalid}")
 
 
@@ -42,7 +42,8 @@ def _print_invalid_settings_in_one_line(
 sys.excepthook = _print_invalid_settings_in_one_line
 
 # The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made. This
-# comes before the import of metrics, which loads prometheus_client. A reload loads this file again.
+# comes before the import of metrics, which loads prometheus_client. If that is loaded already, as when a test imports
+# this module, its mode cannot be changed any more.
 if settings.metrics_token is not None and "prometheus_client" not in sys.modules:
     try:
         share_between_processes()
@@ -60,13 +61,13 @@ workers = settings.workers
 # requests use the database at once.
 worker_class = "app.serving.worker.Worker"
 
-# The most connections of each process, including idle ones. With files and database connections they stay below 1024,
-# the usual limit of open files. Further connections wait in the listen queue of the kernel.
+# The most connections of each process, including idle ones. With files and up to a hundred database connections they
+# stay below 1024, the usual limit of open files. Further connections wait in the listen queue of the kernel.
 worker_connections = 900
 
 # The application is made once, before the fork, and the workers share its memory, which saves 10 MiB for each worker.
-# The application opens nothing before the fork: a pool opens on its first use, and threads start in the workers. New
-# code needs a restart.
+# The application opens no connection before the fork: a pool opens on its first use, and threads start in the workers.
+# New code needs a restart.
 preload_app = True
 
 # The seconds for which a connection stays open while its client sends or reads nothing. They are more than the 60 s
@@ -74,7 +75,8 @@ preload_app = True
 # request is on its way. An idle connection costs 30 KiB.
 keepalive = 75
 
-# The seconds that requests in flight get when the service stops. Readiness fails first (app/serving/stopping.py).
+# The seconds that requests in flight get when the service stops. Without ``serve``, readiness fails first
+# (app/serving/stopping.py).
 graceful_timeout = settings.longest_request_s
 
 # The longest request line to which gunicorn can limit, because URLs contain expressions of the query language. A longer
@@ -87,7 +89,7 @@ limit_request_field_size = 8190
 limit_request_fields = 100
 
 # Off, because with sendfile a client that did not read the script of the documentation page blocked its whole worker.
-# The service has few files, and they are small.
+# The service has few files; that script is the largest, with 1.7 MB.
 sendfile = False
 
 # The folder of the files whose times tell the master that a worker is alive. It is in memory if possible, because on a
@@ -96,12 +98,10 @@ sendfile = False
 _memory = memory_folder()
 worker_tmp_dir = None if _memory is None else str(_memory)
 
-# No control socket, because it would be a second way to control gunicorn, with a file in the home folder. Signals
-# suffice.
+# No control socket, because it would be a second way to control gunicorn, with a file of its own. Signals suffice.
 control_socket_disable = True
 
-# Gunicorn's own messages are warnings and errors only. The supervisor reports starts and stops, and the application
-# logs requests.
+# Gunicorn's own messages are warnings and errors only. ``serve`` prints a banner, and the application logs requests.
 loglevel = "warning"
 
 # The application reads the headers of proxies, as TRUSTED_PROXIES allows. By default gunicorn would accept another
@@ -139,7 +139,7 @@ def prepare_to_fork(server: Any) -> None:
 
     Loaded modules are never freed, but collections would examine them again and again. That would cost a create 4 % of
     its time, and write to memory that the workers share with the master. The garbage of loading is not collected first:
-    it is three thousand objects, and finding them would take 60 ms of the start.
+    it is about a hundred objects, and finding them would take some 40 ms of the start.
     """
     # Another application than this service's has no such entry.
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")
@@ -149,10 +149,10 @@ def prepare_to_fork(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Prepare a worker for its first request: open its connections, make readiness fail during a stop, and start the
-    extension (gunicorn's hook)."""
+    """Prepare a worker for its first request: open its connections, make readiness fail as soon as a stop has begun,
+    and start the extension (gunicorn's hook)."""
     extensions = getattr(worker.wsgi, "extensions", None)
-    if extensions:  # the application is that of this service
+    if extensions and "readiness" in extensions:  # the application is that of this service
         extensions["database"].open_ahead()
         extensions["readiness"].is_stopping = stopping.has_begun
         extensions["extension"].start()
@@ -163,12 +163,9 @@ def post_worker_init(worker: Any) -> None:
 
 def worker_exit(_server: Any, worker: Any) -> None:
     """Stop the extension of a worker that is about to end, bring the metrics of its pool up to date, and close its
-    database connections (gunicorn's hook).
-
-    Python would wait five seconds for the threads of an open pool.
-    """
+    database connections (gunicorn's hook)."""
     extensions = getattr(getattr(worker, "wsgi", None), "extensions", None)  # a worker that could not start has no wsgi
-    if extensions:
+    if extensions and "readiness" in extensions:
         extensions["extension"].stop()
         metrics.sample_pools()
         extensions["database"].close()

@@ -3,7 +3,6 @@
 gevent runs other greenlets only when one has to wait. A connection whose next bytes have always arrived never waits.
 """
 
-import select
 import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -11,7 +10,6 @@ from time import monotonic
 from typing import Any
 
 import gevent
-from gevent import monkey
 from gevent import socket as cooperative
 from gunicorn.http.errors import ParseException
 
@@ -22,16 +20,6 @@ _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
 """The limits for reading what a client still sends after its answer. A client that is still sending would otherwise
 not read the answer, and bytes that nobody has read make the kernel reset the connection, with the answer in it."""
-
-# The poll of the operating system, which returns at once with a timeout of 0. gevent's poll does not.
-_poll = monkey.get_original("select", "poll")
-
-
-def is_readable(sock: Any) -> bool:
-    """Whether bytes have arrived on a connection, or its end."""
-    poll = _poll()
-    poll.register(sock, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def let_others_go(sock: Any) -> bool:

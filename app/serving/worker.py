@@ -21,8 +21,9 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
+from app.database.pooled_connection import is_readable
 from app.http.malformed import refusal
-from app.serving.turns import discard_rest, end_after_answer, in_turns, is_readable, let_others_go
+from app.serving.turns import discard_rest, end_after_answer, in_turns, let_others_go
 from app.telemetry.metrics import metrics
 
 _HEADERS_AT_MOST = 56 * 1024

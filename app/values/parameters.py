@@ -108,7 +108,6 @@ def _read_each(read: Callable[[str], Any], texts: Sequence[str]) -> tuple[Any, .
 
 FILLED_TEXT_SCHEMA: JsonSchema = {**STORABLE_TEXT, "minLength": 1}
 NUMBER_SCHEMA: JsonSchema = {"type": "number"}
-BOOLEAN_SCHEMA: JsonSchema = {"type": "boolean"}
 
 
 class Parameter(fields.Field[Any]):
@@ -155,7 +154,7 @@ TextParameter = partial(Parameter, read_any_text, dict(STORABLE_TEXT))
 NumberParameter = partial(Parameter, read_stored_number, NUMBER_SCHEMA)
 """A parameter that is a number."""
 
-BooleanParameter = partial(Parameter, read_boolean, BOOLEAN_SCHEMA)
+BooleanParameter = partial(Parameter, read_boolean, {"type": "boolean"})
 """A parameter that is ``true`` or ``false``."""
 
 

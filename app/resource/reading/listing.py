@@ -10,7 +10,7 @@ statistics on the contents of documents and words. Reading in the order of an in
 few of them match.
 
 The statement returns a row for each result, so that neither PostgreSQL nor the connection needs a buffer for a whole
-page: 500 results with documents of 64 KiB each have 32 MiB.
+page: 500 results with an ObjectType and a someProperty of 64 KiB each have 66 MB.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,6 @@ from contextlib import suppress
 from typing import Any, cast
 
 from flask import Request
-from gunicorn.http.errors import ParseException
 
 from app import errors
 from app.http.bodies import read_body
@@ -29,7 +28,7 @@ def read_whole(request: Request) -> bytes | None:
     """Read the body of a request, which the view can read again. None if it is too long or cannot be read."""
     try:
         return read_body(request)
-    except (errors.ApiError, ParseException, OSError):
+    except (errors.ApiError, OSError):
         return None
 
 
@@ -67,13 +66,13 @@ def version_sent(request: Request) -> float | None:
 
 def token_in(request: Request) -> str:
     """The token in a request for its revocation; empty if the request has none."""
-    with suppress(errors.ApiError, ParseException, OSError):
+    with suppress(errors.ApiError, OSError):
         return read_parameters(request).get("token", "")
     return ""
 
 
 def credentials_of(request: Request) -> Credentials | None:
     """The id and the secret of the client in a token request; None if they are missing or malformed."""
-    with suppress(errors.ApiError, ParseException, OSError):
+    with suppress(errors.ApiError, OSError):
         return read_credentials(request, read_parameters(request))
     return None
