@@ -123,7 +123,7 @@ def remove_words(settings: Settings) -> None:
 def distribute_(settings: Settings, shards: int) -> None:
     """Distribute the projects over the workers of a Citus cluster; can be repeated.
 
-    Needs the extension citus with registered workers, and all migrations. Writes wait meanwhile.
+    Needs the extension citus with registered workers, and all migrations. Requests wait meanwhile.
     """
     # `distribute` refuses tables that it is not told of. An installed sandbox has left its tables if it was on once, so
     # they are named even if it is off now. Its migrations have to be applied only if it is on.

@@ -17,13 +17,15 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _APPLICATION_NAME = "sample-resource"
 
 CONNECT_TIMEOUT_S = 3
-"""The longest wait for a new connection. Connections of :func:`conninfo_without_timeouts` have no such limit."""
+"""The longest wait for a new connection to one address of a host. Connections of :func:`conninfo_without_timeouts` have
+the limit of psycopg, or that of the URL."""
 
 PREPARE_THRESHOLD = 2
 """The number of executions after which a connection prepares a statement."""
 
 _ANSWER_GRACE_S = 0.25
-"""The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive."""
+"""The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive. One
+limit of the client is for an execution and the preparation before it, for which PostgreSQL counts anew."""
 
 
 class LimitedConnection(Connection):
@@ -63,7 +65,8 @@ class LimitedConnection(Connection):
 
 
 HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
-"""The setting exists if the server has loaded the library, whether or not the tables are distributed already."""
+"""The setting exists if the server has loaded the library, whether or not the tables are distributed already. Before
+that writes and triggers both add words, which does no harm, and no process has to notice the distribution."""
 
 
 def has_citus(connection: Connection) -> bool:
@@ -75,7 +78,8 @@ def has_citus(connection: Connection) -> bool:
 
 
 def check_database_url(settings: Settings) -> str:
-    """Check that there is a connection string that libpq can parse, without connecting, and return it.
+    """Check that there is a connection string that libpq can parse, with host names that can be looked up, without
+    connecting, and return it.
 
     :raises InvalidSetting: if there is none. libpq's message is left out, because it can contain the password.
     """
@@ -84,8 +88,10 @@ def check_database_url(settings: Settings) -> str:
             "DATABASE_URL", None, "is not set; gunicorn by itself starts no PostgreSQL, 'sample-resource serve' does"
         )
     try:
-        conninfo_to_dict(settings.database_url)
-    except psycopg.ProgrammingError:
+        hosts = str(conninfo_to_dict(settings.database_url).get("host", "")).split(",")
+        for host in [each for each in hosts if not each.startswith(("/", "@"))]:  # those are folders of sockets
+            host.encode("idna")
+    except (psycopg.ProgrammingError, UnicodeError):
         reason = "is no connection string of libpq, as postgresql://USER@HOST/DATABASE or host=HOST dbname=DATABASE"
         raise InvalidSetting("DATABASE_URL", None, reason) from None
     return settings.database_url
@@ -119,8 +125,10 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
         options=_options(
             url,
             statement_timeout=settings.statement_timeout_ms,
-            # Less than the limit of the statement, so that the error says what a statement has waited for.
-            lock_timeout=settings.statement_timeout_ms * 3 // 4,
+            # Less than the limit of the statement, so that the error says what a statement has waited for. 0 is no
+            # limit.
+            lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
+            # Ends the transactions of processes that have vanished, within the time that ``db remove-words`` waits.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),
@@ -130,13 +138,15 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
 def conninfo_without_timeouts(url: str) -> str:
     """The connection string for commands and migrations, which may take long.
 
-    The database role may have time limits of its own (``ALTER ROLE ... SET``), which the options of a session override.
+    The database role may have these time limits (``ALTER ROLE ... SET``), which the options of a session override. The
+    limits that not all versions of PostgreSQL have, for a transaction or an idle session, are left to the role.
     """
     no_limits = _options(url, statement_timeout=0, lock_timeout=0, idle_in_transaction_session_timeout=0)
     return make_conninfo(url, application_name=_APPLICATION_NAME, options=no_limits)
 
 
 def _options(url: str, **settings: int | str) -> str:
-    """The value of ``options`` in a connection string: those in the URL, then the given settings of the session."""
+    """The value of ``options`` in a connection string: those in the URL, then the given settings of the session, which
+    win, because the last of a name counts. They also take the place of PGOPTIONS."""
     given = conninfo_to_dict(url).get("options", "")
     return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).lstrip()

@@ -2,7 +2,7 @@
 
 Tables with rows of projects are distributed by ``project_key`` and colocated, so that all rows of a project are on one
 machine. The other tables of the service become reference tables, which Citus copies to all machines. So each statement
-of the service finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
+of a request finds all its rows on one machine. ``docs/scaling.md`` says when and how to do this, and what it costs.
 """
 
 from collections.abc import Collection, Generator, Sequence
@@ -12,7 +12,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from app.database.connection import Connection
-from app.database.migrate import missing_migrations
+from app.database.migrate import IS_WORKER, is_worker, missing_migrations
 
 DISTRIBUTED = ("resource", "word", "resource_count")
 """Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
@@ -107,7 +107,8 @@ def distribute(
 ) -> Generator[Step]:
     """Distribute the tables that are not yet distributed, one after the other, as the steps are iterated.
 
-    It can be repeated, also after an interruption. Writes to a table wait while its rows are copied.
+    It can be repeated, also after an interruption. Requests for a table wait for transactions that have used it, and
+    writes while its rows are copied.
 
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
@@ -116,7 +117,8 @@ def distribute(
         out: the migrations of an extension that has never been switched on are not applied.
     :param local_tables: tables of the extension that stay on the coordinator.
     :param migrations: folders of extensions, whose migrations have to be applied.
-    :raises CannotDistribute: if Citus, workers or migrations are missing, if the schema has a table that is in none of
+    :raises CannotDistribute: if Citus, workers or migrations are missing, if the server is a worker, if the schema has
+        a table that is in none of
         :data:`DISTRIBUTED`, :data:`REFERENCE`, ``distributed_tables`` and ``local_tables``, or if a table is already
         distributed in another way.
     """
@@ -167,6 +169,8 @@ def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...])
             "The cluster has no workers, so all shards would be on the coordinator: register the workers with"
             " citus_add_node first."
         )
+    if is_worker(connection):
+        raise CannotDistribute(f"Nothing is distributed: {IS_WORKER}")
     missing = missing_migrations(connection, migrations)
     if missing:
         raise CannotDistribute(
@@ -208,7 +212,7 @@ def _truncate_local_copy(connection: Connection, table: str) -> None:
     """Free the space of a table's local rows on the coordinator, which statements no longer see since the table was
     distributed or made a reference table.
 
-    If there are no such rows, the table is not locked. Truncating waits for all running statements on the table, and
+    If their file is empty, the table is not locked. Truncating waits for all transactions that have used the table, and
     later statements wait for it.
     """
     if connection.execute(_LOCAL_SIZE, {"table": table}).fetchone() != (0,):

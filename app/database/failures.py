@@ -13,13 +13,13 @@ from app import errors
 from app.telemetry.metrics import metrics
 
 _AWAY = ("away", "The database is not available.")
-_COLLISION = "The write collided with another one."
+_COLLISION = "It collided with another transaction."
 _NOT_MIGRATED = ("not_migrated", "The database lacks migrations of this version.")
-_MOVED = ("collision", "The project is being moved to another machine.")
+_MOVED = ("collision", "The project is being moved to another machine, or one was lost.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
-    "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, by statement_timeout
-    "55P03": ("lock_timeout", "The resource is being written by others."),  # lock_not_available, by lock_timeout
+    "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, usually by statement_timeout
+    "55P03": ("lock_timeout", "What the statement needs is locked by others."),  # lock_not_available
     "40P01": ("collision", _COLLISION),  # deadlock_detected
     "40001": ("collision", _COLLISION),  # serialization_failure
     # Citus: an intermediate result was not found, because a shard has moved or a worker was lost
@@ -40,7 +40,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
     "ErrorIfPostCommitFailedShardPlacements": _AWAY,
     "MarkRemoteTransactionFailed": _AWAY,
     # A shard has moved since the statement was planned.
-    "ActiveShardPlacement": _MOVED,
+    "ActiveShardPlacementLists": _MOVED,
     "LoadGroupShardPlacement": _MOVED,
     "LookupShardIdCacheEntry": _MOVED,
     "LookupShardRelationFromCatalog": _MOVED,
@@ -99,10 +99,14 @@ def project_busy() -> Unavailable:
 
 def error_for(driver_error: psycopg.Error) -> Unavailable | None:
     """The error 503 for a temporary error of the driver; None for any other error, which becomes a 500 unless a caller
-    handles it."""
+    handles it.
+
+    An OperationalError or InterfaceError without SQLSTATE counts as a lost connection, because nothing but its text
+    says more.
+    """
     state = driver_error.sqlstate
     if state is None:
-        # libpq gives no SQLSTATE if the connection is lost or cannot be made.
+        # libpq gives no SQLSTATE if the connection is lost without a word of the server, or cannot be made.
         is_lost = isinstance(driver_error, psycopg.OperationalError | psycopg.InterfaceError)
         return away() if is_lost else None
     if state in _UNAVAILABLE_BY_SQLSTATE:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import LiteralString
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg.errors import DeadlockDetected, LockNotAvailable, UndefinedTable
 
 from app.database.connection import Connection, conninfo_without_timeouts
@@ -116,14 +116,19 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
         encoding of the database is not UTF8; also if migrations are missing, and the server is a worker of a Citus
         cluster or an index is invalid. Later, if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS`
         attempts.
+    :raises psycopg.Error: if the connection is lost, or the role may not create a table.
     """
     url = conninfo_without_timeouts(_without_load_balancing(url))
+    # No autocommit: the transaction holds the lock until the end of the block. The migrations commit on a connection of
+    # their own. Only a snapshot that is taken after the lock shows what another process has applied.
     with psycopg.connect(url) as lock:
+        lock.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding") or "unknown")
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
         missing = missing_migrations(lock, more)
         if missing:
-            _raise_if_worker(lock)
+            if is_worker(lock):
+                raise MigrationFailed(f"Migrations are missing, and {IS_WORKER}")
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute(_CREATE_TABLE)
                 _raise_if_index_invalid(connection)
@@ -135,15 +140,15 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 def _raise_if_index_invalid(connection: Connection) -> None:
     """Refuse to migrate if an index is invalid, because CREATE INDEX IF NOT EXISTS would accept it as existing.
 
-    Such an index is left when CREATE INDEX CONCURRENTLY, started by hand, fails or still runs.
+    Such an index is left when CREATE INDEX or REINDEX CONCURRENTLY, started by hand, fails or still runs.
 
     :raises MigrationFailed: if there is an invalid index.
     """
     invalid = [name for (name,) in connection.execute(_INVALID_INDEXES)]
     if invalid:
         raise MigrationFailed(
-            f"The index {invalid[0]} is invalid: CREATE INDEX CONCURRENTLY has failed, or is still under way. Nothing"
-            f" is applied. Wait for it, or 'DROP INDEX {invalid[0]}' and build it again."
+            f"The index {invalid[0]} is invalid: CREATE or REINDEX INDEX CONCURRENTLY has failed, or is still under"
+            f""" way. Nothing is applied. Wait for it, or DROP INDEX "{invalid[0]}", and build it again if needed."""
         )
 
 
@@ -152,13 +157,15 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 
     :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
     """
+    # A wait for a lock on another machine of a cluster ends by the file's statement_timeout, and is not tried again.
     for attempt in range(1, LOCK_ATTEMPTS + 1):
         where = "BEGIN"
         try:
             with connection.transaction():
                 for line, statement in statements(path.read_text("utf-8")):
                     where = f"line {line} ({' '.join(statement.split())[:80]})"
-                    connection.execute(statement.encode())
+                    connection.execute(statement.encode())  # as bytes: psycopg's types admit only literal strings
+                where = "INSERT INTO migration"
                 connection.execute(_NOTE, {"id": name})
                 where = "COMMIT"
             return
@@ -186,7 +193,7 @@ def statements(text: str) -> Generator[tuple[int, str]]:
     refuse its first part, and nothing of the migration would be applied.
     """
     first, lines = 0, list[str]()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not lines and (not line.strip() or line.startswith("--")):
             continue
         first = first if lines else number
@@ -200,31 +207,29 @@ def statements(text: str) -> Generator[tuple[int, str]]:
 
 
 def _without_load_balancing(url: str) -> str:
-    """The connection string without ``load_balance_hosts``, so that libpq uses the first of several hosts that answers.
+    """The connection string without load balancing, so that psycopg uses the first of several hosts that answers.
 
     With Citus the first host has to be the coordinator.
     """
-    parameters = conninfo_to_dict(url)
-    parameters.pop("load_balance_hosts", None)
-    return make_conninfo("", **parameters)
+    return make_conninfo(url, load_balance_hosts="disable")
 
 
-def _raise_if_worker(connection: Connection) -> None:
-    """Refuse to migrate a worker of a Citus cluster, because its tables are shards that the coordinator creates.
+IS_WORKER = (
+    "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL, and see that it runs."
+)
+"""The end of the message that refuses a worker, because its tables are shards that the coordinator creates."""
+
+
+def is_worker(connection: Connection) -> bool:
+    """Whether the server is a worker of a Citus cluster.
 
     :param connection: may be in a transaction, which goes on.
-    :raises MigrationFailed: if the server is a worker.
     """
     try:
         with connection.transaction():  # a savepoint within the transaction that holds the lock of migrations
-            is_worker = connection.execute(_IS_WORKER).fetchone() == (True,)
-    except UndefinedTable:
-        return  # without Citus
-    if is_worker:
-        raise MigrationFailed(
-            "Migrations are missing, and the server is a worker of a Citus cluster. "
-            "Name the coordinator first in DATABASE_URL, or run 'sample-resource db upgrade' there."
-        )
+            return connection.execute(_IS_WORKER).fetchone() == (True,)
+    except UndefinedTable:  # without Citus
+        return False
 
 
 def raise_if_unsupported(server_version: int, encoding: str) -> None:
