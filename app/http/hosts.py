@@ -46,8 +46,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
         match = pattern.fullmatch(host)
         if match is not None:
             add_log_fields(**match.groupdict())
-            return
-        if not is_own(_name_in(host)):
+        elif not is_own(_name_in(host)):
             expected = f"api.{{region}}.{{cloudProvider}}.{base_domain}"
             raise errors.invalid_parameter("Host", f"This host is not served, {expected} is expected.")
 

@@ -83,7 +83,7 @@ class _Supervisor:
             return self._watch(url, wakeup)
         except _StopRequested:
             return 0
-        except (EmbeddedError, ServeError) as error:
+        except (EmbeddedError, ServeError, OSError) as error:
             with contextlib.suppress(OSError):  # the terminal may be closed
                 click.echo(f"error: {error}", err=True)
             return 1
@@ -110,7 +110,7 @@ class _Supervisor:
             if exit_code is None:
                 has_answered = has_answered or self._gunicorn.answers()
             elif exit_code > 0 and not has_answered:  # if a signal has ended it, the exit code is negative
-                return 1  # gunicorn has printed the reason
+                return 1  # gunicorn has printed the reason; one that somebody has stopped (0) is started again
             elif gunicorn_restarts.due():
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
             # The end of a child, or any signal, ends this wait at once. It is limited because nothing ends it when
@@ -121,7 +121,8 @@ class _Supervisor:
         return 0
 
     def _restart(self, name: str, start: Callable[[], object]) -> None:
-        """Start a child again. If it cannot be started, the next restart is due after a pause."""
+        """Start a child again. If it cannot be started, the next restart is due after a pause, which counts from
+        now."""
         logger.error("%s died; it is started again.", name)
         try:
             with self._interruptible():

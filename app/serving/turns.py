@@ -18,22 +18,29 @@ _TURN_S = 0.001
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
-"""The limits for reading what a client still sends after its answer. A client that is still sending would otherwise
-not read the answer, and bytes that nobody has read make the kernel reset the connection, with the answer in it."""
+"""The limits for reading what a client still sends after its answer: bytes, without the framing of chunks, and time. A
+client that is still sending would otherwise not read the answer, and bytes that nobody has read make the kernel reset
+the connection, with the answer in it."""
+
+
+class _NotWritable(TimeoutError):
+    """The error of :func:`let_others_go` alone, which leaves the timeouts of its callers to them."""
 
 
 def let_others_go(sock: Any) -> bool:
-    """Let the event loop look at all connections before this one goes on.
+    """Let the event loop look at all connections. Those that have something to read get their turn before this one goes
+    on, or before its second call at the latest.
 
-    ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches, and a
-    greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket can be written to
-    at once, unless its client does not read its answers.
+    ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches if they
+    took 5 ms, and a greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket
+    can be written to at once, unless its client does not read its answers.
 
-    :return: False if the client has read nothing within the socket's time limit.
+    :return: False if the client has read nothing, or not enough for the kernel to call the socket writable, within the
+        socket's time limit.
     """
     try:
-        cooperative.wait_write(sock.fileno(), sock.gettimeout())
-    except TimeoutError:
+        cooperative.wait_write(sock.fileno(), sock.gettimeout(), timeout_exc=_NotWritable())
+    except _NotWritable:
         return False
     return True
 
@@ -46,7 +53,9 @@ def in_turns(pieces: Iterator[bytes], sock: Any) -> Generator[bytes]:
     began = monotonic()
     for piece in pieces:
         if monotonic() - began > _TURN_S:
-            let_others_go(sock)  # False is ignored: if the client reads nothing, sending the answer fails
+            let_others_go(
+                sock
+            )  # False is ignored: if the client reads nothing, sending the answer or the next turn fails
             began = monotonic()
         yield piece
 
@@ -63,8 +72,10 @@ def discard_rest(body: Any, sock: Any) -> bool:
         return False
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
-    is_read = _discard_to_end(body.read, sock)
-    if body.failed:  # the client may still be sending
+    is_read = not body.failed and _discard_to_end(body.read, sock)
+    # The client may still be sending. After a body beyond the limits nothing more is read: the kernel may reset the
+    # connection.
+    if body.failed:
         end_after_answer(sock)
     return is_read and not body.failed
 

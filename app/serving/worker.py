@@ -32,7 +32,8 @@ they are at most 64 KiB. gunicorn's own limits would allow 819 KB, all of which 
 """
 
 _READ_AT_ONCE = 8192
-"""The most bytes that gunicorn reads at once. With the last bytes of a head the first ones of a body may arrive."""
+"""The most bytes that gunicorn reads at once while it parses a head. With the last bytes of a head the first ones of a
+body may arrive."""
 
 
 class BoundedRequest(Request):
@@ -65,7 +66,7 @@ class Worker(GeventWorker):
         super().init_process()
 
     def patch(self) -> None:
-        """Make the listening sockets cooperative. ``gunicorn_settings`` has patched the modules before any import."""
+        """Make the listening sockets cooperative. ``gunicorn_settings`` has patched the modules already."""
         listeners: list[Any] = self.sockets
         self.sockets = [
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
@@ -78,7 +79,7 @@ class Worker(GeventWorker):
 
         If the master was killed, the worker stops, too, after its requests in flight.
         """
-        self.tmp.notify()
+        self.tmp.notify()  # not super().notify(), which would exit at once without the master
         metrics.sample_pools()
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
@@ -89,8 +90,8 @@ class Worker(GeventWorker):
                     same.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve a connection to its end. It ends when its client sends or reads nothing for ``keepalive`` seconds.
-        gunicorn's own limit is only for the head of a request."""
+        """Serve a connection to its end. It ends when its client sends nothing for ``keepalive`` seconds, or has not
+        taken its whole answer within them. gunicorn's own limit is only for the head of a request."""
         client.settimeout(self.cfg.keepalive or None)  # a time limit of 0 would make the socket non-blocking
         self._open.add(client)
         try:
@@ -113,7 +114,8 @@ class Worker(GeventWorker):
         try:
             if not self._answer(listener_name, req, sock, addr):
                 raise StopIteration
-        except (TimeoutError, GreenletExit):  # the client does not read its answer, or the time of a stop is over
+        # The client does not send its body or does not take its answer, or the time of a stop is over.
+        except (TimeoutError, GreenletExit):
             raise StopIteration from None
         finally:
             self._busy.discard(sock)

@@ -1,7 +1,8 @@
-"""Formats log lines on standard error: as JSON objects, or as text on a terminal.
+"""Formats the application's log lines on standard error: as JSON objects, or as text on a terminal.
 
-All lines go through Python's logging, as do the lines of psycopg's pool and of gunicorn. structlog was measured as an
-alternative: 20 to 29 µs of processor time for a line if it also formats the lines of libraries, instead of 14 µs.
+The lines go through Python's logging, as do those of psycopg's pool. The supervisor and gunicorn print a few lines of
+text of their own, on starts that fail and on processes that die. structlog was measured as an alternative: 20 to 29 µs
+of processor time for a line if it also formats the lines of libraries, instead of 14 µs.
 """
 
 import logging
@@ -19,7 +20,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as one line of JSON: time, level, message, and the members of ``extra={"fields": {...}}``."""
+    """Formats a record as one line of JSON: time, level, message, the members of ``extra={"fields": {...}}``, and the
+    trace of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -54,8 +56,8 @@ class TextLines(logging.Formatter):
 
 
 def _printable(text: str) -> str:
-    """Escape a text that has control characters, which can move a terminal's cursor or change its colours. Then its
-    letters outside of ASCII and its backslashes are escaped, too."""
+    """Escape a text that has characters which are not printable: control characters can move a terminal's cursor or
+    change its colours. Then its letters outside of ASCII and its backslashes are escaped, too."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 

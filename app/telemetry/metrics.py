@@ -1,8 +1,8 @@
 """The metrics of the service for Prometheus. ``docs/observability.md`` says what each of them means.
 
-:data:`metrics` is the only instance in a process. Under gunicorn the processes share their metrics in a folder (see
-``shared_folder.py``) by prometheus_client's multi-process mode: each process writes its own files, and each can answer
-with the metrics of all processes. The files of an ended worker keep its counts.
+:data:`metrics` is the only instance in a process. Under gunicorn, with METRICS_TOKEN, the processes share their metrics
+    in a folder (see ``shared_folder.py``) by prometheus_client's multi-process mode: each process writes its own files,
+    and each can answer with the metrics of all processes. The files of an ended worker keep its counts.
 
 Labels have few values: route templates instead of paths, known methods, codes of the error catalogue.
 """
@@ -27,8 +27,8 @@ TOKEN_CHECK_RESULTS = ("cached", "verified", "refused")
 """The results of checking a token: remembered as valid, found valid in the database, or not valid."""
 
 UNKNOWN_URL, UNPARSED = "(unknown)", "(unparsed)"
-"""Values of the label ``route`` for a request to an unknown URL, and for a request that gunicorn could not parse, or
-that failed outside of the application."""
+"""Values of the label ``route`` for a request to an unknown URL or with a method that the URL does not have, and for a
+request that gunicorn could not parse, or that failed outside of the application."""
 
 OTHER_METHOD = "(other)"
 """The value of the label ``method`` for a method that the service does not have, or that is not known."""
@@ -36,8 +36,8 @@ OTHER_METHOD = "(other)"
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""The buckets of durations: fine around a get (some ms) and around a slow query (1 s), up to beyond the statement
-timeout."""
+"""The buckets of durations: fine around a get (some ms) and around a slow query (1 s), up to beyond the default of
+the statement timeout."""
 
 # Prometheus does not need the time at which a series began, and the shared files do not contain it.
 prometheus_client.disable_created_metrics()
@@ -82,7 +82,7 @@ class Metrics:
         self.database_refusals = counter("database_refusals", "Work that the database did not do: 503.", ("reason",))
         self.waits = seconds(
             "admission_wait_seconds",
-            "Time that requests waited for connections that others used, without requests that did not wait.",
+            "Time that requests waited until their lane and project could have a connection, if they waited.",
             ("lane",),
         )
         self.of_extensions: dict[str, Counter] = {}
@@ -95,7 +95,7 @@ class Metrics:
         )
         summed = partial(gauge, multiprocess_mode="livesum")
         self._pool_connections = summed("pool_connections", "Database connections.", ("state",))
-        self._pool_limit = summed("pool_connections_max", "Database connections that there may be.")
+        self._pool_limit = summed("pool_connections_max", "Database connections for requests that there may be.")
         self._pool_waiting = summed("pool_waiting", "Requests that wait for a database connection.")
         self._pool_counters = {
             statistic: (counter(name, meaning), factor) for statistic, name, meaning, factor in _POOL_STATISTICS
@@ -153,7 +153,7 @@ class Metrics:
         self._pool_limit.set(now.get("pool_max", 0))
         self._pool_waiting.set(now.get("requests_waiting", 0))
         for statistic, (counter, factor) in self._pool_counters.items():
-            # psycopg leaves out statistics that are zero.
+            # psycopg leaves out statistics that are zero. Those of a closed pool are empty, and no counter can fall.
             counter.inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
 
     # Processes
@@ -167,6 +167,7 @@ class Metrics:
         """All metrics of all processes in Prometheus' text format.
 
         :raises struct.error: if a starting process has left its files without a size for more than a second.
+        :raises ValueError: if somebody has removed the folder.
         """
         if self._folder is None:
             return prometheus_client.generate_latest(self.registry)
@@ -180,12 +181,13 @@ class Metrics:
 
 
 _LOOKS_AT_NEW_FILES, _BETWEEN_LOOKS_S = 50, 0.02
+"""A second in all."""
 
 _POOL_STATISTICS = (
-    ("requests_num", "pool_requests", "Connections asked for.", 1.0),
-    ("requests_queued", "pool_waits", "Connections that had to be waited for.", 1.0),
+    ("requests_num", "pool_requests", "Attempts to take a connection.", 1.0),
+    ("requests_queued", "pool_waits", "Requests that waited for a connection that others used.", 1.0),
     ("requests_wait_ms", "pool_wait_seconds", "Time of these waits.", 0.001),
-    ("requests_errors", "pool_timeouts", "Waits that were in vain.", 1.0),
+    ("requests_errors", "pool_timeouts", "Requests that waited for one in vain, or had no room to wait.", 1.0),
     ("connections_errors", "pool_connection_errors", "Attempts to connect that failed.", 1.0),
     ("connections_lost", "pool_connections_lost", "Connections found broken.", 1.0),
 )

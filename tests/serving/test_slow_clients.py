@@ -154,12 +154,13 @@ def test_a_last_answer_arrives_whole_although_its_client_has_sent_more(start_gun
         assert _until_the_end(connection).endswith(b"x" * 1000)
 
 
-def test_a_refused_body_that_is_too_long_ends_the_connection(start_gunicorn: StartGunicorn) -> None:
+@pytest.mark.parametrize("framing", [b"Content-Length: 1000000000", b"Transfer-Encoding: chunked"])
+def test_a_refused_body_that_is_too_long_ends_the_connection(start_gunicorn: StartGunicorn, framing: bytes) -> None:
     server = start_gunicorn()
-    with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n") as connection:
-        body = b" " * 50_000_000
+    with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n" % framing) as connection:
+        chunk = b"1;%b\r\nx\r\n" % (b"a" * 8000)  # a byte of content, so that the limit of bytes takes long
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            connection.sendall(body)
+            connection.sendall(chunk * 200_000)
     assert server.get("/") == 200
 
 

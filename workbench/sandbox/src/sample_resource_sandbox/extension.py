@@ -45,7 +45,7 @@ _ORDERS = "sandbox_orders"
 
 _TAKEN = "another instance has the sandbox of this database: stop it, or name another DATABASE_URL"
 
-_log = logging.getLogger("sample_resource_sandbox")
+_log = logging.getLogger("app.sandbox")
 
 
 class Sandbox(Extension):

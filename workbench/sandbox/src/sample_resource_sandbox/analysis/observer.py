@@ -15,7 +15,7 @@ from sample_resource_sandbox.journal.journal import Journal
 _CLIENTS_AT_MOST = 25
 """The most clients of a project whose stories may still be open, because a report judges all of them at once."""
 
-_log = logging.getLogger("sample_resource_sandbox")
+_log = logging.getLogger("app.sandbox")
 
 
 class Observer:

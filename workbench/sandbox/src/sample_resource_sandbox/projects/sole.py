@@ -23,7 +23,7 @@ _LOCK: LiteralString = "SELECT pg_try_advisory_lock(%(lock_id)s)"
 
 _ALIVE: LiteralString = "SELECT"
 
-_log = logging.getLogger("sample_resource_sandbox")
+_log = logging.getLogger("app.sandbox")
 
 
 class SoleInstance:
