@@ -1,5 +1,4 @@
-"""The endpoints of the service. A view declares path, scopes, arguments and answers, and calls one function of a lower
-layer."""
+"""The endpoints of the service. A view declares path, scopes, arguments and answers, and calls the lower layers."""
 
 import json
 
@@ -23,8 +22,9 @@ BLUEPRINTS = (
 def install_routes(app: Flask, settings: Settings) -> None:
     """Register the blueprints of the service, make the OpenAPI document, and then let the extension add its routes.
 
-    The order matters: the document is made from the routes in the URL map, and the extension reads the document when it
-    adds its own routes, which are not part of the document.
+    The order matters: the document is made from the routes in the URL map, in the order of ``BLUEPRINTS``, and the
+    extension reads the document when it adds its own routes. These have no mark of an operation, so no document would
+    contain them.
 
     :param app: its ``extensions`` have the objects of :mod:`app.routes.services`, and the extension.
     """
@@ -35,6 +35,6 @@ def install_routes(app: Flask, settings: Settings) -> None:
     if settings.metrics_token is not None:
         api.register_blueprint(health.metrics_blueprint)
     app.extensions["openapi"] = document(app, api, settings)
-    # Encoded once, because it takes ten milliseconds and any client may request it.
+    # Encoded once, because it takes over a millisecond and any client may request it.
     app.extensions["openapi_text"] = json.dumps(app.extensions["openapi"]).encode()
     app.extensions["extension"].install(app)

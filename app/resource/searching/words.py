@@ -2,8 +2,9 @@
 
 A resource is indexed by its words in lower case, without stemming. A search first looks up which words of the project's
 dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the searched words, and then finds the resources
-with these words. A fuzzy search adds words with a similar spelling. So one index serves all languages, and a fuzzy
-search costs little more than another one.
+with these words. A fuzzy search adds words with a similar spelling. So one index serves all languages. A fuzzy search
+costs little more than another one, unless thousands of words of the project begin or end alike: it compares each of
+them, which the statement timeout limits.
 """
 
 import json
@@ -32,15 +33,15 @@ TSQUERY_BYTES_AT_MOST = 512 * 1024
 CONFIGURATIONS: Mapping[str, str] = json.loads(Path(__file__).with_name("configurations.json").read_text("utf-8"))
 """PostgreSQL's text-search configuration by the first part of a language tag (ISO 639-1).
 
-Older versions of PostgreSQL lack some of these configurations. For a configuration that the server lacks, and for any
-other language, a search uses ``simple``.
+Older versions of PostgreSQL lack some of these configurations. For a configuration that the server lacked when the
+database was migrated, and for any other language, a search uses ``simple``.
 """
 
 
 AskedWord = tuple[str, str | None, str | None]
-"""One word of a search, as the text of a ``tsquery`` for each way to match it: the word as it is written, in lower
-case; all words of the project with the same stem; all words with the same stem or, in a fuzzy search, with a similar
-spelling. None if there is no such word."""
+"""One word of a search, as the text of a ``tsquery`` for each way to match it: the word itself in the form of the
+index, whether the project has it or not; all words of the project with the same stem; all words with the same stem or,
+in a fuzzy search, with a similar spelling. None if the project has no such word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,8 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     """Look up which words of a project match each word of the texts.
 
     If a text has no words, or only stop words of its language, or if a word matches none of the project, the search
-    finds no resource.
+    finds no resource. Stop words beside others, and words of more than 2,046 bytes, which are not indexed, count for
+    nothing.
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
@@ -96,7 +98,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
         return Expansion(())
     expansion = Expansion(tuple([(exact, stemmed, matching) for exact, stemmed, matching in asked]))
     tsquery = expansion.tsquery or ""
-    # A word with n matches has n - 1 signs, which is exact enough. No text is at fault more than another.
+    # A word with n matches has n - 1 signs, which is exact enough. Which text has most is not known here.
     if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
         raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")
     return expansion
@@ -162,6 +164,9 @@ makes PostgreSQL compute distances only of words that are short enough.
 
 _EDITS = hidden_from_planner("%(edits)s", "int")
 
+# words_of splits a text as it splits the someProperty of a resource. Too many words are not looked up: expand refuses
+# them by their counts. word_stems has no word itself, so words that are their own stem are found by another query. The
+# words within the allowed edits share a key of a certain length (see word_keys in the migration).
 _EXPAND: LiteralString = rf"""
 WITH text AS MATERIALIZED (
     SELECT t.number, words_of('{{}}', t.text) AS words,

@@ -18,7 +18,8 @@ class Write:
 
     :param target: the resource to be written; None if the request always creates one.
     :param change: returns the changed resource for the stored one.
-    :param creates: the resource to be created if the target does not exist; None if the request creates none.
+    :param creates: the resource to be created if the target does not exist; None if the request creates none. It is
+        ignored if the target is named by its id.
     """
 
     caller: Caller
@@ -44,7 +45,7 @@ def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     after = write.change(found)
     if after == found:
         return after
-    raise_if_too_large(after.current, after.staged)
+    raise_if_too_large(after.current, after.staged)  # merged fields may exceed what the body alone may have
     return replace(after, version=found.version + 1, last_modified_by=write.caller.client_id)
 
 

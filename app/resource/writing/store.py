@@ -1,7 +1,7 @@
 """Finds, inserts, updates and deletes one resource by SQL. No function begins or ends a transaction.
 
-Every statement keeps three rules: its WHERE clause names ``project_key``, values are parameters, and the WHERE clause
-of an UPDATE or DELETE contains the version that was read.
+Every statement keeps three rules: it names ``project_key``, in its WHERE clause if it has one; values are parameters;
+and the WHERE clause of an UPDATE or DELETE contains the version that was read.
 """
 
 from collections.abc import Generator
@@ -32,7 +32,7 @@ _FIND_TARGET: dict[type[Target], LiteralString] = {
 """The statement that finds a target; its parameters are the fields of the target."""
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
-"""The SQL of the time of a write by the project's own clock.
+"""The SQL of the time of a write by the clock that an extension gives the project.
 
 It is truncated to milliseconds, because the column, a timestamptz(3), would round it up, into the future.
 """
@@ -132,9 +132,9 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
 def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoungest) -> Resource | None:
     """Find the youngest resource of a client without a key, then lock it by a second statement.
 
-    One statement would not suffice. While it waits for the lock, another write may delete the resource or give it a
-    key. READ COMMITTED does not search again after the wait, so the statement would find nothing, although the client
-    may have other resources without a key.
+    One statement would not suffice. While it waits for the lock, the other transaction may take the resource away and
+    create a younger one. The statement would go on to the next older resource, or find none, because it sees the rows
+    of its beginning.
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """
@@ -167,8 +167,8 @@ def save(
     :param before: the resource as it was read; None if it is created.
     :param after: the resource as it was decided, without the time of this write.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if another write has created a resource with the same key first, or, for ``created_as_only``, a
-        resource of the same client without a key.
+    :raises Overtaken: if a creation comes too late: another resource has got the key, or, for ``created_as_only``,
+        another write with this mark has created a resource of the same client without a key.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
@@ -184,6 +184,7 @@ def save(
     build = _insert if before is None else _update
     statement = build(tuple(columns), at_given_time=at is not None)
     resource_id = caller.clock_and_ids.resource_id(connection, project_key) if before is None else before.id
+    # An INSERT does not use read_version.
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
     try:
         row = connection.execute(statement, {**which, "now": at, **columns}).fetchone()

@@ -1,8 +1,8 @@
 """The writes of the service: each finds its target, decides on the resource after the write, and writes it.
 
-Each attempt reads the resource, has :mod:`app.resource.writing.rules` decide, and writes only if the resource still has
-the version that was read. If another write came in between, the next attempt reads and decides again. It locks the
-resource when it reads it, so that each of many concurrent writers gets its turn.
+Each attempt reads the resource, decides (by :mod:`app.resource.writing.rules`, unless it deletes), and writes only if
+the resource still has the version that was read. If another write came in between, the next attempt reads and decides
+again. It locks the resource when it reads it, so that each of many concurrent writers gets its turn.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,8 @@ def write(
     PUT and PATCH. If the resource that the body means does not exist, POST and PUT create one, unless the body has an
     id. Of several concurrent PUTs of one client without id and key only one creates a resource.
 
-    :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module raise some of these.
+    :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module raise some of these, and all raise
+        what the extension's ``writing`` does.
     """
     target = named = _named_by(draft)
     if method != "POST" and named is None:
@@ -62,7 +63,7 @@ def write(
         current=Content(ObjectType()) if staged else content,
         staged=content,
         last_modified_by=caller.client_id,
-        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of its PUTs
+        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of several
     )
     change = partial(_with_body, draft, staged=staged, merges=method == "POST")
     creates = None if method == "PATCH" else new  # rules.decide creates none if the target is named by id
@@ -108,7 +109,10 @@ def _by_id(text: str) -> ById:
 
 
 def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
-    """The resource that a body names: by its id, else by its key; None if the body has neither."""
+    """The resource that a body names: by its id, else by its key; None if the body has neither.
+
+    :raises ApiError: 404 for an id that is no UUID.
+    """
     if draft.id is not None:
         return _by_id(draft.id)
     return None if draft.key is None else ByKey(draft.key)
@@ -157,8 +161,8 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
     transaction and locks the target when it reads it. An attempt that holds this lock ends the retries, because no
     other write can change the target before it. So a retry is overtaken only if there is no target yet and another
-    write creates it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by a
-    deadlock.
+    resource becomes it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by
+    a deadlock.
 
     :param attempt: takes the connection and whether to lock. It was overtaken
 
@@ -166,7 +170,8 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
         - if it raises Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
         - if the database ends it as a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
 
-    :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt raises.
+    :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt or the
+        checkout of a connection raises.
     """
     for number in range(_ATTEMPTS_AT_MOST):
         locks = number > 0
