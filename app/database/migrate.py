@@ -214,9 +214,7 @@ def _without_load_balancing(url: str) -> str:
     return make_conninfo(url, load_balance_hosts="disable")
 
 
-IS_WORKER = (
-    "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL, and see that it runs."
-)
+IS_WORKER = "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL; it may be down."
 """The end of the message that refuses a worker, because its tables are shards that the coordinator creates."""
 
 

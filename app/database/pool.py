@@ -285,8 +285,7 @@ class Database:
 
     @property
     def _lifetime_s(self) -> float:
-        parameters = conninfo_to_dict(self._url)
-        has_several_hosts = any("," in str(parameters.get(name, "")) for name in ("host", "hostaddr"))
+        has_several_hosts = any("," in str(conninfo_to_dict(self._url).get(name, "")) for name in ("host", "hostaddr"))
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:

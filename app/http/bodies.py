@@ -57,8 +57,7 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
     # gunicorn takes the end of a connection for the end of a body, and after a failed read, too, the body seems to end.
-    has_failed = getattr(request.environ["wsgi.input"], "failed", False)
-    if has_failed or len(data) < (request.content_length or 0):
+    if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise errors.unsupported_content_encoding()

@@ -1,7 +1,7 @@
 """The authorization server: it issues tokens for client credentials, and answers its other endpoints.
 
-There is no rate limit, because requests are cheap: refusing a client costs at most two index lookups and two SHA-256,
-and issuing a token one lookup and one row.
+There is no rate limit, because requests are cheap: refusing a client costs at most three index lookups and three
+SHA-256, and issuing a token one lookup and one row, besides the removal of outdated rows.
 """
 
 import logging
@@ -25,7 +25,7 @@ from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
-"""A process removes outdated tokens with its first token and then each time that it has issued so many: at most
+"""A process removes outdated tokens with its first token request and then each time that it has had so many: at most
 :data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has issued in between."""
 
 _log = logging.getLogger("app.identity")
@@ -35,13 +35,14 @@ class AuthorizationServer:
     """Issues, describes and revokes tokens. Its ``verifier`` verifies them.
 
     Each method for a request returns the body of the answer. It raises an ApiError: 400 or 401 with a code of RFC 6749,
-    section 5.2, 413 or 415 for the body of the request, 503 if the database cannot serve it.
+    section 5.2; 400, 413, 415 or 431 for a body that does not arrive, or not in order; 503 if the database cannot serve
+    it.
     """
 
     def __init__(self, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
         self._database = database
         self._clocks = clocks
-        self._issued = count()
+        self._asked = count()
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
@@ -51,8 +52,10 @@ class AuthorizationServer:
                 _check_grant_type(parameters)
                 asked = _asked_scopes(parameters)
             except errors.ApiError:
-                _authenticated(connection, credentials)  # its 401 comes before the faults of the request
+                _authenticated(connection, credentials)  # its 401 comes before these two faults
                 raise
+            if next(self._asked) % REMOVED_EVERY == 0:  # before the token is stored: a failure here fails the request
+                tokens.remove_outdated(connection)
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = clients.hash_secret(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
@@ -62,8 +65,6 @@ class AuthorizationServer:
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"
                 )
             token, scopes = granted
-            if next(self._issued) % REMOVED_EVERY == 0:
-                tokens.remove_outdated(connection)
         _log.info("token issued", extra={"fields": {"client": credentials.client_id, **correlation_fields()}})
         return {
             "access_token": token,
@@ -75,8 +76,8 @@ class AuthorizationServer:
     def introspect(self, request: Request) -> dict[str, Any]:
         """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
-        A token of another client gets this answer, too, if it is for a project of which the asking client has no scope
-        (section 2.2).
+        A token of another client gets this answer, too, if it is for a project of which the asking client has no scope,
+        or for none (section 2.2).
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)

@@ -51,7 +51,8 @@ _REVOKE: LiteralString = "UPDATE access_token SET revoked_at = now() WHERE diges
 _REVOKE_ALL: LiteralString = """
 UPDATE access_token SET revoked_at = now() WHERE client_id = %(client_id)s AND revoked_at IS NULL"""
 
-# Two statements, because Citus would carry out a DELETE with LIMIT on each machine, and each might choose other rows.
+# Two statements, because Citus would carry out a DELETE on each machine, and of a subquery with LIMIT each might choose
+# other rows.
 _SELECT_OUTDATED: LiteralString = """
 SELECT digest FROM access_token WHERE kept_until < now() ORDER BY kept_until LIMIT %(at_most)s"""
 
@@ -86,9 +87,10 @@ def issue_token(
     lifetime_s: int = TOKEN_LIFETIME_S,
     clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
 ) -> str:
-    """Make a token of a client, store its row, and return the token.
+    """Make a token of a client, store its row, and return the token. For the command ``token`` and for extensions,
+    which need no secret of the client; the token endpoint uses :func:`grant_token`.
 
-    :param lifetime_s: seconds until the token expires.
+    :param lifetime_s: seconds until the token expires, counted from the beginning of the present second.
     :param clock_and_ids: has the clock by which the client's tokens are issued and expire.
     """
     token, row = _new_token(lifetime_s, clock_and_ids)
@@ -149,5 +151,5 @@ def revoke_token(connection: Connection, digest: bytes) -> None:
 
 
 def revoke_all_tokens(connection: Connection, client_id: str) -> None:
-    """Revoke all tokens that have been issued to a client so far."""
+    """Revoke all tokens that have been issued to a client so far. For extensions; it reads the whole table."""
     connection.execute(_REVOKE_ALL, {"client_id": client_id})

@@ -1,7 +1,7 @@
 """Verifies bearer tokens: looks them up in the database, and remembers valid tokens for seconds.
 
-A remembered token costs no statement. Each process forgets it after :data:`REMEMBERED_FOR_S`, counted from before its
-statement was sent, so a revocation takes effect in every process within the promised 5 seconds.
+A remembered token costs no statement. No process uses it after :data:`REMEMBERED_FOR_S`, counted from before its
+statement was sent, so every process refuses requests that begin 5 seconds after a revocation, as promised.
 
 Requests that wait for a lookup share one statement: while a statement runs, further requests gather for the next one.
 So nobody waits for longer than two statements, even during a flood of requests with one token or with invented tokens.
@@ -21,18 +21,19 @@ from app.identity.tokens import TOKEN, TOKEN_LENGTH, AccessToken, digest_of, fin
 from app.telemetry.metrics import metrics
 
 REMEMBERED_FOR_S = 4.0
+"""A second less than promised, for the time between the check of a token and the effect of its request."""
 
 REMEMBERED_AT_MOST = 4096
 """The most tokens that a process remembers."""
 
 REVOKED = "it has been revoked"
-"""The fault of a token that was revoked itself."""
+"""The fault of a token that was revoked itself. An extension refuses tokens with it, too."""
 
 _NOT_REMEMBERED = float("-inf"), None
 
 
 class InvalidToken(Exception):
-    """The error for an invalid token: malformed, unknown, expired, or revoked, itself or with its client.
+    """The error for an invalid token: malformed, unknown, expired, revoked, or of a client that is revoked or removed.
 
     Its text is the fault of the token, for the log and for the client, in ASCII without quotes and without the token.
     """
@@ -49,11 +50,14 @@ class TokenVerifier:
         self._connect = connect
         self._clock_of = clocks.of_client
         self._remembered: dict[str, tuple[float, AccessToken]] = {}
-        """The remembered tokens, each with the time of its lookup by the monotonic clock, the oldest lookup first."""
+        """The remembered tokens, each with the time of its lookup by the monotonic clock, about the oldest first. One
+        that is too old stays until it is looked up again, or has to make room."""
+        self._forgotten_at = float("-inf")
+        """The time when a token was last forgotten, by the monotonic clock."""
         self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         """The lookups for the next statement, by the digests of their tokens."""
         self._changing = Lock()
-        """Held while one of the two dictionaries is changed."""
+        """Held while one of these three is changed."""
         self._looking_up = Lock()
         """Held while a statement runs."""
 
@@ -86,15 +90,16 @@ class TokenVerifier:
         if found.is_revoked:
             raise InvalidToken(REVOKED)
         if found.is_client_revoked:
-            raise InvalidToken("its client has been revoked")
+            raise InvalidToken("its client has been revoked or removed")
         if found.expires_at <= self._clock_of(found.client_id).time():
             raise InvalidToken("it has expired")
         return found
 
     def forget(self, token: str) -> None:
-        """Forget a token, so that the next request looks it up."""
+        """Forget a token, so that each later request looks it up. No lookup that has begun before is remembered."""
         with self._changing:
             self._remembered.pop(token, None)
+            self._forgotten_at = monotonic()
 
     def _verify_anew(self, token: str) -> AccessToken:
         """Verify a token by a lookup, and remember it if it is valid."""
@@ -102,8 +107,8 @@ class TokenVerifier:
             raise InvalidToken(f"it is malformed, a token has {TOKEN_LENGTH} characters of base64url")
         looked_up_at, found = self._look_up(digest_of(token))
         valid = self.check(found)
-        # Tokens of a client with another clock are not remembered: what a test does to them is in force at once.
-        if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS:
+        # Tokens of a client with another clock are not remembered: if a test revokes them, that is in force at once.
+        if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS and looked_up_at > self._forgotten_at:
             with self._changing:
                 self._remembered.pop(token, None)
                 while len(self._remembered) >= REMEMBERED_AT_MOST:
@@ -112,14 +117,22 @@ class TokenVerifier:
         return valid
 
     def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
-        """Look a token up, together with all others that wait, and return it with the time before the statement."""
+        """Look a token up, together with all others that wait, and return it with the time before the statement.
+
+        The first request that waits executes the next statement, for all that gather until the present one ends. No
+        request shares the present one, which may have read a row before it was revoked.
+        """
         with self._changing:
+            is_first = not self._waiting
             own = self._waiting.setdefault(digest, Future())
-        with self._looking_up:
-            if not own.done():  # not among the lookups of the statement that has just ended
-                with self._changing:
-                    together, self._waiting = self._waiting, {}
-                self._look_up_together(together)
+        if is_first:
+            with self._looking_up:
+                if not own.done():  # it is done if the statement before has failed
+                    with self._changing:
+                        together, self._waiting = self._waiting, {}
+                    self._look_up_together(together)
+        if (error := own.exception()) is not None:
+            raise error.with_traceback(None)  # else each request that raises it would add to its trace
         return own.result()
 
     def _look_up_together(self, together: dict[bytes, Future[tuple[float, AccessToken | None]]]) -> None:

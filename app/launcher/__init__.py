@@ -15,14 +15,15 @@ import runpy
 import sys
 from importlib import import_module
 
-_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- pathlib takes 10 ms
-_HAS_APP = os.path.isdir(os.path.join(_FOLDER, "app"))  # noqa: PTH112, PTH118 -- pathlib takes 10 ms
-_ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- pathlib takes 10 ms
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 -- this module imports little
+_HAS_APP = os.path.isdir(os.path.join(_FOLDER, "app"))  # noqa: PTH112, PTH118 -- this module imports little
+_ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- this module imports little
 """The folder that contains ``app``. An installation has this package next to ``app``, and a checkout inside it."""
 
 
 def import_own_package() -> None:
-    """Import the ``app`` to which this file belongs, unless a package ``app`` is already imported."""
+    """Import the ``app`` to which this file belongs. One that a ``.pth`` file has imported already stays, and the start
+    fails."""
     sys.path.insert(0, _ROOT)
     import_module("app")  # from now on Python finds it without the path
     sys.path.remove(_ROOT)

@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 from app.serving import EmbeddedError
@@ -19,7 +20,8 @@ STORE = Path("/var/lib/sample-resource")
 """Under root, the folder for what PostgreSQL's account cannot reach in its own place: programs, and data."""
 
 SERVER_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-"""The whole environment of PostgreSQL's programs: no PG*, no LD_*, no secrets, one locale on every machine."""
+"""The environment of PostgreSQL's programs: no LD_*, no secrets, one locale on every machine, and none of the user's
+PG*."""
 
 
 def find_programs() -> Path:
@@ -39,15 +41,14 @@ def find_programs() -> Path:
 
 
 def others_can_write(folder: Path) -> bool:
-    """Whether accounts other than root can add, remove and rename entries of a folder, or replace a link to it."""
+    """Whether accounts other than root can add, remove and rename entries of a folder. If the path is a link, root has
+    to own it, too; the folder that contains it is not checked."""
     state = folder.stat()
     return bool(folder.lstat().st_uid or state.st_uid or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _copied(package: Path) -> Path:
     """The copy of the package in the store. Store and copy are made if they are missing."""
-    from importlib.metadata import version  # only now: it takes 20 ms
-
     if not STORE.exists():
         STORE.mkdir(parents=True, exist_ok=True)
         STORE.chmod(0o711)  # other accounts may pass through

@@ -19,7 +19,7 @@ PORT = 5432
 
 _LONGEST = 80
 """The most bytes of the folder's path. The path of a socket has at most 107 bytes on Linux and 103 elsewhere, and the
-file name needs some of them."""
+file name needs fourteen of them."""
 
 _PREFIX = "sample-resource-"
 
@@ -57,14 +57,14 @@ def raise_if_not_private(folder: DataFolder, path: Path) -> None:
     except FileNotFoundError:
         is_private = False
     if not is_private:
-        raise EmbeddedError(f"{path}, the folder of PostgreSQL's socket, was removed. Start the service anew.")
+        raise EmbeddedError(f"{path}, the folder of PostgreSQL's socket, was removed or opened. Start again.")
 
 
 def _made_in(folder: DataFolder, base: str) -> Path:
     """Make a new private folder for the socket in the folder ``base``. Raises OSError if ``base`` cannot be used."""
     # Commas, quotes and spaces in this path have a special meaning to libpq and PostgreSQL.
     if not re.fullmatch(r"[\w./+-]+", base, re.ASCII):
-        raise OSError("its path has characters that a connection string does not take")
+        raise OSError("its path has others than ASCII letters, digits and . / + - _")
     if len(os.fsencode(base)) + len(f"/{_PREFIX}12345678") > _LONGEST:
         raise OSError("its path is too long for a socket")
     if not can_enter(folder.user, Path(base)):

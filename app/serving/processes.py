@@ -68,7 +68,8 @@ def spawn(
 
 @cache
 def setpriv() -> str | None:
-    """The path of util-linux's setpriv, which can request the signal; None if it is missing or is that of busybox."""
+    """The path of util-linux's setpriv, which can request the signal; None if it is missing, old, or that of
+    busybox."""
     found = shutil.which("setpriv")
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
@@ -123,7 +124,7 @@ def run_as(
     the reason in ``stderr``.
 
     :param user: the user and group id as which it runs; None: those of this process.
-    :param environment: its whole environment; by default only a ``PATH`` of the system's programs.
+    :param environment: its whole environment; by default, or if it is empty, only a ``PATH`` of the system's programs.
     """
     uid, gid = user or (None, None)
     try:
@@ -155,7 +156,8 @@ def send_to_group(group: int, number: int) -> bool:
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL.
+    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL and
+    return.
 
     The exit codes of children of this process in the group are lost.
     """

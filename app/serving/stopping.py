@@ -11,22 +11,22 @@ from types import FrameType
 from typing import Any
 
 NOTICED_WITHIN_S = 5
-"""The seconds between the two steps. Most load balancers notice sooner: they probe every second or two, and act on the
-second or third failure."""
+"""The seconds between the two steps. Most load balancers that probe every second notice sooner: they act on the second
+or third failure."""
 
 _begun = mmap.mmap(-1, 1)
 """One byte of memory that the master shares with the workers, which are forked later."""
 
 
 def has_begun() -> bool:
-    """Whether the service has been told to stop."""
+    """Whether readiness has to fail, because the service will stop soon."""
     return _begun[0] == 1
 
 
 def fail_readiness_first(server: Any) -> None:
     """Delay gunicorn's handling of SIGTERM in the master until readiness has failed for :data:`NOTICED_WITHIN_S`.
 
-    There is no delay for a second SIGTERM, nor if another master has taken over the port, because then that master
+    There is no delay for a second SIGTERM, nor for the old master of an upgrade by SIGUSR2, because then the new master
     answers readiness. The delay is in the master and not in the workers, because a reload stops workers, too.
     """
 

@@ -11,16 +11,16 @@ from app.serving import gunicorn_settings
 from app.serving.gunicorn_process import PREPARED
 from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the names of this module
 
-# Other modules are imported in functions. At the top they would be sorted before gunicorn_settings, which patches the
-# modules that they import.
+# Other modules are imported in functions. At the top most of them would be sorted before gunicorn_settings, which
+# patches the modules that they import.
 
 
 def on_starting(server: Any) -> None:
     """Check gunicorn's number of workers, and apply the migrations, which may wait for minutes (gunicorn's hook). If
     that fails, the start ends.
 
-    A gunicorn that is started again skips the migrations and the preparation: they are done, and the database may be
-    away now.
+    A gunicorn that is started again after one has answered skips the migrations and the preparation: they are done, and
+    the database may be away now.
     """
     gunicorn_settings.on_starting(server)
     if PREPARED in os.environ:

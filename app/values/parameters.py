@@ -23,10 +23,11 @@ from app.values.suggestions import similar, suggestion
 JsonSchema = dict[str, Any]
 
 LENGTH_AT_MOST = 16_384
-"""The most characters of all values of a request together. Only a form can contain more.
+"""The most characters of all values of declared parameters together. Only a form can contain more, because gunicorn
+limits the request line to 8,190 bytes.
 
-This number of characters is parsed in less than 100 ms. All requests of the process wait during the parsing, even if a
-thread does it.
+This number of characters is parsed in less than 100 ms. All requests of the process wait during the parsing; a thread
+would hardly help, because it computes.
 """
 
 
@@ -46,7 +47,8 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON, unless it is beyond the range of doubles.
+    """Load a number in the notation of JSON, unless it is beyond the range of doubles. A fraction whose nearest double
+    is 0 counts as 0.
 
     Digits alone, or with a minus sign, become an int, even outside of int64. Any other text becomes what
     :func:`~app.values.strict_json.number_of` returns for it.
@@ -169,14 +171,16 @@ class ParameterFamily(Parameter):
     :param pattern: a regular expression for the whole name.
     :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value.
-    :param described: as for :class:`Parameter`; ``example`` is a dictionary of one parameter, by its whole name.
+    :param described: as for :class:`Parameter`, without ``how_sent``; ``example``, which is needed, is a dictionary of
+        one parameter, by its whole name, in which a dot follows the prefix.
     """
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
         # DOTALL, because a dot in a pattern of the interface stands for any character.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        several = self.schema | {"minItems": 1}  # the schema of a repeatable parameter, an array
+        # The schema of a repeatable parameter is an array, and an empty one would send no parameter.
+        several = self.schema | {"minItems": 1}
         self.schema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
@@ -256,10 +260,10 @@ class QuerySchema(Schema):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name, up to :data:`app.errors.FAULTS_AT_MOST`, and for
-            each malformed value; without malformed ones, for values that contradict one another. If all values together
-            are too long, no value is read, and one fault for the longest parameter takes the place of the faults of
-            values.
+        :raises ApiError: 400 with a fault for each undeclared name and then for each malformed value; without any of
+            these, for values that contradict one another. If all values together are too long, no value is read, and
+            one fault for the longest parameter takes the place of the faults of values. Of all faults,
+            :data:`app.errors.FAULTS_AT_MOST` are listed.
         """
         known, declared, families = self._known
         given: dict[str, Any] = {}
@@ -285,6 +289,7 @@ class QuerySchema(Schema):
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
+                # ``given``, from which a parameter may read others: where reads the texts of its variables.
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
                 faults += _faults_of({name: error.messages})

@@ -1,10 +1,12 @@
-"""Decodes and encodes JSON. Decoding changes no value, except that it rounds some numbers to the nearest double.
+"""Decodes and encodes JSON. Decoding changes no value, except that it rounds some numbers to the nearest double, and
+that an integer has no negative zero.
 
 The decoder is stricter than that of the standard library: repeated names in an object, NaN and Infinity are errors. A
 number literal becomes one of
 
-* ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits, and
-  literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as 0;
+* ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits
+  (Python's limit), and literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as
+  0;
 * ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
 * :class:`HugeNumber`, if the number is beyond the range of doubles.
 """
@@ -34,11 +36,12 @@ class HugeNumber(float):
 
 
 class InvalidJson(ValueError):
-    """The error for a text that is not JSON. The message says why and where."""
+    """The error for a text that is not JSON. The message says why and, for an error of the syntax, where."""
 
 
 def is_negative_zero(number: float) -> bool:
-    """Whether a number is ``-0.0``. It is decoded as a float, because an int has no negative zero."""
+    """Whether a number is ``-0.0``. With a fraction or an exponent it is decoded as a float, because an int has no
+    negative zero."""
     return number == 0 and copysign(1, number) < 0
 
 
@@ -51,7 +54,7 @@ def number_of(literal: str) -> int | float:
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
-    if not number.is_integer() or abs(number) > 2.0**63:
+    if not number.is_integer() or abs(number) > 2.0**63:  # 2**63 is also the double of 9223372036854775807.0
         return number
     if number == 0:
         is_written_as_zero = not any(digit in "123456789" for digit in literal.lower().partition("e")[0])
@@ -107,6 +110,7 @@ def decode(data: bytes | str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
+        # The position of an unterminated string is that of its beginning.
         ends = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
         length = f"{len(data)} characters" if isinstance(data, str) else f"{len(data)} bytes{_COUNTED}"
         end = f"; the text ends after {length}" if ends else ""
@@ -121,7 +125,7 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def encode(value: Any) -> str:
     """Encode a value as compact JSON. Each number decodes to an equal number.
 
-    :raises ValueError: for a number that JSON does not have.
+    :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
     """
     return _encoder.encode(value)
 

@@ -3,8 +3,9 @@
 import difflib
 from collections.abc import Iterable
 
-_LONGEST_NAME = 100
-"""The most characters of a name that are compared, because the time grows with the square of the length."""
+_LONGEST_NAME = 32
+"""The most characters of a name that are compared: more than any known name has, because the time grows with the square
+of the length, and a request may have fifty unknown names."""
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:

@@ -29,6 +29,7 @@ def parse(text: str, *, shortened: bool = False) -> datetime:
     digits = (fraction or "").ljust(6, "0")
     microseconds = int(digits[:6]) | (1 if digits[6:].strip("0") else 0)
     try:
+        # The seconds are added, because Python refuses the second 60.
         start = datetime.fromisoformat(f"{date}T{hour_and_minute or '00:00'}:00{offset}").astimezone(UTC)
         moment = start + timedelta(seconds=int(seconds or 0), microseconds=microseconds)
     except (ValueError, OverflowError):

@@ -46,8 +46,7 @@ def impatient_api(impatient: Flask, api: Api) -> Api:
 
 
 def assert_unavailable(answer: TestResponse) -> None:
-    assert answer.status_code == 503
-    assert codes(answer) == ["OverCapacity"]
+    assert (answer.status_code, codes(answer)) == (503, ["OverCapacity"])
     assert int(answer.headers["Retry-After"]) >= 1
 
 

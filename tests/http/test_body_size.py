@@ -65,5 +65,4 @@ class BrokenChunks:
 def test_a_malformed_chunk_size_is_400(api: Api) -> None:
     environment = chunked(b"")["environ_overrides"] | {"wsgi.input": BrokenChunks()}
     answer = api.post(content_type="application/json", environ_overrides=environment)
-    assert answer.status_code == 400
-    assert codes(answer) == ["InvalidInput"]
+    assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])

@@ -48,8 +48,8 @@ def test_a_401_says_what_is_wrong_with_the_token(
         (token_for(scope, lifetime_s=-1), "it has expired"),
         (token_for(scope, lifetime_s=0), "it has expired"),
         (revoked, "it has been revoked"),
-        (given[of_revoked], "its client has been revoked"),
-        (given[of_removed], "its client has been revoked"),
+        (given[of_revoked], "its client has been revoked or removed"),
+        (given[of_removed], "its client has been revoked or removed"),
     ):
         assert_refused(app, project, token, f"is not valid: {reason}.")
 

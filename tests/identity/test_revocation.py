@@ -118,8 +118,7 @@ def test_a_token_that_is_requested_while_its_client_is_revoked_is_refused(
 def test_a_worker_without_a_database_answers_503_and_not_401(settings: Settings, token_for: TokenFor) -> None:
     with open_app(settings, database_url="host=127.0.0.1 port=1") as alone:
         answer = Api(alone, "p", token_for("manage_test:p")).get()
-    assert answer.status_code == 503
-    assert codes(answer) == ["OverCapacity"]
+    assert (answer.status_code, codes(answer)) == (503, ["OverCapacity"])
     assert "Retry-After" in answer.headers
 
 

@@ -191,16 +191,22 @@ def test_lookups_that_wait_share_one_statement(process: Process, token_for: Toke
     """So many requests with one token, or with many invented ones, wait for two statements at most."""
     first, valid = token_for("view_test:p"), token_for("view_test:p")
     invented = [f"{number:x>43}" for number in range(20)]
-    is_looking, may_go_on = process.hold_lookups()
+    may_go_on = threading.Semaphore(0)
+    process.before_lookup = lambda: None if may_go_on.acquire(timeout=60) else pytest.fail("held")
     with ThreadPoolExecutor(60) as threads:
         before = threads.submit(process.accepts, first)
-        assert is_looking.wait(60)
+        wait_until(lambda: len(process.lookups) == 1)
         together = [threads.submit(process.accepts, token) for token in (*invented, *[valid] * 20, first)]
         wait_until(lambda: len(process.verifier._waiting) == 22)
-        may_go_on.set()
-        assert before.result()
-        assert [each.result() for each in together] == [False] * 20 + [True] * 21
-    assert [len(lookup) for lookup in process.lookups] == [1, 22]
+        may_go_on.release()
+        wait_until(lambda: len(process.lookups) == 2)
+        later = threads.submit(process.accepts, "y" * 43)
+        wait_until(lambda: bool(process.verifier._waiting))
+        may_go_on.release()
+        assert [each.result(60) for each in (before, *together)] == [True] + [False] * 20 + [True] * 21
+        may_go_on.release()  # only now: those before do not wait for this statement
+        assert not later.result()
+    assert [len(lookup) for lookup in process.lookups] == [1, 22, 1]
 
 
 def test_a_remembered_token_does_not_wait_for_a_lookup(process: Process, token_for: TokenFor) -> None:

@@ -40,8 +40,7 @@ def ready(app: Flask) -> tuple[TestResponse, float]:
 
 
 def assert_not_ready(answer: TestResponse, message: str) -> None:
-    assert answer.status_code == 503
-    assert codes(answer) == ["OverCapacity"]
+    assert (answer.status_code, codes(answer)) == (503, ["OverCapacity"])
     assert message in answer.get_json()["message"]
     assert answer.headers["Retry-After"] == "1"
 

@@ -132,8 +132,7 @@ def test_the_token_gives_access(with_token: Flask) -> None:
 def test_other_credentials_are_refused(with_token: Flask, authorization: str | None, message: str) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = with_token.test_client().get("/metrics", headers=headers)
-    assert answer.status_code == 401
-    assert codes(answer) == ["invalid_token"]
+    assert (answer.status_code, codes(answer)) == (401, ["invalid_token"])
     assert answer.get_json()["message"] == message
     assert answer.headers["WWW-Authenticate"].startswith('Bearer realm="metrics"')
 
