@@ -114,8 +114,7 @@ OURS = {"run": ["-e", ".", *WORKBENCH[:2]], "dev": ["-e", ".", *WORKBENCH], "dis
 @pytest.mark.parametrize(("target", "listed"), [("install", "run"), ("install-dev", "dev"), ("install-dist", "dist")])
 def test_make_installs_by_hash_what_is_listed_and_nothing_else(target: str, listed: str) -> None:
     recipe = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    installs = re.findall(r'"\$@" (--[^&|;\\]*)', recipe)
-    assert [each.split() for each in installs] == [
+    assert [each.split() for each in re.findall(r'"\$@" (--[^&|;\\]*)', recipe)] == [
         ["--require-hashes", "--no-deps", "-r", f"ops/venv/{listed}.txt"],
         *([["--no-deps", "--no-build-isolation", *OURS[listed]]] if OURS[listed] else []),
     ]

@@ -1,8 +1,8 @@
 """Makes the OpenAPI 3.1 document from the URL map, the marks of views, the schemas and the error catalogue.
 
-A view declares its operation id and answers with :func:`app.openapi.marks.operation`. Parameters and bodies follow from
-the schemas, security from the scopes, and error responses from the parameters and bodies of the view. The rest is
-written by hand in ``parts.json`` and ``description.md``.
+A view declares its operation id and answers with :func:`app.openapi.marks.operation`. Query parameters and JSON bodies
+follow from the schemas, security from the scopes, and error responses from the mark, the scopes, the path and the body
+of the view. The rest is written by hand in ``parts.json`` and ``description.md``.
 """
 
 import re
@@ -90,7 +90,7 @@ def _schemas(made: Document, by_hand: Document) -> Document:
             "properties": {**common, **fields, **projection},
         },
     }
-    schemas.pop("PaginationMetadata", None)  # flask-smorest's own
+    schemas.pop("PaginationMetadata", None)  # flask-smorest's own; its Error is replaced by that of parts.json
     return dict(sorted(schemas.items()))
 
 
@@ -130,7 +130,7 @@ def _describe_actions(schemas: Document, converter: Any) -> None:
 
 _METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 """The order of operations of a path. It lets the examples succeed if they are tried from top to bottom: delete comes
-last."""
+last. No view declares OPTIONS."""
 
 
 def _paths(app: Flask, generated: Document) -> Document:
@@ -239,7 +239,7 @@ def _answer(answer: Answer) -> Document:
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
-        # A missing example fails one test, which names it. A KeyError here would fail all tests.
+        # A missing example of an answer fails one test, which names it. A KeyError here would fail all tests.
         if JSON in made["content"] and answer.schema in ANSWER_EXAMPLES:
             made["content"][JSON]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
@@ -260,7 +260,8 @@ def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_pro
     :param declared: the mark of the view.
     :param body: the description of the body that a marshmallow schema loads; None if no such schema loads one.
     """
-    # Every request may have a refused host, or headers that are too large.
+    # Every request may have a refused host, or headers that are too large; all but the probe of liveness use the
+    # database.
     codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *declared.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]

@@ -1,4 +1,5 @@
-"""The examples of bodies, answers and errors. The requests succeed if a page tries them from top to bottom.
+"""The examples of bodies, answers and errors. The requests succeed if a page tries them from top to bottom, and, as
+``docs.js`` does, puts the id and the version of the last answer in place of those of the examples.
 
 ``parts.json`` has most of them. Here ObjectTypes are added to them, whose example follows from their fields. The
 examples of errors follow from the functions that make errors.
@@ -19,10 +20,11 @@ from app.values.json_fields import INTEGER_EXPECTED
 Document = dict[str, Any]
 
 PARTS: Document = json.loads(Path(__file__).with_name("parts.json").read_text("utf-8"))
-"""The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document.
+"""The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document, except
+that code completes a few texts.
 
 - ``info``, without the description.
-- ``tags``: the tag of each blueprint, in the order of the documentation page.
+- ``tags``: the tag of each described blueprint, in the order of the documentation page.
 - ``serverOfRegion``: the server at the host of a region and a cloud provider, without its URL.
 - ``pathParameters``: the variables of URL rules, by the names that the rules give them.
 - ``requestHeaders``. Documentation pages send an example that is next to the schema, so a request with such an example

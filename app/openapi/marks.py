@@ -1,4 +1,5 @@
-"""The mark by which a view declares its operation id, answers and further error codes for the OpenAPI document."""
+"""The mark by which the view of an endpoint class declares its operation id, answers, headers and further error codes
+for the OpenAPI document. Extensions know operations by the same id."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +12,9 @@ _MARK = "openapi_operation"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response of an operation that is not an error.
+    """A response of an operation without the body of an error.
 
-    :param schema: the name of a schema: one of those in ``parts.json``, or a marshmallow schema; None for an answer
-        without a body.
+    :param schema: the name of a schema of the document; None for an answer without a body.
     :param headers: names of ``components.headers`` in ``parts.json``.
     :param media_types: the media types that the body can have.
     :param links: names of ``components.links`` in ``parts.json``.
@@ -45,7 +45,8 @@ class Operation:
 
 
 def operation(operation_id: str, *answers: Answer, **further: Any) -> Callable[[AnyView], AnyView]:
-    """Mark a view with its description. The OpenAPI document leaves out views without a mark.
+    """Mark a view with its description. The OpenAPI document leaves out views without a mark, and functions that are
+    views.
 
     :param further: the further fields of :class:`Operation`.
     """

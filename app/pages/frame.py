@@ -19,8 +19,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""The ``Content-Security-Policy`` of pages: nothing from other hosts, nothing inline, and scripts cannot make HTML of
-texts."""
+"""The ``Content-Security-Policy`` of pages without one of their own: nothing from other hosts, nothing inline, and
+scripts cannot make HTML of texts."""
 
 
 def header(root: str, current: str, extension: Extension) -> Markup:

@@ -6,6 +6,7 @@ interface. The message says which code to look at.
 
 import inspect
 import select
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,11 @@ import psycopg
 import psycopg_pool
 import pytest
 from gevent import core  # pyright: ignore[reportAttributeAccessIssue] -- it is made when gevent is imported
+from gevent.socket import wait_write
 from psycopg import waiting
 from psycopg.pq import TransactionStatus
+
+from app.database.pooled_connection import _wait_in_greenlet
 
 WAIT = "LimitedConnection.wait and _wait_in_greenlet in app/database have to be adapted"
 CURSOR = "MeteredCursor.execute in app/database/pooled_connection.py has to be adapted"
@@ -88,6 +92,17 @@ def test_gevent_has_the_watchers_that_the_wait_uses() -> None:
     loop: Any = core.loop
     assert callable(loop.io), WAIT
     assert callable(loop.timer), WAIT
+
+
+def test_the_limit_of_a_wait_counts_from_its_beginning(database_url: str) -> None:
+    ever: Any = (select.POLLIN for _ in iter(int, 1))
+    with psycopg.connect(database_url) as silent:
+        wait_write(silent.fileno())  # from here on the loop of gevent has this time
+        time.sleep(0.3)
+        began = time.monotonic()
+        with pytest.raises(psycopg.OperationalError):
+            _wait_in_greenlet(ever, silent.fileno(), 0.3)
+        assert time.monotonic() - began >= 0.29
 
 
 def test_cursors_execute_with_these_arguments() -> None:

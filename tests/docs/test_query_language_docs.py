@@ -57,8 +57,7 @@ def test_every_operator_is_documented_with_an_example() -> None:
 def test_a_documented_predicate_finds_the_documented_resources(library: Api, where: str, finds: str) -> None:
     assert found(library, where) == keys(finds)
     assert found(library, where, path="") == keys(finds)
-    head = library.head(query_string={"where": where})
-    assert head.status_code == (200 if finds else 404)
+    assert library.head(query_string={"where": where}).status_code == (200 if finds else 404)
 
 
 @pytest.mark.parametrize(("query", "finds"), PAGE.rows("Variables"))

@@ -96,8 +96,7 @@ def test_a_documented_search_error_is_the_actual_message(library: Api, query: st
 
 def test_the_documented_filter_syntax_error_is_the_actual_message(library: Api) -> None:
     shown = PAGE.block("text")
-    answer = ask(library, [("filter.query", shown.splitlines()[1])], by_form=True)
-    assert answer.get_json()["message"] == shown
+    assert ask(library, [("filter.query", shown.splitlines()[1])], by_form=True).get_json()["message"] == shown
 
 
 def test_the_documented_search_limits_are_those_of_the_code() -> None:

@@ -6,10 +6,12 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, request
 from gunicorn.http.errors import InvalidChunkSize
 
+from app.errors import ApiError
 from app.http.bodies import BODY_BYTES_AT_MOST as LIMIT
+from app.http.bodies import read_body
 from app.openapi.examples import ERROR_EXAMPLES
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
@@ -36,8 +38,7 @@ def test_a_larger_body_is_413_and_creates_no_resource(api: Api, excess: int) -> 
     with_length = api.post(data=body(LIMIT + excess), content_type="application/json")
     in_chunks = api.post(content_type="application/json", **chunked(body(LIMIT + excess)))
     for answer in (with_length, in_chunks):
-        assert answer.status_code == 413
-        assert answer.get_json() == ERROR_EXAMPLES["ContentTooLarge"].payload()
+        assert (answer.status_code, answer.get_json()) == (413, ERROR_EXAMPLES["ContentTooLarge"].payload())
     assert api.get().get_json()["total"] == 0
 
 
@@ -58,11 +59,21 @@ def test_every_endpoint_with_a_body_refuses_what_is_too_large_or_compressed(
 class BrokenChunks:
     """A body with a malformed chunk size, for which gunicorn's reader raises an exception."""
 
+    failed = False
+
     def read(self, _size: int = -1) -> bytes:
+        if self.failed:
+            return b""
+        self.failed = True
         raise InvalidChunkSize(b"zz")
 
 
-def test_a_malformed_chunk_size_is_400(api: Api) -> None:
+def test_a_malformed_chunk_size_is_400_and_no_later_call_gets_the_beginning_of_the_body(api: Api, app: Flask) -> None:
     environment = chunked(b"")["environ_overrides"] | {"wsgi.input": BrokenChunks()}
+    with app.test_request_context(environ_overrides=environment):
+        for _ in range(2):
+            with pytest.raises(ApiError):
+                read_body(request)
+    environment["wsgi.input"] = BrokenChunks()
     answer = api.post(content_type="application/json", environ_overrides=environment)
     assert (answer.status_code, codes(answer)) == (400, ["InvalidInput"])

@@ -43,8 +43,7 @@ WRITE = {"objectTypeProperty": {"arrayOfIntExample": [99]}}
 def test_a_key_or_a_sole_place_that_b_takes_is_free_for_a(a: Api, b: Api) -> None:
     of_b = everything(b)
     created = a.put(json=WRITE | {"key": KEY})
-    assert created.status_code == 201
-    assert created.get_json()["version"] == 1
+    assert (created.status_code, created.get_json()["version"]) == (201, 1)
     assert a.delete(f"/{created.get_json()['id']}").status_code == 200
     sole = a.put(json=WRITE)  # B has two, which would make this ambiguous
     assert sole.status_code == 201
@@ -63,8 +62,7 @@ def test_the_same_id_in_both_projects_is_two_resources(a: Api, b: Api, database_
         )
     action = {"version": 1, "actions": [{"action": "changeSomeProperty", "someProperty": "A's"}]}
     updated = a.post(f"/{of_b['id']}", json=action)
-    assert updated.status_code == 200
-    assert updated.get_json()["createdAt"] == mine["createdAt"]
+    assert (updated.status_code, updated.get_json()["createdAt"]) == (200, mine["createdAt"])
     assert b.get(f"/{of_b['id']}").get_json() == of_b
     assert a.delete(f"/{of_b['id']}").status_code == 200
     assert b.get(f"/{of_b['id']}").get_json() == of_b

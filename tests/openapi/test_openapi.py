@@ -9,6 +9,7 @@ from flask import Flask
 from openapi_spec_validator import validate
 
 from app.config import Settings
+from app.echo import ComplexRecordSchema, echo
 from app.errors import CATALOGUE
 from app.http.bodies import JSON
 from app.identity.scopes import SCOPE_NAMES
@@ -61,6 +62,8 @@ def test_every_endpoint_of_a_project_is_documented(app: Flask, document: dict[st
 
 
 def test_the_parts_that_are_written_by_hand_agree_with_the_code(document: dict[str, Any]) -> None:
+    record: Any = ComplexRecordSchema().load(PARTS["requestExamples"]["ComplexRecord"])
+    assert echo((), (0.5, "any text"), record) == ANSWER_EXAMPLES["EchoedObjectType"]
     schemas = document["components"]["schemas"]
     resource = schemas["Resource"]["properties"]
     assert resource["key"]["pattern"] == f"^{KEY_PATTERN}$"

@@ -65,8 +65,7 @@ EVERYWHERE = {"job", "instance"}
 @pytest.fixture
 def exposed(app: Flask, api: Api) -> dict[str, set[str]]:
     """The label names of every series of a scrape, after requests that create the series."""
-    created = api.create()
-    assert api.get(f"/{created['id']}").status_code == 200
+    assert api.get(f"/{api.create()['id']}").status_code == 200
     assert app.test_client().get("/health/ready").status_code == 200
     metrics.report_pool({}, {})
     found: dict[str, set[str]] = {}

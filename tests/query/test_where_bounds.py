@@ -101,8 +101,7 @@ def test_the_largest_predicate_can_be_answered(api: Api) -> None:
     assert found(api, "arrayOfIntExample contains any :v", v=[str(number) for number in range(500)]) == ["xx"]
     assert found(api, " or ".join(f"arrayOfIntExample > {number}" for number in range(7, 200))) == []
     assert found(api, " and ".join(["not(version = 2)"] * 250)) == ["xx"]
-    deep = "arrayOfObjectType(" + "not(" * 31 + "integerExample > 1" + ")" * 32
-    assert found(api, deep) == []
+    assert found(api, "arrayOfObjectType(" + "not(" * 31 + "integerExample > 1" + ")" * 32) == []
 
 
 @pytest.mark.parametrize(

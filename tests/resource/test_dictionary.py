@@ -97,8 +97,7 @@ def test_writers_of_the_same_new_words_all_succeed(api: Api, connection: Connect
         (api.project, api.project),
     ).fetchone()
     assert row == (0,)
-    answer = api.get("/searchApiPattern", query_string={"text.xx": "word7"})
-    assert answer.get_json()["count"] > 0
+    assert api.get("/searchApiPattern", query_string={"text.xx": "word7"}).get_json()["count"] > 0
 
 
 def test_batches_and_single_writes_of_the_same_words_do_not_deadlock(database_url: str, project: str) -> None:

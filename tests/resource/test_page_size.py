@@ -57,8 +57,7 @@ def test_an_object_type_has_at_most_64_kib_as_it_is_stored(api: Api) -> None:
     size = len('{"arrayOfIntExample":[]}') + 19 * len(numbers) - 1
     assert len(sent) < 64 * KIB < size
     for method in ("POST", "PUT"):
-        answer = api.request(method, data=sent, content_type="application/json")
-        assert refused(answer, size)
+        assert refused(api.request(method, data=sent, content_type="application/json"), size)
     assert api.get().get_json()["total"] == 0
     fits = sent.replace("1e17," * 52, "", 1)
     assert size - 52 * 19 <= 64 * KIB
@@ -71,8 +70,7 @@ def test_fields_that_a_post_adds_count_with_those_that_stay(api: Api, staged: bo
     half = {"key": "k-1", "version": 1, "objectTypeProperty": {"arrayOfIntExample": [10**17] * 300}}
     query = {"staged": str(staged).lower()}
     added = len(',"arrayOfIntExample":[]') + 19 * 300 - 1
-    answer = api.post(json=half, query_string=query)
-    assert refused(answer, 60_000 + added)
+    assert refused(api.post(json=half, query_string=query), 60_000 + added)
     assert api.post(json={**half, "version": 2}, query_string=query).status_code == 409, "which comes first"
     fitting = {**half, "objectTypeProperty": {"arrayOfIntExample": [10**17] * 200}}
     assert api.post(json=fitting, query_string=query).get_json()["version"] == created["version"] + 1

@@ -25,8 +25,7 @@ from tests.support.server import NOT_MEASURED, ROOT
     ids=["quotes", "unicode", "long"],
 )
 def test_any_folder_name(empty: Path, start: Callable[..., EmbeddedPostgres], name: str) -> None:
-    server = start(empty / name)
-    assert ask(server.conninfo(), "SELECT 1") == 1
+    assert ask(start(empty / name).conninfo(), "SELECT 1") == 1
     assert (empty / name / "postgresql").is_dir()
 
 

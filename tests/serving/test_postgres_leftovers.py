@@ -132,6 +132,5 @@ def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[...,
     owner.kill()
     owner.communicate()
     assert not (data_dir / "postgresql").exists()
-    server = start()
-    assert ask(server.conninfo(), "SELECT 1") == 1
+    assert ask(start().conninfo(), "SELECT 1") == 1
     assert not (data_dir / "postgresql.unfinished").exists()
