@@ -113,6 +113,7 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
         url,
         connect_timeout=CONNECT_TIMEOUT_S,
         application_name=_APPLICATION_NAME,
+        client_encoding="UTF8",  # pages are sent on as PostgreSQL returns them
         # Detect within seconds that a server vanished without closing the connection. The defaults of the system take
         # hours.
         keepalives_idle=5,
@@ -139,7 +140,7 @@ def conninfo_without_timeouts(url: str) -> str:
     limits that not all versions of PostgreSQL have, for a transaction or an idle session, are left to the role.
     """
     no_limits = _options(url, statement_timeout=0, lock_timeout=0, idle_in_transaction_session_timeout=0)
-    return make_conninfo(url, application_name=_APPLICATION_NAME, options=no_limits)
+    return make_conninfo(url, application_name=_APPLICATION_NAME, client_encoding="UTF8", options=no_limits)
 
 
 def _options(url: str, **settings: int | str) -> str:

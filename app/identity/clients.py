@@ -1,6 +1,5 @@
 """Stored API clients: creating, authenticating, listing, revoking and removing them."""
 
-import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,6 +7,7 @@ from typing import Any, LiteralString
 
 from app.database.connection import Connection
 from app.identity.scopes import projects_of
+from app.identity.tokens import digest_of
 
 SCOPES_LENGTH_AT_MOST = 4096
 """The most characters of all scopes of a client or token together. Each process remembers thousands of tokens."""
@@ -74,9 +74,13 @@ class Client:
 
 
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
-    """Create a client with a random secret of some 254 bits, and store the hash of the secret."""
+    """Create a client with a random secret of some 254 bits, and store the SHA-256 of the secret.
+
+    A slow hash would not make a secret with so many random bits safer, and anybody could use up the CPU with wrong
+    secrets.
+    """
     client_id, secret = _random(18), _random(32)
-    row = {"id": client_id, "name": name, "secret_hash": hash_secret(secret), "scopes": list(scopes)}
+    row = {"id": client_id, "name": name, "secret_hash": digest_of(secret), "scopes": list(scopes)}
     connection.execute(_INSERT, row)
     return NewClient(client_id, secret, name, scopes)
 
@@ -85,15 +89,6 @@ def _random(size: int) -> str:
     """A text made of so many random bytes. It has no hyphens, because on a command line a text with a leading hyphen
     would be an option; that takes one or two bits of a secret."""
     return secrets.token_urlsafe(size).replace("-", "_")
-
-
-def hash_secret(secret: str) -> bytes:
-    """The SHA-256 of a secret.
-
-    A slow hash would not make a secret with so many random bits safer, and anybody could use up the CPU with wrong
-    secrets.
-    """
-    return hashlib.sha256(secret.encode()).digest()
 
 
 def ensure_client(connection: Connection, client_id: str) -> Client:
@@ -119,7 +114,7 @@ def authenticate_client(connection: Connection, client_id: str, secret: str) -> 
 
     The time of the comparison tells at most how far two hashes agree, which says nothing about the secret.
     """
-    row = connection.execute(_SELECT_AUTHENTICATED, {"id": client_id, "secret_hash": hash_secret(secret)}).fetchone()
+    row = connection.execute(_SELECT_AUTHENTICATED, {"id": client_id, "secret_hash": digest_of(secret)}).fetchone()
     return None if row is None else _client(row)
 
 

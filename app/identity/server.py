@@ -57,7 +57,7 @@ class AuthorizationServer:
             if next(self._asked) % REMOVED_EVERY == 0:  # before the token is stored: a failure here fails the request
                 tokens.remove_outdated(connection)
             clock_and_ids = self._clocks.of_client(credentials.client_id)
-            secret_hash = clients.hash_secret(credentials.secret)
+            secret_hash = digest_of(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
             if granted is None:  # the client is refused here, or it has not all the scopes
                 known = " ".join(_authenticated(connection, credentials).scopes)

@@ -75,9 +75,9 @@ class AccessToken:
     """Whether the client is revoked or removed."""
 
 
-def digest_of(token: str) -> bytes:
-    """The SHA-256 of a token."""
-    return hashlib.sha256(token.encode()).digest()
+def digest_of(text: str) -> bytes:
+    """The SHA-256 of a token, or of the secret of a client."""
+    return hashlib.sha256(text.encode()).digest()
 
 
 def issue_token(

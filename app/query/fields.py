@@ -181,7 +181,7 @@ def _reference(name: LiteralString, column: LiteralString) -> Field:
     """The field of a reference to an API client. The column has the client's id; that the object itself has this
     column, too, serves ``is defined``."""
     members = _by_name(
-        Field("typeId", kinds.TEXT, _shared("'api-client'::text")),
+        Field("typeId", kinds.TEXT, _shared("'api-client'::text COLLATE \"C\"")),
         Field("id", kinds.TEXT, _shared(column)),
     )
     return Field(name, kinds.OBJECT, _shared(column), members)

@@ -8,7 +8,6 @@ is the ``l``, because ``in`` and ``is`` begin with an ``i``.
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, TypeVar, cast
@@ -102,17 +101,12 @@ def place(text: str, position: int) -> str:
 def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
 
-    A double that is a whole number within int64 becomes an int, too, so that equal numbers have one form. It is the int
-    of the double's shortest text, because documents contain doubles as their shortest texts, and PostgreSQL compares
-    these texts as numerics: 1234567890123456800.5 becomes 1234567890123456800, although the nearest double is exactly
-    1234567890123456768.
+    A double that is a whole number within int64 becomes an int, too, as a document stores it
+    (:func:`app.values.json_fields.check_number`): 1234567890123456800.5 becomes 1234567890123456768.
     """
     number = strict_json.number_of(literal)
-    if number == INT64_MIN:  # the shortest text of this double, -9.223372036854776e+18, is below int64
-        return INT64_MIN
-    if isinstance(number, float) and number.is_integer() and abs(number) < INT64_MAX:
-        return int(Decimal(repr(number)))
-    return number
+    is_stored_as_int = isinstance(number, float) and number.is_integer() and INT64_MIN <= number <= INT64_MAX
+    return int(number) if is_stored_as_int else number
 
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

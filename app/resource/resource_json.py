@@ -1,8 +1,8 @@
 """A resource as JSON text, in each form that answers have.
 
-For a page, SQL makes the JSON of each result from its row ``r``, so that many results cost the worker no time. For a
-single resource, Python makes the JSON from the columns of its row, which takes a quarter of the time. Python also makes
-the JSON after a write, because Citus refuses most functions that make JSON in RETURNING of a distributed table.
+For a page, SQL makes the JSON of each result from its row ``r``, so that many results cost the worker little time.
+After a write, Python makes the JSON from the columns, because Citus refuses most functions that make JSON in RETURNING
+of a distributed table; and so it does for a read of a single resource.
 """
 
 from json.encoder import encode_basestring
@@ -58,7 +58,8 @@ def optional_member(name: LiteralString, value: LiteralString) -> LiteralString:
 
 
 def members(*each: LiteralString) -> LiteralString:
-    """Members of an object, without a comma before the first one. The first one must not be optional."""
+    """Members of an object, without a comma before the first one. The first one must not be optional: its comma would
+    be inside of ``coalesce``, and could not be cut off."""
     return "'" + concatenated(*each).removeprefix("',")
 
 
@@ -148,7 +149,7 @@ def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
 
 
 def _client(column: LiteralString) -> LiteralString:
-    """The member ``obj``: the API client whose id the column contains; an empty text if the client no longer exists.
+    """The member ``obj``: the API client whose id the column contains; an empty text if the client was removed.
 
     The member ``scopes`` contains only scopes for the project of the row, because the others would name other projects.
     """
@@ -160,7 +161,7 @@ def _client(column: LiteralString) -> LiteralString:
 
 
 EXPANDABLE: tuple[LiteralString, LiteralString] = ("createdBy", "lastModifiedBy")
-"""The references that ``expand`` accepts: an answer can contain the referenced API client."""
+"""The references that have an effect in ``expand``: an answer can contain the referenced API client."""
 
 RESULT_JSON: dict[frozenset[str], LiteralString] = {
     frozenset(names): _resource(*names) for names in ((), EXPANDABLE[:1], EXPANDABLE[1:], EXPANDABLE)

@@ -1,4 +1,7 @@
-"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14)."""
+"""The views of the resource (interface 4.1 to 4.3, 4.5 to 4.8, 4.10 to 4.12) and of its search (4.4, 4.14).
+
+The docstring of a view is its description in the OpenAPI document; the name of its blueprint chooses its tag there.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -78,9 +81,10 @@ def preconditions() -> Preconditions:
 def no_body() -> None:
     """Refuse a body: a client that sends the expected version in the body of a DELETE would delete unconditionally.
 
-    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object.
+    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object; 400, 413, 415 or 431 as
+        :func:`read_body`.
     """
-    if b"".join(read_body(request).split()) not in (b"", b"{}"):
+    if read_body(request).translate(None, b" \t\r\n") not in (b"", b"{}"):  # some clients send {} with every request
         raise errors.invalid_input(
             "Malformed request body: DELETE takes none. The expected version is the query parameter 'version'."
         )

@@ -1,4 +1,4 @@
-"""The objects that the application has made for its views. Flask's ``extensions`` keep them."""
+"""Four of the objects in Flask's ``extensions``, which the application has made, with their types, for views."""
 
 from flask import current_app
 

@@ -4,12 +4,14 @@ PostgreSQL does not run as root. Under root it runs as a system account of the s
 ``DATA_DIR``, the cluster is in a folder of the store (:data:`app.serving.postgres_programs.STORE`), to which a link in
 ``DATA_DIR`` leads.
 
-Under root only the cluster belongs to that account. Everything else in the folder belongs to root, and root writes only
-in folders in which no other account can write. So nobody can replace a file that root writes by a link, or swap a
-folder that root hands over. The folders above the data folder are not checked. An account that can write there, such as
-the owner of a checkout in which root runs ``make run``, can swap the data folder as a whole.
+Under root only the cluster, also an unfinished one, belongs to that account. Every file in the folder belongs to root,
+and root writes only in folders in which no other account can write. So nobody can replace a file that root writes by a
+link, or swap a folder of the data that root hands over. The folders above the data folder are not checked. An account
+that can write there, such as the owner of a checkout in which root runs ``make run``, can swap the data folder as a
+whole.
 
-One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way.
+One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way. To
+remove the file ``owner.lock`` while its owner runs breaks this.
 """
 
 import contextlib
@@ -41,7 +43,7 @@ _LARGEST_LOG = 10 * 1024 * 1024
 class DataFolder:
     """A data folder, with the programs of its server.
 
-    :param data_dir: the folder as the user named it.
+    :param data_dir: the folder as the user named it, as an absolute path.
     :param home: the folder of lock, log and cluster: ``data_dir``, or a folder of the store.
     :param programs: the folder with PostgreSQL's programs.
     :param user: the user and group id of the server; None if the server runs as the user of this process.
@@ -57,8 +59,8 @@ class DataFolder:
         """The log, to which the programs of PostgreSQL print."""
 
     def open_log(self) -> int:
-        """Open the log for appending. A log of more than 10 MiB is first renamed to ``postgresql.log.1``, in place of
-        an earlier file of this name, and a new log is begun."""
+        """Open the log for appending, for a program that is about to start. A log of more than 10 MiB is first renamed
+        to ``postgresql.log.1``, in place of an earlier file of this name, and a new log is begun."""
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
         return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -84,7 +86,7 @@ class DataFolder:
     def lock(self) -> int:
         """Lock the folder for this process until it ends or closes the returned descriptor.
 
-        Child processes do not inherit the descriptor, so a held lock means that its owner runs.
+        Programs that this process starts do not inherit the descriptor, so a held lock means that its owner runs.
 
         :raises DataDirInUse: if another process owns the folder.
         """
@@ -114,37 +116,37 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     """Find the place of a data folder's cluster. Make what is missing: the folder; under root the server's account, and
     a folder in the store if that account cannot enter the data folder.
 
-    :param data_dir: an absolute path.
+    :param data_dir: an absolute path, because PostgreSQL's programs work in another folder.
     :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
         PostgreSQL cannot use the folder, or if the account cannot be made.
     :raises OSError: if folders cannot be made.
     """
     programs = postgres_programs.find_programs()
-    if "\n" in str(data_dir):
+    if {"\n", "\r"} & set(str(data_dir)):
         raise EmbeddedError(f"DATA_DIR {str(data_dir)!r}: PostgreSQL cannot use a path with a line break.")
     if os.path.lexists(data_dir) and not data_dir.is_dir():
         raise EmbeddedError(f"DATA_DIR {data_dir} is no folder.")
     root = os.geteuid() == 0
     if not data_dir.exists():
-        data_dir.mkdir(parents=True)
+        data_dir.mkdir(parents=True, exist_ok=True)  # another start may be faster
         # Under root the server's account has to pass through this folder to its cluster.
         data_dir.chmod(0o711 if root else 0o700)
     if not os.access(data_dir, os.W_OK | os.X_OK):
         raise EmbeddedError(
             f"DATA_DIR: {data_dir} belongs to user id {data_dir.stat().st_uid}; user id {os.geteuid()} cannot write "
-            "in it. Start the service as the owner, or set DATA_DIR to another folder."
+            "in it. Make it writable, start the service as its owner, or set DATA_DIR to another folder."
         )
     if (data_dir / "PG_VERSION").exists():
         raise EmbeddedError(
             f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
             "or set DATABASE_URL to use that cluster's server."
         )
-    if root and postgres_programs.others_can_write(data_dir):
-        raise EmbeddedError(
-            f"DATA_DIR: other accounts can write in {data_dir}, so root does not. Start the service as the owner of "
-            "the folder, or set DATA_DIR to another folder."
-        )
     home = find_home(data_dir)
+    if root and any(map(postgres_programs.others_can_write, (data_dir, home))):
+        raise EmbeddedError(
+            f"DATA_DIR: other accounts can write in {home}, so root does not. Run chmod go-w, start the service as the "
+            "owner of the folder, or set DATA_DIR to another folder."
+        )
     if not root:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
@@ -158,13 +160,13 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         if path.lstat().st_uid != uid:
             raise EmbeddedError(
                 f"DATA_DIR: {path} does not belong to {owner}. If the data came from another machine or account, run:"
-                f" chown -R root: {shlex.quote(str(home))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
+                f" chown -R root: {shlex.quote(str(home.resolve()))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
-    if home == data_dir and not can_enter(user, data_dir):
+    if home == data_dir and not can_enter(user, data_dir):  # of a home in the store it is known
         if cluster.exists():
             raise EmbeddedError(
                 f"DATA_DIR {data_dir} holds data, and PostgreSQL runs as {_ACCOUNT} and cannot use them there. "
-                "Move the folder to a place open to that account."
+                "Let that account pass (chmod 711), or move the folder to a place open to it."
             )
         home = _make_home_in_store(data_dir)
     return DataFolder(data_dir, home, programs, user)
@@ -173,12 +175,14 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 def find_home(data_dir: Path) -> Path:
     """The place of a data folder's cluster: the folder to which its link leads, else the data folder itself.
 
-    :raises EmbeddedError: if the link leads to a folder that is gone.
+    :raises EmbeddedError: if the link leads to a folder that is gone, or a copy has made a folder of it.
     """
     link = data_dir / _LINK
     if not link.is_symlink():
+        if link.exists():
+            raise EmbeddedError(f"{link} is no link: a copy has followed it. Move what is in it into {data_dir}.")
         return data_dir
-    home = link.readlink()
+    home = data_dir / link.readlink()
     if not home.is_dir():
         raise EmbeddedError(f"The data are gone: {link} leads to {home}. Remove the link to begin anew.")
     return home
@@ -234,7 +238,7 @@ def _service_account() -> Account:
     with contextlib.suppress(KeyError):
         return _known_account()
     # useradd looks for the name before it takes its own lock, so if two starts called it at once, the second would give
-    # the account another user id. Only root can open root's home, so no other account can hold a lock on it.
+    # the account another user id. Usually only root can open root's home, so no other account holds a lock on it.
     home_of_root = os.open(pwd.getpwuid(0).pw_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(home_of_root, fcntl.LOCK_EX)

@@ -13,7 +13,7 @@ from app.cli import main
 from app.config import Settings
 from app.database import migrate
 from app.identity import clients
-from app.identity.tokens import TOKEN
+from app.identity.tokens import TOKEN, digest_of
 from app.serving.preparation import DEMO_PROJECT, prepare
 from tests.support.api import Api
 from tests.support.applications import open_app
@@ -101,7 +101,7 @@ def test_a_client_is_created_and_its_secret_stored_as_a_hash(database_url: str) 
         row = connection.execute(
             "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
         ).fetchone()
-    assert row == (clients.hash_secret(made["client_secret"]), scopes.split())
+    assert row == (digest_of(made["client_secret"]), scopes.split())
 
 
 def test_preparing_a_database_twice_creates_one_demo_client_whose_token_is_printed(empty_database: str) -> None:

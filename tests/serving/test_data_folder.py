@@ -155,7 +155,7 @@ def test_an_ordinary_user_runs_it(empty: Path) -> None:
         pytest.skip("no interpreter of this version is within nobody's reach")
     done = processes.run_as((nobody.pw_uid, nobody.pw_gid), [interpreter, "-c", code, str(empty / "data")], environment)
     assert done.stdout == f"42 {nobody.pw_uid}\n", done.stderr
-    with pytest.raises(EmbeddedError, match=r"data, so root does not\. Start the service as the owner"):
+    with pytest.raises(EmbeddedError, match=r"data, so root does not\. Run chmod go-w"):
         EmbeddedPostgres(empty / "data", FAST).start()
 
 

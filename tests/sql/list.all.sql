@@ -29,6 +29,7 @@ SELECT
                 (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
                 (SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r)
             )
+            OFFSET 0
         ) t (number)
     ),
     ''

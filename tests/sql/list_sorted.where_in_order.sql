@@ -36,6 +36,7 @@ SELECT
                 ORDER BY r.created_at DESC
                 LIMIT (SELECT 10000 + 1)
             ) r
+            OFFSET 0
         ) t (number)
     ),
     ''

@@ -135,6 +135,7 @@ SELECT
                 (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
                 (SELECT count(*) FROM (SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT 10000 + 1) r)
             )
+            OFFSET 0
         ) t (number)
     ),
     ',"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || %(facet_1)s || (SELECT f.json FROM facet_1 f)

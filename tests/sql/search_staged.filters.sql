@@ -90,6 +90,6 @@ SELECT
         SELECT ',"total":'
             || least(t.number, 10000)
             || CASE WHEN t.number > 10000 THEN ',"totalCapped":true' ELSE '' END
-        FROM (SELECT number FROM counted) t (number)
+        FROM (SELECT number FROM counted OFFSET 0) t (number)
     ),
     ''

@@ -2,9 +2,9 @@
 
 A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
 that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
-(``@>``) of a document. Conditions on one of several items, and on elements, become a jsonpath. The GIN index of
-documents serves containment, and jsonpaths with equalities. A jsonpath is a parameter that contains the values, because
-the operator that the index serves takes no variables.
+(``@>``) of a document. A comparison with one of several values, another comparison with an item, and a condition on an
+element become a jsonpath. The GIN index of documents serves containment, and jsonpaths that demand an equality. A
+jsonpath is a parameter that contains the values, because the operator that the index serves takes no variables.
 """
 
 import json
@@ -54,8 +54,10 @@ class Clause:
 class ClauseTerm:
     """One term of an SQL condition on ``r``.
 
-    :param by_gin: whether the term, or a part of it, may be in a form that a GIN index serves.
-    :param finds_few: whether an index finds the resources that fulfil the term; they are assumed to be few.
+    :param by_gin: whether the term, or a part of it, may be in a form that a GIN index serves; true of every comparison
+        with an array.
+    :param finds_few: whether it is known that an index finds the resources that fulfil the term; they are assumed to be
+        few.
     :param stretch: the stretch of an order that these resources form; None if they are not adjacent in any order.
     """
 
@@ -69,7 +71,7 @@ class ClauseTerm:
 class Stretch:
     """A stretch: resources that are adjacent in the order of a field.
 
-    :param text: the condition for a statement without other conditions, in a form that the index of the field serves.
+    :param text: the condition for a statement with stretches of this field only, in a form that its index serves.
     """
 
     field: Field
@@ -90,7 +92,7 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether a comparison is of the kind ``index``, and the index of its field serves the comparison."""
+    """Whether a comparison is of the kind ``index``, and the index of its field is known to serve the comparison."""
     has_index = index in atom.field.indexed_in(projection) and index in atom.operator.indexed
     return has_index and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
@@ -106,7 +108,8 @@ def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """The conditions that a condition joins by ``and``, without nesting."""
+    """The conditions that a condition joins by ``and``, without nesting. One that is alone in an ``or``, as of a filter
+    with one range, counts as if it were not."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -115,9 +118,8 @@ def _conjuncts_of(condition: Condition) -> list[Condition]:
 def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> LiteralString:
     """A parameter in a subquery, so that the planner does not see its value.
 
-    If the planner saw the value, it would estimate a plan for this value to be cheaper than a generic plan, although it
-    has no statistics on the contents of documents. Then it would plan each execution, and planning takes longer than
-    executing.
+    If the planner saw the value, it might estimate a plan for this value to be cheaper than a generic plan. Then it
+    would plan each execution, and planning often takes longer than executing.
     """
     return f"(SELECT {parameter}::{type_name})"
 
@@ -152,7 +154,7 @@ class _Compiler:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # _is_served is true of UUIDs only
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # of ids, _is_served accepts UUIDs only
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
@@ -204,7 +206,7 @@ class _Compiler:
         """The SQL of a comparison without its negation. For an absent field it may be NULL."""
         if atom.field.is_array:
             return self._array(atom)
-        if atom.field.kind is kinds.ID and atom.values:
+        if atom.field.kind is kinds.ID and atom.values:  # not of "is defined"
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
         beginning = atom.field.beginning
@@ -213,9 +215,10 @@ class _Compiler:
         return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
-        """The SQL that compares someProperty, of whose beginning there is an index."""
+        """The SQL that compares someProperty, of whose beginning there is an index in the current projection."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            return self._scalar(atom, beginning, atom.values)  # only shorter values are served
+            # Served values are shorter, and compare with the beginning as with the whole.
+            return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
         has_index = Index.VALUES in atom.field.indexed_in(self.projection)
         if atom.negated or not atom.operator.is_equality or not has_index:
@@ -254,10 +257,10 @@ class _Compiler:
             return self._scalar(atom, column, ids, "uuid")
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
-    # Arrays of scalars
+    # Arrays
 
     def _array(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison with an array of scalars."""
+        """The SQL of a comparison with an array of scalars, or of ``is empty`` and ``is defined`` of any array."""
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:  # a jsonpath, which the index serves
@@ -332,7 +335,8 @@ def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) 
     return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
 
 
-# Values. Numbers are passed as JSON texts, because a float has fewer digits than an integer or a numeric.
+# Values. Numbers are passed as JSON texts, because PostgreSQL keeps 15 digits when it casts a double to numeric, and
+# psycopg refuses a list of integers and doubles.
 
 _BEYOND_DOUBLES = "1e400"
 """A JSON number that is greater than every number that can be stored. It stands for infinity, which JSON lacks."""

@@ -1,4 +1,5 @@
-"""Conditions on resources: the resolved trees of predicates and filters, and what the list's own parameters mean.
+"""Conditions on resources: the resolved trees of predicates, filters and facets, and what the list's own parameters
+mean.
 
 Every field is known, every value has the field's type, and only Holds and HasElement are negated. All types are frozen.
 """

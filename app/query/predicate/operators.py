@@ -1,7 +1,7 @@
 """The operators of the query language, one row each.
 
 A comparison is either true or false, never unknown. ``absent`` is its result if the field is absent; the compiler
-replaces SQL's NULL by this result.
+replaces SQL's NULL by this result where it makes a difference.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class Operator:
     :param token: the operator as it is written in a predicate.
     :param scalar: SQL with ``{field}`` and ``{value}``; the value is an array if the operator takes a list. Empty if
         the operator applies to arrays only.
-    :param array: for an array of scalars, SQL with ``{field}`` and ``{value}``, or the way in which the array is
+    :param array: for an array, SQL with ``{field}`` and ``{value}``, or the way in which the array is
         searched.
     :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of an element. For
         a list, one of the values has to fulfil it. Empty if no element and no member has the operator.
@@ -55,13 +55,14 @@ class Operator:
 
     @property
     def is_equality(self) -> bool:
-        """Whether this is ``=`` or ``in``."""
+        """Whether this is ``=`` or ``in``: ``contains`` has no SQL for scalars."""
         return bool(self.scalar) and Index.VALUES in self.indexed
 
     def fits(self, field: Field) -> bool:
         """Whether a field has this operator. A field without comparable values has only operators without operands.
 
-        ``member`` needs no check: members of an array's elements are numbers, whose operators all have it.
+        ``member`` needs no check as long as the members of an array's elements are numbers, whose operators all have
+        it.
         """
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)
@@ -102,7 +103,8 @@ _ROWS = (
         "is defined", Arity.NONE, scalar="{field} IS NOT NULL", array="{field} IS NOT NULL", member="exists({it})"
     ),
     Operator("is empty", Arity.NONE, array="jsonb_array_length({field}) = 0", absent=True),
-    # COLLATE "default" is the locale of the database. The collation of the columns, "C", would fold only ASCII letters.
+    # COLLATE "default" is the locale of the database, which decides what letters are equal, such as the two small
+    # sigmas. The collation of the columns, "C", would fold only ASCII letters.
     Operator(
         "matches ignore case",
         Arity.ONE,

@@ -1,7 +1,7 @@
 """Parses predicates to trees.
 
 Positions are offsets into the predicate's text, counted from 0. Comparisons ignore them, so that two texts which differ
-only in white space have equal trees.
+only in white space between tokens have equal trees, as tests demand.
 """
 
 from dataclasses import dataclass, field

@@ -1,16 +1,17 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
 Without a condition, and for a range of the field that sorts the page (a range of times, sorted by time), the
-statement reads the index of the order up to the end of the page. Such a range is called a stretch.
+statement reads the index of the order, if there is one, up to the end of the page, or of what is counted for ``total``.
+Such a range is called a stretch.
 
 For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
-sorts them and takes the page. If there are more, it reads the project in the order of an index instead, and soon has
-enough matches for a page. So few and many matches are both fast, without an estimate of their number: PostgreSQL has no
-statistics on the contents of documents and words. Reading in the order of an index alone would read all resources where
-few of them match.
+sorts them and takes the page. If there are more, it reads the project in the order of an index instead, and has enough
+matches for a page as soon as they come. So few matches that an index finds, and many all over the order, are both fast,
+without an estimate of their number, which PostgreSQL often misses. Reading in the order of
+an index alone would read all resources where few of them match, and it reads many if all matches are at the end.
 
-The statement returns a row for each result, so that neither PostgreSQL nor the connection needs a buffer for a whole
-page: 500 results with an ObjectType and a someProperty of 64 KiB each have 66 MB.
+The statement returns a row for each result, so that PostgreSQL makes no value of a whole page: 500 results with an
+ObjectType and a someProperty of 64 KiB each have 66 MB.
 """
 
 from collections.abc import Sequence
@@ -51,19 +52,19 @@ class Term:
 
 
 def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:
-    """The terms of the order for ``sort``. The last one is the id, so that pages neither repeat nor miss a resource.
+    """The terms of the order for ``sort``. The last one is the id, so that pages neither repeat nor miss a resource as
+    long as none is written.
 
     The id has the direction of the term before it, so that one index serves both directions. Only the first occurrence
     of a field is kept: a second one changes no order, and PostgreSQL took a second to plan 900 equal terms.
     """
-    terms: list[Term] = []
-    seen: set[Field] = set()
+    first: dict[Field, SortTerm] = {}
     for asked in sort:
-        if asked.field in seen:
-            continue
-        seen.add(asked.field)
-        terms.append(_term(asked.field, projection, descending=asked.descending))
-        if asked.field is _ID:
+        first.setdefault(asked.field, asked)
+    terms: list[Term] = []
+    for field, asked in first.items():
+        terms.append(_term(field, projection, descending=asked.descending))
+        if field is _ID:
             return tuple(terms)
     return (*terms, _term(_ID, projection, descending=terms[-1].descending)) if terms else (BY_ID,)
 
@@ -76,7 +77,7 @@ def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
 _ID = RESOURCE["id"]
 
 BY_ID = Term("r.id", in_order_of=_ID)
-"""The order without ``sort``."""
+"""The order without ``sort``, except of a search with texts."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The SQL condition of a scan that finds the selected resources in any order."""
+        # The text of a stretch means the same as its term; the compiler says why they differ.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -122,8 +124,8 @@ class Selected:
     def where_in_order_of(self, order: Term) -> LiteralString:
         """The SQL condition of a query that is sorted by a term.
 
-        If an index has this order, the condition is written so that no GIN index can serve it, and PostgreSQL reads the
-        index of the order. If none has, any index may find the resources, which are then sorted.
+        If an index has this order, the condition is written so that no GIN index can serve it, and PostgreSQL usually
+        reads the index of the order. If none has, any index may find the resources, which are then sorted.
         """
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
@@ -145,7 +147,7 @@ def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
 class Page:
     """A page that has been composed and is not yet read.
 
-    :param parameters: ``project_key``, and those of ``terms`` and ``facet_queries``.
+    :param parameters: ``project_key``, and those of ``terms``, ``facets`` and ``facet_queries``.
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     :param result: SQL on ``r`` that makes the JSON of a result.
     :param facets: SQL of the member ``facets``, with a comma before it; NULL if the terms of the facets are too large.
@@ -163,7 +165,8 @@ class Page:
     def read(self, connection: Connection) -> bytes:
         """Return the page as JSON text in UTF-8.
 
-        :raises ApiError: 400 if the terms of a facet have more than its equal part of :data:`FACET_BYTES_AT_MOST`.
+        :raises ApiError: 400 if the terms of a facet, before JSON escapes them, have more than its equal part of
+            :data:`FACET_BYTES_AT_MOST`.
         """
         is_read_in_order = not self.selected.clauses or self.is_one_stretch
         compose = _found_in_order if is_read_in_order else _found_in_any_order
@@ -188,6 +191,7 @@ class Page:
             shared = f", its equal part of {FACET_BYTES_AT_MOST}" if number > 1 else ""
             reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // number} bytes{shared}."
             raise errors.invalid_parameter("facet", reason)
+        # None only by its type: no result is NULL.
         results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
         return b'%b,"results":[%b]%b}' % (counts, results, facets)
@@ -220,6 +224,7 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     stretch. (Without an ORDER BY it would scan the table, so :func:`_found_in_any_order` hides nothing.)
     """
     counted: LiteralString = (
+        # The first term chooses the index.
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
     )
     count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
@@ -249,8 +254,8 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
         UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
     # w: the rows of the page, each an id and the expressions of the order.
     sort_columns: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
-    # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner chooses a join, estimates a page
-    # of 500 to be as large as the project, and reads the whole project.
+    # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner may choose a join, estimate a
+    # page of 500 to be as large as the project, and read the whole project.
     rows = f"""
         SELECT r.*{sort_columns}
         FROM ({page}) w
@@ -270,7 +275,8 @@ resources are counted."""
 
 def _total(count: LiteralString) -> LiteralString:
     """The SQL of the members ``total`` and ``totalCapped``, each with a comma before it."""
-    return f"(SELECT {_TOTAL_MEMBERS} FROM ({count}) t (number))"
+    # Without OFFSET the planner would put the count in each place where the members name it, and count twice.
+    return f"(SELECT {_TOTAL_MEMBERS} FROM ({count} OFFSET 0) t (number))"
 
 
 _CAPPED = member("totalCapped", "'true'")
@@ -282,8 +288,8 @@ _TOTAL_MEMBERS = concatenated(
 
 
 _CUT: LiteralString = "LIMIT (SELECT %(limit)s::bigint) OFFSET (SELECT %(offset)s::bigint)"
-"""LIMIT and OFFSET with values that the planner cannot see. So it makes one plan for all values and caches it: planning
-a page takes longer than reading it."""
+"""LIMIT and OFFSET with values that the planner cannot see. So one plan can serve all values: planning a page of twenty
+takes longer than reading it."""
 
 
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
@@ -331,7 +337,7 @@ def lane_of_existence(selected: Selected) -> Lane:
 def lane_of_page(page: Page) -> Lane:
     """The lane of a page. It is fast only if one index serves its conditions and one its order. The order needs
     one even if an index finds the matches, because these are only assumed to be few: a page with more matches than are
-    counted is read in its order. A page with facets is slow, because facets count all selected resources."""
+    counted is read in its order. A page with facets is slow, because facets read all that they count."""
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending

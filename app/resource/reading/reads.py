@@ -23,7 +23,7 @@ _GET_BY_KEY: LiteralString = f"""
 
 
 def get_by_id(connection: Connection, project_key: str, resource_id: str) -> Representation | None:
-    """Read a resource by its id; None if there is none, or if the text is no UUID."""
+    """Read a resource by its id; None if there is none, or if the text is no UUID with hyphens."""
     if not is_id(resource_id):
         return None
     row = connection.execute(_GET_BY_ID, {"project_key": project_key, "id": resource_id}).fetchone()
@@ -45,7 +45,7 @@ _EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_
 _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
-"""MATERIALIZED prevents a plan for one row, which would scan the whole project in the hope of an early match instead of
+"""MATERIALIZED prevents a plan for one row, which may scan the whole project in the hope of an early match instead of
 using an index. The execution still stops at the first match. For a stretch of an order the condition has its own LIMIT:
 then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
 

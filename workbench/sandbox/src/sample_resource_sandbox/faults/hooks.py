@@ -18,9 +18,8 @@ from flask import Request, Response, current_app, g
 from app import errors
 from app.database.pool import Database
 from app.http.request_log import add_log_fields
-from app.identity.clients import hash_secret
 from app.identity.gate import find_view
-from app.identity.tokens import AccessToken
+from app.identity.tokens import AccessToken, digest_of
 from app.identity.verification import REVOKED
 from app.openapi.marks import operation_of
 from app.values.strict_json import INT64_MAX, INT64_MIN
@@ -84,7 +83,7 @@ class Hooks:
         project = self._projects.registry.find_by_client(credentials.client_id)
         if project is None or project.is_removed:
             return None
-        if not hmac.compare_digest(hash_secret(credentials.secret), project.secret_hash):
+        if not hmac.compare_digest(digest_of(credentials.secret), project.secret_hash):
             return None
         # After a restart only the hash of the secret is known, so the journal learns it here.
         project.journal.secrets.add(credentials.secret)

@@ -199,7 +199,7 @@ class Projects:
             client = clients.create_client(connection, CLIENT_NAME, scopes)
             ids = json.dumps(order.ids)
             row = store.Row(
-                project_key, client.client_id, clients.hash_secret(client.client_secret), scopes, created_at,
+                project_key, client.client_id, tokens.digest_of(client.client_secret), scopes, created_at,
                 expires_at, clock.stored(), ids, json.dumps(order.clock), ids, order.run, json.dumps(order.allow),
             )  # fmt: skip
             if not store.insert(connection, row):
