@@ -63,7 +63,7 @@ def status(settings: Settings) -> None:
 @pass_settings
 def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
-    with open_connection(settings, limited=False) as connection:
+    with open_connection(settings, has_time_limits=False) as connection:
         for project_key, resources in all_projects.projects(connection):
             numbers = bulk_store.count_and_bytes(connection, project_key) if sizes else (resources,)
             click.echo("\t".join(map(str, (project_key, *numbers))))
@@ -82,7 +82,7 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)
-    with open_connection(settings, limited=False) as connection:
+    with open_connection(settings, has_time_limits=False) as connection:
         found = [each for each in clients.list_clients(connection) if project_key in each.projects]
         own = [each for each in found if each.projects == {project_key}]
         for each in own:
@@ -107,7 +107,7 @@ def remove_words(settings: Settings) -> None:
     before the end of the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then
     adds such words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
     """
-    with open_connection(settings, limited=False) as connection:
+    with open_connection(settings, has_time_limits=False) as connection:
         # On Citus a write has two statements from its UPDATE to its end: the second one adds words.
         wait_s = 2 * settings.statement_timeout_ms / 1000
         for project_key, removed in all_projects.remove_unused_words(connection, wait_s):
@@ -128,7 +128,7 @@ def distribute_(settings: Settings, shards: int) -> None:
     # `distribute` refuses tables that it is not told of. An installed sandbox has left its tables if it was on once, so
     # they are named even if it is off now. Its migrations have to be applied only if it is on.
     package = installed_package()
-    with open_connection(settings, limited=False) as connection:
+    with open_connection(settings, has_time_limits=False) as connection:
         try:
             tables = package.distributed_tables, package.local_tables
             for name, done in distribute.distribute(connection, shards, *tables, package_of(settings).migrations):
@@ -145,7 +145,7 @@ def distribute_(settings: Settings, shards: int) -> None:
 def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
     """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
     first ones."""
-    with open_connection(settings, limited=False) as connection:
+    with open_connection(settings, has_time_limits=False) as connection:
         # The first resource is the same for every count but 0, which has none. If it exists, the seed is loaded.
         first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
         try:

@@ -62,13 +62,13 @@ def database_url(settings: Settings) -> AbstractContextManager[str]:
 
 
 @contextmanager
-def open_connection(settings: Settings, *, limited: bool = True) -> Generator[Connection]:
+def open_connection(settings: Settings, *, has_time_limits: bool = True) -> Generator[Connection]:
     """Open a connection to the database of a command.
 
-    :param limited: whether the time limits of requests apply. Commands that read or write a whole project need more
-        time.
+    :param has_time_limits: whether the time limits of requests apply. Commands that read or write a whole project need
+        more time.
     """
-    with database_url(settings) as url, connect(url, settings, limited=limited) as connection:
+    with database_url(settings) as url, connect(url, settings, has_time_limits=has_time_limits) as connection:
         yield connection
 
 

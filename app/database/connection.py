@@ -94,15 +94,15 @@ def check_database_url(settings: Settings) -> str:
     return settings.database_url
 
 
-def connect(url: str, settings: Settings, *, limited: bool = True) -> Connection:
+def connect(url: str, settings: Settings, *, has_time_limits: bool = True) -> Connection:
     """Open a single connection in autocommit mode, for work outside of requests.
 
-    :param limited: whether the time limits of requests apply.
+    :param has_time_limits: whether the time limits of requests apply.
     :raises OperationalError: if the connection cannot be made.
     """
-    conninfo = conninfo_with_timeouts(url, settings) if limited else conninfo_without_timeouts(url)
+    conninfo = conninfo_with_timeouts(url, settings) if has_time_limits else conninfo_without_timeouts(url)
     connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=PREPARE_THRESHOLD)
-    if limited:
+    if has_time_limits:
         connection.configure(settings)
     return connection
 

@@ -319,6 +319,7 @@ def describe_fields(api: Api) -> None:
 
 
 def _converter_of(api: Api) -> Any:
+    """apispec's converter of marshmallow's fields, which flask-smorest's types do not show."""
     return cast("Any", api).ma_plugin.converter
 
 

@@ -59,5 +59,5 @@ def operation(operation_id: str, *answers: Answer, **further: Any) -> Callable[[
 
 
 def operation_of(view: Any) -> Operation | None:
-    """The mark of a view; None if the OpenAPI document leaves the view out."""
+    """The mark of a view; None without one."""
     return getattr(view, _MARK, None)

@@ -178,9 +178,10 @@ def _array(row: ArrayField) -> Field:
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
-    """The field of a reference to an API client. The column has the client's id; that the object itself has this
-    column, too, serves ``is defined``."""
+    """The field of a reference to an API client. The column has the client's id. The object itself has this column,
+    too, for ``is defined``."""
     members = _by_name(
+        # A constant would have the collation of the database, and the columns of texts have "C".
         Field("typeId", kinds.TEXT, _shared("'api-client'::text COLLATE \"C\"")),
         Field("id", kinds.TEXT, _shared(column)),
     )

@@ -33,8 +33,7 @@ class ObjectType:
 
         :param fields: the items of each array that is present, by the name of the field.
         """
-        arrays = [f'"{name}":{encode(fields[name])}' for name in OBJECT_TYPE if name in fields]
-        return cls(f"{{{','.join(arrays)}}}")
+        return cls(encode({name: fields[name] for name in OBJECT_TYPE if name in fields}))
 
     @property
     def size(self) -> int:

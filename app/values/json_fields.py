@@ -248,7 +248,8 @@ def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
     """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
-    :class:`StrictSchema` does not load by marshmallow and would ignore them."""
+    :class:`StrictSchema` does not load by marshmallow and would ignore them. It reads the message for ``null`` from the
+    field, where marshmallow keeps it, too."""
     messages = {"null": expected}
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
 
@@ -289,8 +290,8 @@ class Text(StrictField):
 
 
 def check_timestamp(value: Any) -> datetime:
-    """The check for a date-time of RFC 3339, which is kept in UTC."""
-    text = check_text(value, stored=False)
+    """The check for a date-time of RFC 3339, which is returned in UTC."""
+    text = check_text(value, stored=False)  # the text itself is not stored; U+0000 is refused by its form
     try:
         return timestamps.parse(text)
     except ValueError as error:

@@ -241,8 +241,9 @@ class QuerySchema(Schema):
         return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name. Its message suggests a similar declared name if there is one; for a declared
-        one with brackets behind it, it suggests the name or, if it is repeated or JSON, says how it is sent."""
+        """The fault of an undeclared name. Its message suggests a similar declared name, or a name that fits a
+        parameter family, if there is one. For a declared name with brackets behind it, it suggests the name or, if it
+        is repeated or JSON, says how it is sent; of a family, that the parameter is repeated."""
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -250,6 +251,8 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
+            # Names that fit a family, made of this one, such as var.ids for var_ids. They are not among the declared
+            # names.
             meant = [each for each in (family.name_like(name) for family in families.values()) if each is not None]
             suggested = similar(name, [*declared, *meant])
             hint = suggestion(suggested)

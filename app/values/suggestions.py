@@ -4,13 +4,13 @@ import difflib
 from collections.abc import Iterable
 
 _LONGEST_NAME = 32
-"""The most characters of a name that are compared: more than any known name has, because the time grows with the square
-of the length, and a request may have fifty unknown names."""
+"""The most characters of two names that are compared: more than any declared name has, because the time grows with the
+square of the length, and a request may have fifty unknown names."""
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name; None if no known name is similar."""
-    names = {each.lower(): each for each in known}
+    names = {each[:_LONGEST_NAME].lower(): each for each in known}
     nearest = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
     return names[nearest[0]] if nearest else None
 
