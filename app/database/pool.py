@@ -327,6 +327,12 @@ class Checkout:
         self._lane = lane
 
     def __enter__(self) -> Connection:
+        """Wait for the admission, then for a connection of the pool: together for at most the time that a request may
+        wait. While the database counts as away, the wait for the admission is short.
+
+        A request that is not admitted in time, or is sent away, is told that the database is away if that is so by
+        then.
+        """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s
         try:

@@ -42,9 +42,10 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Respo
     )
 
     def add_headers(request: Request, answer: Response) -> Response:
-        """Add the headers, for which flask-cors takes 40 µs, a tenth of a read, only if the request has ``Origin``.
+        """Add the headers to an answer at one of the paths, if the request has ``Origin``. Without it flask-cors is not
+        called, which saves 40 µs, a tenth of the time of a get.
 
-        If only some origins are allowed, the answer depends on which one asks. Then every answer of the application has
+        If only some origins are allowed, the answer depends on which one asks. Then each answer at these paths has
         ``Vary: Origin``, also one to a request without Origin, so that a cache gives no page the answer for another.
         """
         if _PATHS.match(request.path) is None:

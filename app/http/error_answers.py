@@ -31,8 +31,11 @@ def install_error_answers(app: Flask) -> None:
 
 
 def _refusal_of(error: Exception) -> errors.ApiError | None:
-    """The refusal that an exception means; None if it means that the service has failed. Of werkzeug's other errors
-    below 500 each becomes a 400; an extension that means another status raises an ApiError."""
+    """The refusal that an exception means; None if it means that the service has failed.
+
+    An error of werkzeug below 500 becomes a 400, except 404 and 405. So an extension cannot answer another status by
+    ``abort``; it raises an ApiError.
+    """
     match error:
         case errors.ApiError():
             return error

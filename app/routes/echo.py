@@ -24,7 +24,7 @@ def _echo(status: int, *media_types: str) -> Answer:
     "/artificially-complex/path/uri-parameter-one=<segment:uri_parameter_one>/<filled_segment:uri_parameter_two>"
 )
 class AllOptions(Endpoint):
-    """POST with all options."""
+    """The echo endpoint with parameters in path, query and body. The interface calls it a POST with all options."""
 
     @scopes("manage_test", "view_test")
     @operation(
@@ -46,9 +46,9 @@ class AllOptions(Endpoint):
     ) -> Response:
         """Echo path, query and body (4.9).
 
-        Stores nothing, and answers the values that arrived, in arrays by their types; the record's two times only if
-        both are there. `Prefer: code=201` chooses the status. `Accept` chooses between JSON and a form, and JSON is the
-        answer unless the form is preferred.
+        Stores nothing, and answers the values that arrived, in an array for each type: integers, numbers, texts. If the
+        body has both times, an array has them, too. `Prefer: code=201` chooses the status. `Accept` chooses between
+        JSON and a form, and JSON is the answer unless the form is preferred.
         """
         arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
@@ -57,7 +57,8 @@ class AllOptions(Endpoint):
 
 @blueprint.route(f"/{DESCRIPTION}")
 class DescriptionWithLinks(Endpoint):
-    """Description with links."""
+    """The echo endpoint that may also answer a time in every format. The interface calls it a description with
+    links."""
 
     @scopes("manage_test", "view_test")
     @operation(
@@ -71,9 +72,9 @@ class DescriptionWithLinks(Endpoint):
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
-        Stores nothing, and answers the values that arrived, in arrays by their types; the record's two times only if
-        both are there. With `Prefer: code=202` the answer is the body's `lastModifiedAt`, else its `createdAt`, in six
-        formats.
+        Stores nothing, and answers the values that arrived, in an array for each type: integers, numbers, texts. If the
+        body has both times, an array has them, too. With `Prefer: code=202` the answer is the body's `lastModifiedAt`,
+        else its `createdAt`, in six formats.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))

@@ -91,10 +91,11 @@ def _has_value(document: Any) -> bool:
     return True
 
 
-def _is_served(index: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether a comparison is of the kind ``index``, and the index of its field is known to serve the comparison."""
-    has_index = index in atom.field.indexed_in(projection) and index in atom.operator.indexed
-    return has_index and not atom.negated and all(map(atom.field.looked_up, atom.values))
+def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
+    """Whether it is known that a comparison can use the index of its field in a certain way: to find values, or in the
+    order of the field. The operator, the index and each value have to allow it."""
+    is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
+    return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
 def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:

@@ -72,10 +72,11 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query of the distinct values of each resource, each with the resource's next greater value or NULL. A resource
-    without values has no row, or one with NULL.
+    """A query of the distinct values of each resource, each with the resource's next greater value, which is NULL at
+    the last. For a resource without values it has no row if the field is an array or a member, else a row with NULL.
 
-    :func:`_ranges` needs the next value to count a resource once in a range: only at its last value there.
+    A resource counts in a range once, however many of its values are there: :func:`_ranges` counts it at the value
+    whose next one is beyond the range or NULL.
     """
     where, projection = counted
     if not path.field.counted_as:  # neither an array nor a member of its elements
