@@ -41,16 +41,17 @@ class RawPath:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
-        if "://" in target and not target.startswith("/") and "HTTP_HOST" in environ:
-            # For a target in absolute form its host counts, and not the Host header. HTTP/1.1 demands the header all
-            # the same (RFC 9112, section 3.2), so a missing one stays missing.
+        if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
+            # For a target in absolute form its authority counts, and not the Host header. HTTP/1.1 demands the header
+            # all the same (RFC 9112, section 3.2), so a missing one stays missing.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             # urlsplit would take the beginning of //demo/resource for a host.
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)  # a percent sign that encodes nothing is one
             # %2F becomes %252F and %25 becomes %2525, so the decoding leaves %2F and %25.
-            decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path)).decode("latin-1")
+            # WSGI passes bytes as latin-1.
+            decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path).encode("latin-1")).decode("latin-1")
             # Unlike PATH_INFO, the target begins with the prefix under which a server may mount the application.
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
@@ -60,6 +61,8 @@ class RawPath:
         return self._application(environ, start_response)
 
 
+_ABSOLUTE_FORM = re.compile("[A-Za-z][A-Za-z0-9+.-]*://")
+
 _SLASH_OR_PERCENT = re.compile("%(25|2[Ff])")
 """The encoded characters that are decoded by the path converters, and not before routing."""
 
@@ -68,13 +71,16 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The path of the current request as the client sent it, with all slashes at its beginning."""
+    """The decoded path of the current request, for messages: ``%2F`` stays as it is, and so do all slashes at its
+    beginning.
+    """
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath encodes a percent sign that encodes nothing
 
 
 class PathPrefix:
-    """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path.
+    """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path with letters,
+    digits, ``.``, ``_``, ``~`` and ``-`` in its segments, and ignores any other.
 
     It runs after werkzeug's ``ProxyFix``, which accepts any text. The prefix becomes part of ``Location`` and of links,
     where ``//host`` would lead to another host.
@@ -96,7 +102,7 @@ class Segment(BaseConverter):
     """The converter of a path segment with any text, even an empty one."""
 
     regex = "[^/]*"
-    part_isolating = True
+    part_isolating = True  # no segment contains a slash; werkzeug would infer False from the one in the pattern
 
     def to_python(self, value: str) -> str:
         return _SLASH_OR_PERCENT.sub(lambda match: "%" if match.group() == "%25" else "/", value)
@@ -115,7 +121,7 @@ class ResourceId(Segment):
     id, instead of being refused.
     """
 
-    regex = f"(?!key=|(?:{'|'.join(FIXED_WORDS)})(?:/|$))[^/]+"
+    regex = f"(?!key=|(?:{'|'.join(FIXED_WORDS)})(?:/|\\Z))[^/]+"
 
 
 class ProjectKey(BaseConverter):
@@ -134,7 +140,8 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 
 
 def raise_if_path_is_not_text() -> None:
-    """Refuse a request whose path is not UTF-8.
+    """Refuse a request whose path is not UTF-8. For a view that answers the segments; elsewhere no id and no key
+    matches.
 
     :raises ApiError: 400.
     """

@@ -1,4 +1,5 @@
-"""The request log: a correlation id for each request, and a log line and metrics for each answer.
+"""The request log: a correlation id for each request, and a log line and metrics for each answer, except that probes
+that succeed have no line, and that an answer which a hook after the view makes impossible has neither.
 
 :func:`start` is the first hook before a view, and :func:`finish` one of the last hooks after it; ``app.application``
 has the order of all hooks. Other hooks add fields to the log line by :func:`add_log_fields`.
@@ -78,7 +79,7 @@ def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: Base
     """Count and log a request that gunicorn could not parse, or that failed outside of the application.
 
     :param error: the error that the client gets.
-    :param address: the address of the client; empty behind a Unix socket.
+    :param address: the address of the client, or of the proxy; empty behind a Unix socket.
     :param cause: the exception of a failure, for the log; None if the request is at fault.
     """
     metrics.count_request(OTHER_METHOD, UNPARSED, error.status)  # the method may be what could not be parsed

@@ -10,7 +10,8 @@ from app.identity.scopes import projects_of
 from app.identity.tokens import digest_of
 
 SCOPES_LENGTH_AT_MOST = 4096
-"""The most characters of all scopes of a client or token together. Each process remembers thousands of tokens."""
+"""The most characters of all scopes of a client or token together, which commands check. Each process remembers
+thousands of tokens."""
 
 COMMAND_LINE = "command-line"
 """The id and the name of the client of the tokens that the command ``token`` issues."""
@@ -87,7 +88,7 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
 
 def _random(size: int) -> str:
     """A text made of so many random bytes. It has no hyphens, because on a command line a text with a leading hyphen
-    would be an option; that takes one or two bits of a secret."""
+    would be an option; that takes 1.3 bits of a secret on average."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 
@@ -99,12 +100,14 @@ def ensure_client(connection: Connection, client_id: str) -> Client:
 
 
 def has_clients(connection: Connection) -> bool:
-    """Whether any client is stored besides that of the command line, including revoked clients."""
+    """Whether any client is stored, including revoked clients, besides that of the command line, which a token before
+    the first ``serve`` creates."""
     return connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone() == (True,)
 
 
 def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> str | None:
-    """The id of the oldest client with this name and these scopes that is not revoked; None if there is none."""
+    """The id of the oldest client with this name and these scopes in this order that is not revoked; None if there is
+    none."""
     row = connection.execute(_FIND, {"name": name, "scopes": list(scopes)}).fetchone()
     return None if row is None else row[0]
 
@@ -119,7 +122,7 @@ def authenticate_client(connection: Connection, client_id: str, secret: str) -> 
 
 
 def list_clients(connection: Connection) -> list[Client]:
-    """All clients, oldest first."""
+    """All clients, oldest first, by the millisecond of their creation."""
     return [_client(row) for row in connection.execute(_SELECT_ALL).fetchall()]
 
 
@@ -133,7 +136,8 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
 
 
 def remove_client(connection: Connection, client_id: str) -> None:
-    """Delete a client if there is one with this id. Its tokens are refused like those of a revoked client."""
+    """Delete a client if there is one with this id. Its tokens are refused like those of a revoked client, as long as
+    no client with this id is made again."""
     connection.execute(_DELETE, {"id": client_id})
 
 

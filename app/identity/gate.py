@@ -1,8 +1,8 @@
-"""The gate: it authorises every request before any parameter or body is parsed.
+"""The gate: it authorises every request to a view that is not public, before any query parameter or body is parsed.
 
 It compares the scopes of the bearer token with the scopes that the mark on the view accepts
-(:mod:`app.identity.scopes`). So a caller without such a scope sees no error about the request itself, and causes no
-parsing.
+(:mod:`app.identity.scopes`). So a caller without such a scope sees no error about parameters or the body, and causes no
+parsing of them. A malformed request, a refused host, an unknown URL and a method that it lacks are answered before.
 """
 
 import hmac
@@ -49,6 +49,7 @@ class Gate:
             return  # a public view
         project_key = str((request.view_args or {}).get("project_key", ""))
         token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
+        # Without a mark (None) no scope suffices.
         if not any(f"{name}:{project_key}" in token.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
         g.token = token

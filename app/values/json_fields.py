@@ -70,8 +70,8 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
     arrives here is
 
     - ``-0.0``, which is kept as 0;
-    - of a magnitude of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, and beyond
-      every range;
+    - of a magnitude of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, even if the
+      literal had a fraction, and beyond every range;
     - or a number with a fraction, which is a value of the wrong type.
 
     :param name: the range in messages, such as ``int64``.
@@ -136,7 +136,7 @@ Python's stack is limited."""
 
 
 def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
-    """The check for any JSON value whose texts are Unicode and whose numbers are finite.
+    """The check for any JSON value whose texts are Unicode and whose numbers a double can hold.
 
     :param level: the number of arrays and objects around the value in the field.
     :param stored: whether to convert the value to the form in which a document stores it: without members and items
@@ -148,7 +148,7 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        number = check_number(value)  # in any case, because the check refuses infinities
+        number = check_number(value)  # in any case, because it refuses numbers that no double can hold
         return number if stored else value
     if level == NESTED_AT_MOST:
         refuse_shape(f"JSON value with at most {NESTED_AT_MOST} levels expected.")
@@ -299,7 +299,7 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers: an integer of at most 4,300 digits, or a finite double."""
+    """The check for numbers: an integer without fraction and exponent, of at most 4,300 digits, or a finite double."""
     return value if type(value) is int else check_number(value)
 
 
@@ -315,7 +315,8 @@ Boolean = partial(StrictField, check_boolean, BOOLEAN_EXPECTED, metadata={"type"
 ReadOnly = partial(
     StrictField, lambda value: value, "", metadata={"description": "made by the server; ignored in a request"}
 )
-"""A field that only the server sets. In a body it is accepted and ignored, so that a client can send an answer back."""
+"""A field that only the server sets. In a body any value is accepted, so that a client can send an answer back, and
+``make`` of the schema leaves it out."""
 
 
 class NestedObject(fields.Nested):
@@ -340,7 +341,7 @@ class StrictSchema(Schema):
     """
 
     class Meta:
-        unknown = RAISE
+        unknown = RAISE  # only for the OpenAPI document; read_object refuses unknown fields
 
     def __init__(self) -> None:
         super().__init__()
@@ -352,32 +353,35 @@ class StrictSchema(Schema):
             self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
-        """Make the result of a load from the loaded fields. Subclasses return a frozen value."""
+        """Make the result of a load from the loaded fields: here a new dictionary. Subclasses may return a frozen
+        value."""
         return data
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a decoded body.
 
-        :raises ValidationError: as :func:`read_object`.
+        :raises ValidationError: as :func:`read_object`, and as ``make``.
         """
         return self.make(read_object(data, self._members))
 
 
 # From messages to faults
 
-_LONGEST_STEP = 100
-"""The most characters of a field name in a path, because an unknown name may have any length."""
+_LONGEST_STEP, _LONGEST_PATH = 100, 1000
+"""The most characters of a field name in a path, and of a path, because an unknown name may have any length, and any
+JSON value many levels."""
 
 
 def faults_of(messages: Any) -> list[errors.Fault]:
-    """Convert the messages about a body to faults, each with the path of its field, in the order of the fields.
+    """Convert the messages about a body to faults, each with the path of its field, in the order of the fields. A
+    message that is a fault already has its path.
 
     :param messages: the messages of a marshmallow ``ValidationError``.
     :return: at most :data:`FAULTS_AT_MOST` faults.
     """
     found: list[errors.Fault] = []
     for path, message in islice(messages_with_paths(messages), FAULTS_AT_MOST):
-        place = " -> ".join([step[:_LONGEST_STEP] for step in path])
+        place = " -> ".join([step[:_LONGEST_STEP] for step in path])[:_LONGEST_PATH]
         if isinstance(message, RefusedValue):
             found.append(errors.value_fault(place, message.value, message.reason))
         elif isinstance(message, errors.Fault):
@@ -397,5 +401,5 @@ def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[
         for name, inner in cast("dict[Any, Any]", messages).items():
             yield from messages_with_paths(inner, path if name is None else (*path, str(name)))
     else:
-        for message in cast("list[Any]", messages):
+        for message in [messages] if isinstance(messages, str) else cast("list[Any]", messages):
             yield path, message
