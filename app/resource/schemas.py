@@ -101,9 +101,10 @@ class ResourceDraft:
 EXPECTED_VERSION = {
     "type": "integer",
     "format": "int64",
-    "description": "the version that the client expects; any other number, also with a fraction, is a conflict",
+    "description": "the version that the client expects; any other number is a conflict; a creation ignores it",
 }
-"""How the OpenAPI document describes ``version`` in a body. The service takes any number, as the interface says."""
+"""How the OpenAPI document describes ``version`` in a body. The service takes any number up to the range of doubles, as
+the interface says."""
 
 
 class ResourceDraftSchema(StrictSchema):

@@ -2,7 +2,8 @@
 
 The dictionary finds words by stem and by spelling. Triggers add the words of each write in its transaction (the first
 migration has them). Citus distributes no table with triggers, so the service calls :func:`add_words_of` there. A word
-that no resource has any more stays in the dictionary until :func:`remove_unused_words`, and finds no resource.
+that no resource has any more finds no resource, but counts among the words that match a search, whose number is
+limited. It stays in the dictionary until :func:`remove_unused_words`.
 """
 
 from collections.abc import Collection
@@ -27,8 +28,9 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 def remove_unused_words(connection: Connection, project_key: str) -> int:
     """Remove the words that no resource has from the dictionary, and return the number of removed words.
 
-    A write during the removal may need a removed word, without which a search misses the resource. So the caller has to
-    wait until all writes that began before the end of the removal have ended, and then call :func:`add_words_of_all`.
+    A write that has found such a word before it was removed adds none, and a search misses its resource. So the caller
+    has to wait until all writes that began before the end of the removal have ended, and then call
+    :func:`add_words_of_all`. Writes that add a removed word wait until the removal is committed.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 
@@ -50,7 +52,8 @@ def _words_of_resources(which: LiteralString) -> LiteralString:
 def _adding(query: LiteralString) -> LiteralString:
     """The statement that adds the words of a query to the dictionary.
 
-    ORDER BY makes two transactions that add the same words wait for one another instead of deadlocking.
+    ORDER BY makes two transactions that add the same words, each by one statement, wait for one another instead of
+    deadlocking.
 
     :param query: has to select ``r.project_key``, and not the parameter. Only then does a worker of a distributed
         database execute the whole statement, so that no machine has to commit in two phases.

@@ -4,7 +4,8 @@ Counts are numbers of resources: a value that an array contains twice counts onc
 however many terms or ranges the facet has. It needs no DISTINCT over all rows: the column that is read has each value
 of an array once and sorted, and the values of members of objects are made distinct row by row.
 
-Every query consists of parts that PostgreSQL can divide among parallel workers.
+PostgreSQL can divide the scan of the resources among parallel workers, and of queries without LATERAL also the
+counting.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ def compile_facet(
     """Return the query of a facet. It has one row with the column ``json``.
 
     :param prefix: the beginning of the names of the parameters that are added to ``parameters``.
-    :param bytes_at_most: the most bytes of the facet's terms; ``json`` is NULL if they have more.
+    :param bytes_at_most: the most bytes of the terms of a facet of texts; ``json`` is NULL if they have more.
     """
     match facet.groups:
         case None:
@@ -114,7 +115,7 @@ _STATISTICS: LiteralString = concatenated(
     member("max", NUMBER_JSON.format("{most}")),
     member("mean", NUMBER_JSON.format("coalesce({total} / nullif({values}, 0), 0)")),
 )
-"""The members of a range that describe the values in it."""
+"""The members of a range that describe the distinct values in it of each resource."""
 
 
 # Facets of terms and of ranges
@@ -208,7 +209,8 @@ def _ranges(
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
     # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from that
-    # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part.
+    # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part. A
+    # resource without values has no part. Sums are numeric, because trunc of a bigint is a double and loses digits.
     return f"""
         WITH range AS (
             SELECT g.bounds_json, g.number,
@@ -241,9 +243,9 @@ def _ranges(
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
     """The bounds of a range as values of the SQL type ``cast``; None is an open end.
 
-    Integers are compared with integers, because comparing bigint with numeric takes three times as long. So each bound
-    is rounded up: an integer is at least 2.5 if it is at least 3, and less than 2.5 if it is less than 3. A bound that
-    no bigint can hold is an open end, or leaves no integer in the range.
+    Integers of arrays and of members are compared with integers, because comparing bigint with numeric takes three
+    times as long. So each bound is rounded up: an integer is at least 2.5 if it is at least 3, and less than 2.5 if it
+    is less than 3. A bound that no bigint can hold is an open end, or leaves no integer in the range.
     """
     if cast != "bigint":
         return bounds
