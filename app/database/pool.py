@@ -31,8 +31,8 @@ _OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": PREPARE_THR
 """The options of every connection."""
 
 _OPENED_AT_ONCE = 2
-"""The connections that the pool opens at first, and more when they are needed. Workers open all before they accept
-requests (:meth:`Database.open_ahead`)."""
+"""The connections that the pool opens at first, and more when they are needed. Workers begin to open all
+before they accept requests (:meth:`Database.open_ahead`)."""
 
 _AWAY_TIMEOUT_S = 0.5
 """The longest wait for a connection while the database is known to be away. :meth:`Database.take` repeats waits of this
@@ -151,8 +151,8 @@ class Database:
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened or checked meanwhile may stay; the
-        next refused write replaces it.
+        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened or checked meanwhile may stay until
+        the next replacement.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New

@@ -38,7 +38,7 @@ once."""
 
 
 def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
-    """Return the body of a request. Another call returns or raises the same.
+    """Return the body of a request. Another call returns the same, or also fails.
 
     :param large: a body with more bytes waits for its turn.
     :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;

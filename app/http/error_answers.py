@@ -33,8 +33,8 @@ def install_error_answers(app: Flask) -> None:
 def _refusal_of(error: Exception) -> errors.ApiError | None:
     """The refusal that an exception means; None if it means that the service has failed.
 
-    An error of werkzeug below 500 becomes a 400, except 404 and 405. So an extension cannot answer another status by
-    ``abort``; it raises an ApiError.
+    An error of werkzeug below 500 becomes a 400, except 404 and 405. So an extension raises an ApiError for another
+    status.
     """
     match error:
         case errors.ApiError():

@@ -71,9 +71,8 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The decoded path of the current request, for messages: ``%2F`` stays as it is, and so do all slashes at its
-    beginning.
-    """
+    """The path of the current request for messages: decoded, except ``%2F`` and the ``%25`` of an encoded percent sign,
+    and with all slashes at its beginning."""
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath encodes a percent sign that encodes nothing
 

@@ -6,10 +6,11 @@ SHA-256, and issuing a token one lookup and one row, besides the removal of outd
 
 import logging
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
 
+import psycopg
 from flask import Request
 
 from app import errors
@@ -25,7 +26,7 @@ from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
-"""A process removes outdated tokens with its first token request and then each time that it has had so many: at most
+"""A process removes outdated tokens with its first grant and then each time that it has granted so many: at most
 :data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has issued in between."""
 
 _log = logging.getLogger("app.identity")
@@ -42,7 +43,7 @@ class AuthorizationServer:
     def __init__(self, database: Database, clocks: Clocks = REAL_CLOCKS) -> None:
         self._database = database
         self._clocks = clocks
-        self._asked = count()
+        self._issued = count()
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
@@ -54,8 +55,6 @@ class AuthorizationServer:
             except errors.ApiError:
                 _authenticated(connection, credentials)  # its 401 comes before these two faults
                 raise
-            if next(self._asked) % REMOVED_EVERY == 0:  # before the token is stored: a failure here fails the request
-                tokens.remove_outdated(connection)
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = digest_of(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
@@ -65,6 +64,9 @@ class AuthorizationServer:
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"
                 )
             token, scopes = granted
+            if next(self._issued) % REMOVED_EVERY == 0:
+                with suppress(psycopg.Error):  # the token is stored already
+                    tokens.remove_outdated(connection)
         _log.info("token issued", extra={"fields": {"client": credentials.client_id, **correlation_fields()}})
         return {
             "access_token": token,

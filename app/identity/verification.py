@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from threading import Lock
 from time import monotonic
 
+from app import errors
 from app.clock_and_ids import REAL_CLOCK_AND_IDS, REAL_CLOCKS, Clocks
 from app.database.connection import Connection
 from app.identity.tokens import TOKEN, TOKEN_LENGTH, AccessToken, digest_of, find_tokens
@@ -52,12 +53,10 @@ class TokenVerifier:
         self._remembered: dict[str, tuple[float, AccessToken]] = {}
         """The remembered tokens, each with the time of its lookup by the monotonic clock, about the oldest first. One
         that is too old stays until it is looked up again, or has to make room."""
-        self._forgotten_at = float("-inf")
-        """The time when a token was last forgotten, by the monotonic clock."""
         self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         """The lookups for the next statement, by the digests of their tokens."""
         self._changing = Lock()
-        """Held while one of these three is changed."""
+        """Held while one of these two is changed."""
         self._looking_up = Lock()
         """Held while a statement runs."""
 
@@ -96,10 +95,9 @@ class TokenVerifier:
         return found
 
     def forget(self, token: str) -> None:
-        """Forget a token, so that each later request looks it up. No lookup that has begun before is remembered."""
+        """Forget a token, so that the next request looks it up; a lookup that is under way may still be remembered."""
         with self._changing:
             self._remembered.pop(token, None)
-            self._forgotten_at = monotonic()
 
     def _verify_anew(self, token: str) -> AccessToken:
         """Verify a token by a lookup, and remember it if it is valid."""
@@ -108,7 +106,7 @@ class TokenVerifier:
         looked_up_at, found = self._look_up(digest_of(token))
         valid = self.check(found)
         # Tokens of a client with another clock are not remembered: if a test revokes them, that is in force at once.
-        if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS and looked_up_at > self._forgotten_at:
+        if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS:
             with self._changing:
                 self._remembered.pop(token, None)
                 while len(self._remembered) >= REMEMBERED_AT_MOST:
@@ -126,28 +124,36 @@ class TokenVerifier:
             is_first = not self._waiting
             own = self._waiting.setdefault(digest, Future())
         if is_first:
-            with self._looking_up:
-                if not own.done():  # it is done if the statement before has failed
-                    with self._changing:
-                        together, self._waiting = self._waiting, {}
-                    self._look_up_together(together)
+            self._look_up_together(own)
         if (error := own.exception()) is not None:
             raise error.with_traceback(None)  # else each request that raises it would add to its trace
         return own.result()
 
-    def _look_up_together(self, together: dict[bytes, Future[tuple[float, AccessToken | None]]]) -> None:
-        """Execute one statement for several lookups, and set the result of each, or the error. No error is raised here:
-        every request that waits for a lookup raises it."""
-        began = monotonic()
+    def _look_up_together(self, own: Future[tuple[float, AccessToken | None]]) -> None:
+        """Wait for the end of the present statement, execute the next one, and set the result of each lookup.
+
+        If it fails, all lookups get its error, also those that have gathered meanwhile: they would probably wait as
+        long for the same one.
+
+        :param own: the lookup of this request. It has an error already if the statement before has failed.
+        """
+        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         try:
-            with self._connect() as connection:
-                found = find_tokens(connection, together)
-        except BaseException as error:  # noqa: BLE001 -- raised by each of the lookups
+            with self._looking_up:
+                if own.done():
+                    return
+                with self._changing:
+                    together, self._waiting = self._waiting, {}
+                began = monotonic()
+                with self._connect() as connection:
+                    found = find_tokens(connection, together)
+                for digest, each in together.items():
+                    each.set_result((began, found.get(digest)))
+        except BaseException as error:
+            # What interrupts this request, such as the end of a greenlet, must not interrupt the others.
+            shared = error if isinstance(error, Exception) else errors.over_capacity("The lookup was interrupted.")
             with self._changing:
-                # Those that have gathered meanwhile fail too: they would probably wait as long for the same error.
                 meanwhile, self._waiting = self._waiting, {}
             for each in (*together.values(), *meanwhile.values()):
-                each.set_exception(error)
-            return
-        for digest, each in together.items():
-            each.set_result((began, found.get(digest)))
+                each.set_exception(shared)
+            raise

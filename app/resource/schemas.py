@@ -103,8 +103,8 @@ EXPECTED_VERSION = {
     "format": "int64",
     "description": "the version that the client expects; any other number is a conflict; a creation ignores it",
 }
-"""How the OpenAPI document describes ``version`` in a body. The service takes any number up to the range of doubles, as
-the interface says."""
+"""How the OpenAPI document describes ``version`` in a body. As the interface says, the service takes any number: every
+double, and integers of up to 4,300 digits."""
 
 
 class ResourceDraftSchema(StrictSchema):

@@ -127,8 +127,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     if os.path.lexists(data_dir) and not data_dir.is_dir():
         raise EmbeddedError(f"DATA_DIR {data_dir} is no folder.")
     root = os.geteuid() == 0
-    if not data_dir.exists():
-        data_dir.mkdir(parents=True, exist_ok=True)  # another start may be faster
+    with contextlib.suppress(FileExistsError):  # then its mode stays as it is
+        data_dir.mkdir(parents=True)
         # Under root the server's account has to pass through this folder to its cluster.
         data_dir.chmod(0o711 if root else 0o700)
     if not os.access(data_dir, os.W_OK | os.X_OK):
@@ -141,12 +141,9 @@ def find_data_folder(data_dir: Path) -> DataFolder:
             f"DATA_DIR {data_dir} is itself a PostgreSQL cluster; name a folder of the service's own, "
             "or set DATABASE_URL to use that cluster's server."
         )
+    _raise_if_others_can_write(data_dir)
     home = find_home(data_dir)
-    if root and any(map(postgres_programs.others_can_write, (data_dir, home))):
-        raise EmbeddedError(
-            f"DATA_DIR: other accounts can write in {home}, so root does not. Run chmod go-w, start the service as the "
-            "owner of the folder, or set DATA_DIR to another folder."
-        )
+    _raise_if_others_can_write(home)
     if not root:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
@@ -170,6 +167,12 @@ def find_data_folder(data_dir: Path) -> DataFolder:
             )
         home = _make_home_in_store(data_dir)
     return DataFolder(data_dir, home, programs, user)
+
+
+def _raise_if_others_can_write(folder: Path) -> None:
+    """Raise EmbeddedError under root for a folder in which other accounts could redirect what root writes."""
+    if os.geteuid() == 0 and postgres_programs.others_can_write(folder):
+        raise EmbeddedError(f"DATA_DIR: other accounts can write in {folder}, so root does not. Run chmod go-w.")
 
 
 def find_home(data_dir: Path) -> Path:

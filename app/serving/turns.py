@@ -73,7 +73,7 @@ def discard_rest(body: Any, sock: Any) -> bool:
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
     is_read = not body.failed and _discard_to_end(body.read, sock)
-    # The client may still be sending. After a body beyond the limits nothing more is read: the kernel may reset the
+    # The client may still be sending. After a body with too many bytes nothing more is read: the kernel may reset the
     # connection.
     if body.failed:
         end_after_answer(sock)

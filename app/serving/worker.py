@@ -114,7 +114,7 @@ class Worker(GeventWorker):
         try:
             if not self._answer(listener_name, req, sock, addr):
                 raise StopIteration
-        # The client does not send its body or does not take its answer, or the time of a stop is over.
+        # The client does not take its answer, or the time of a stop is over.
         except (TimeoutError, GreenletExit):
             raise StopIteration from None
         finally:
