@@ -19,6 +19,10 @@ def test_every_error_code_has_its_status_and_body(code: str) -> None:
     assert error.body().isascii()
 
 
+def test_every_error_code_has_an_example() -> None:
+    assert list(ERROR_EXAMPLES) == list(CATALOGUE)
+
+
 def test_error_messages_are_those_of_the_platform() -> None:
     def only(error: ApiError) -> dict[str, object]:
         return error.payload()["errors"][0]

@@ -30,8 +30,7 @@ def test_each_field_has_random_items() -> None:
 
 def test_seeded_resources_are_those_of_the_generator(database_url: str, api: Api) -> None:
     result = run(database_url, "--project", api.project, "--count", "300")
-    assert result.exit_code == 0
-    assert result.stderr == "Seeding: 300 of 300\n"
+    assert (result.exit_code, result.stderr) == (0, "Seeding: 300 of 300\n")
     page = api.get(query_string={"limit": 500, "sort": "id"}).get_json()
     expected = seed.resources(api.project, 300, 0)
     assert [(each["id"], each.get("key")) for each in page["results"]] == [(str(row.id), row.key) for row in expected]

@@ -75,11 +75,9 @@ def test_an_unreachable_database_is_reported_in_one_line() -> None:
 
 def test_migrations_are_listed_and_applied_once(empty_database: str) -> None:
     before = run("db", "status", url=empty_database)
-    assert before.exit_code == 1
-    assert before.stdout.splitlines()[0] == "missing  0001.schema"
+    assert (before.exit_code, before.stdout.splitlines()[0]) == (1, "missing  0001.schema")
     upgraded = run("db", "upgrade", url=empty_database)
-    assert upgraded.exit_code == 0
-    assert upgraded.stdout.splitlines()[0] == "applied  0001.schema"
+    assert (upgraded.exit_code, upgraded.stdout.splitlines()[0]) == (0, "applied  0001.schema")
     assert run("db", "status", url=empty_database).exit_code == 0
     assert run("db", "upgrade", url=empty_database).stdout == "Nothing to apply.\n"
 
@@ -95,8 +93,7 @@ def test_a_client_is_created_and_its_secret_stored_as_a_hash(database_url: str) 
     result = run("client", "create", "--name", "A client", "--scope", scopes, url=database_url)
     assert result.exit_code == 0
     made = json.loads(result.stdout)
-    assert made["name"] == "A client"
-    assert made["scope"] == scopes
+    assert (made["name"], made["scope"]) == ("A client", scopes)
     with psycopg.connect(database_url) as connection:
         row = connection.execute(
             "SELECT secret_hash, scopes FROM api_client WHERE id = %s", (made["client_id"],)
@@ -120,8 +117,7 @@ def test_preparing_a_database_twice_creates_one_demo_client_whose_token_is_print
             assert created["createdBy"] == {"typeId": "api-client", "id": client_id}
         answer = Api(app, DEMO_PROJECT, tokens[0]).get("/sorted-query-parameters?expand=createdBy")
         for result in answer.get_json()["results"]:
-            assert result["createdBy"]["obj"]["id"] == client_id
-            assert result["createdBy"]["obj"]["name"] == "demo"
+            assert (result["createdBy"]["obj"]["id"], result["createdBy"]["obj"]["name"]) == (client_id, "demo")
     with psycopg.connect(empty_database, autocommit=True) as connection:
         clients.revoke_client(connection, client_id)
     text = prepare(empty_database, settings)

@@ -10,11 +10,12 @@ from flask import Flask, request
 from gunicorn.http.errors import InvalidChunkSize
 
 from app.errors import ApiError
-from app.http.bodies import BODY_BYTES_AT_MOST as LIMIT
 from app.http.bodies import read_body
 from app.openapi.examples import ERROR_EXAMPLES
 from tests.support.api import Api, codes
 from tests.support.fixtures import TokenFor
+
+LIMIT = 65_536
 
 
 def body(length: int) -> bytes:
@@ -39,6 +40,7 @@ def test_a_larger_body_is_413_and_creates_no_resource(api: Api, excess: int) -> 
     in_chunks = api.post(content_type="application/json", **chunked(body(LIMIT + excess)))
     for answer in (with_length, in_chunks):
         assert (answer.status_code, answer.get_json()) == (413, ERROR_EXAMPLES["ContentTooLarge"].payload())
+        assert answer.get_json()["message"] == f"Content too large. At most {LIMIT} bytes are accepted."
     assert api.get().get_json()["total"] == 0
 
 

@@ -121,8 +121,7 @@ def test_a_deployment_replaces_the_old_instance_when_the_new_one_is_ready(tmp_pa
 )
 def test_a_deployment_that_fails_leaves_what_ran(tmp_path: Path, fails: str) -> None:
     deployment = Deployment(tmp_path, fails=fails)
-    assert deployment.done.returncode == 1
-    assert deployment.containers == ["old"]
+    assert (deployment.done.returncode, deployment.containers) == (1, ["old"])
     assert deployment.images == {"local": "running-image", "previous": "previous-image"}
     assert deployment.used == "app"
     assert not [call for call in deployment.calls if call.startswith(("stop", "rm old"))]
@@ -153,8 +152,7 @@ def test_a_deployment_that_cannot_be_is_refused(
     tmp_path: Path, running: str, arguments: list[str], message: str
 ) -> None:
     deployment = Deployment(tmp_path, *arguments, running=running)
-    assert deployment.done.returncode == 1
-    assert deployment.done.stderr.strip() == f"error: {message}"
+    assert (deployment.done.returncode, deployment.done.stderr.strip()) == (1, f"error: {message}")
     assert deployment.images == {"previous": "previous-image"}
 
 

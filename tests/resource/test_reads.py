@@ -36,10 +36,11 @@ def test_what_no_document_can_hold_is_refused_in_object_parameter(api: Api, valu
 
 
 def test_a_double_that_is_a_whole_number_is_this_integer(api: Api) -> None:
-    body = '{"objectTypeProperty": {"arrayOfFloatExample": [-9223372036854775809, 1234567890123456800.5]}}'
+    numbers = "-9223372036854775809, -9223372036854775808.5, 1234567890123456800.5"
+    body = f'{{"objectTypeProperty": {{"arrayOfFloatExample": [{numbers}]}}}}'
     created = api.post(data=body, headers={"Content-Type": "application/json"}).get_json()
-    assert created["objectTypeProperty"]["arrayOfFloatExample"] == [-(2**63), 1234567890123456768]
-    for literal in ("-9223372036854775808", "-9.223372036854775808e18", "1234567890123456800.5"):
+    assert created["objectTypeProperty"]["arrayOfFloatExample"] == [-(2**63), -(2**63), 1234567890123456768]
+    for literal in (*numbers.split(", "), "-9223372036854775808", "-9.223372036854775808e18"):
         found = api.get(query_string={"floatParameter": literal}).get_json()["results"]
         assert [each["id"] for each in found] == [created["id"]], literal
         query = {"where": f"arrayOfFloatExample = {literal}"}

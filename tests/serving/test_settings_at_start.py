@@ -30,8 +30,7 @@ def refused(command: list[str], **environment: str) -> str:
         timeout=60,
         check=False,
     )
-    assert ended.returncode == 1
-    assert ended.stdout == ""
+    assert (ended.returncode, ended.stdout) == (1, "")
     return ended.stderr
 
 
@@ -78,8 +77,7 @@ def test_files_with_secrets_are_relative_to_the_folder_of_serve(
 def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGunicorn) -> None:
     """So that it is there when the database comes back; readiness tells until then."""
     server = start_gunicorn("wsgi:app", DATABASE_URL=f"host=127.0.0.1 port={free_port()} dbname=x")
-    assert server.get("/health/live") == 200
-    assert server.get("/health/ready") == 503
+    assert (server.get("/health/live"), server.get("/health/ready")) == (200, 503)
 
 
 def test_the_service_starts_before_its_database_is_migrated(

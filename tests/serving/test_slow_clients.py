@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import closing
+from itertools import repeat
 from pathlib import Path
 
 import psycopg
@@ -154,13 +155,21 @@ def test_a_last_answer_arrives_whole_although_its_client_has_sent_more(start_gun
         assert _until_the_end(connection).endswith(b"x" * 1000)
 
 
-@pytest.mark.parametrize("framing", [b"Content-Length: 1000000000", b"Transfer-Encoding: chunked"])
-def test_a_refused_body_that_is_too_long_ends_the_connection(start_gunicorn: StartGunicorn, framing: bytes) -> None:
+@pytest.mark.parametrize(
+    ("framing", "part", "count"),  # in chunks with a byte of content each, so that the limit of bytes takes long
+    [
+        (b"Content-Length: 100000000", b" " * 50_000, 1000),
+        (b"Transfer-Encoding: chunked", b"1;%b\r\nx\r\n" % (b"a" * 8000), 200_000),
+    ],
+)
+def test_a_refused_body_that_is_too_long_ends_the_connection(
+    start_gunicorn: StartGunicorn, framing: bytes, part: bytes, count: int
+) -> None:
     server = start_gunicorn()
     with server.connect(b"POST / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n" % framing) as connection:
-        chunk = b"1;%b\r\nx\r\n" % (b"a" * 8000)  # a byte of content, so that the limit of bytes takes long
+        parts = repeat(part, count)
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            connection.sendall(chunk * 200_000)
+            list(map(connection.sendall, parts))
     assert server.get("/") == 200
 
 

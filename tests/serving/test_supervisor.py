@@ -124,8 +124,7 @@ def test_a_database_that_cannot_be_prepared_ends_the_start_with_the_reason(tmp_p
         timeout=60,
         check=False,
     )
-    assert done.returncode == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: DATABASE_URL: connection"), done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
@@ -201,8 +200,7 @@ def test_a_signal_during_the_start_ends_it(folder: Path) -> None:
         time.sleep(0.01)
     family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) == 0
-    assert living(family) == []
+    assert (process.wait(10), living(family)) == (0, [])
 
 
 @pytest.mark.parametrize("victim", ["postmaster", "checkpointer", "gunicorn", "worker"])
