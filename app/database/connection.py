@@ -14,7 +14,7 @@ from app.config import InvalidSetting, Settings
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-_APPLICATION_NAME = "sample-resource"
+_COMMON = {"application_name": "sample-resource", "client_encoding": "UTF8"}  # pages are sent on in this encoding
 
 CONNECT_TIMEOUT_S = 3
 """The longest wait for a new connection to one address of a host. Connections of :func:`conninfo_without_timeouts` have
@@ -112,8 +112,7 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
     return make_conninfo(
         url,
         connect_timeout=CONNECT_TIMEOUT_S,
-        application_name=_APPLICATION_NAME,
-        client_encoding="UTF8",  # pages are sent on as PostgreSQL returns them
+        **_COMMON,
         # Detect within seconds that a server vanished without closing the connection. The defaults of the system take
         # hours.
         keepalives_idle=5,
@@ -140,7 +139,7 @@ def conninfo_without_timeouts(url: str) -> str:
     limits that not all versions of PostgreSQL have, for a transaction or an idle session, are left to the role.
     """
     no_limits = _options(url, statement_timeout=0, lock_timeout=0, idle_in_transaction_session_timeout=0)
-    return make_conninfo(url, application_name=_APPLICATION_NAME, client_encoding="UTF8", options=no_limits)
+    return make_conninfo(url, **_COMMON, options=no_limits)
 
 
 def _options(url: str, **settings: int | str) -> str:

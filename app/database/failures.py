@@ -13,21 +13,21 @@ from app import errors
 from app.telemetry.metrics import metrics
 
 _AWAY = ("away", "The database is not available.")
-_COLLISION = "It collided with another transaction."
+_COLLISION = ("collision", "It collided with another transaction.")
+_SLOW_TRANSACTION = ("transaction_timeout", "The transaction took too long.")
 _NOT_MIGRATED = ("not_migrated", "The database lacks migrations of this version.")
 _MOVED = ("collision", "The project is being moved to another machine, or one was lost.")
 
 _UNAVAILABLE_BY_SQLSTATE: dict[str, tuple[str, str]] = {
     "57014": ("statement_timeout", "The statement took too long."),  # query_canceled, usually by statement_timeout
     "55P03": ("lock_timeout", "What the statement needs is locked by others."),  # lock_not_available
-    "40P01": ("collision", _COLLISION),  # deadlock_detected
-    "40001": ("collision", _COLLISION),  # serialization_failure
+    "40P01": _COLLISION,  # deadlock_detected
+    "40001": _COLLISION,  # serialization_failure
     # Citus: an intermediate result was not found, because a shard has moved or a worker was lost
     "CIINF": _MOVED,
-    "25P03": ("transaction_timeout", "The transaction took too long."),  # idle_in_transaction_session_timeout
-    "25P04": ("transaction_timeout", "The transaction took too long."),  # transaction_timeout, since PostgreSQL 17
-    # read_only_sql_transaction: a standby
-    "25006": ("read_only", "The database accepts no writes at the moment."),
+    "25P03": _SLOW_TRANSACTION,  # idle_in_transaction_session_timeout
+    "25P04": _SLOW_TRANSACTION,  # transaction_timeout, since PostgreSQL 17
+    "25006": ("read_only", "The database accepts no writes at the moment."),  # read_only_sql_transaction: a standby
     "42P01": _NOT_MIGRATED,  # undefined_table
     "42703": _NOT_MIGRATED,  # undefined_column
     "53100": ("disk_full", "The database has no room left."),
@@ -47,11 +47,7 @@ _INTERNAL_ERRORS_OF_CITUS: dict[str, tuple[str, str]] = {
 }
 """The reason and the message of temporary errors with SQLSTATE XX000, by the raising C function of Citus 14.0."""
 
-UNAVAILABLE_REASONS = (
-    "project_busy",
-    "away",
-    *dict.fromkeys(reason for reason, _ in _UNAVAILABLE_BY_SQLSTATE.values()),
-)
+UNAVAILABLE_REASONS = ("project_busy", "away", *dict.fromkeys(name for name, _ in _UNAVAILABLE_BY_SQLSTATE.values()))
 """All values of the metric's label ``reason``. They are listed, so that every series can start at 0."""
 
 

@@ -285,7 +285,8 @@ class Database:
 
     @property
     def _lifetime_s(self) -> float:
-        has_several_hosts = any("," in str(conninfo_to_dict(self._url).get(name, "")) for name in ("host", "hostaddr"))
+        given = conninfo_to_dict(self._url)
+        has_several_hosts = any("," in str(given.get(name, "")) for name in ("host", "hostaddr"))
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:

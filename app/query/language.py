@@ -19,8 +19,8 @@ from marshmallow import ValidationError
 from app import errors
 from app.errors import FAULTS_AT_MOST
 from app.values import strict_json
+from app.values.json_fields import check_number
 from app.values.parameters import read_text
-from app.values.strict_json import INT64_MAX, INT64_MIN
 
 TERMS_AT_MOST = 500
 """The most terms of all texts that are read together, because they become one SQL statement. The time of parsing is
@@ -101,12 +101,12 @@ def place(text: str, position: int) -> str:
 def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
 
-    A double that is a whole number within int64 becomes an int, too, as a document stores it
-    (:func:`app.values.json_fields.check_number`): 1234567890123456800.5 becomes 1234567890123456768.
+    A double that is a whole number within int64 becomes an int, too, as in a document: 1234567890123456800.5 becomes
+    1234567890123456768.
     """
     number = strict_json.number_of(literal)
-    is_stored_as_int = isinstance(number, float) and number.is_integer() and INT64_MIN <= number <= INT64_MAX
-    return int(number) if is_stored_as_int else number
+    # The only zero of check_number that is no int is -0.0, which equals 0.
+    return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

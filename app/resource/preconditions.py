@@ -64,13 +64,18 @@ def matches(tags: EntityTags, version: int) -> bool:
     return tags == "*" or version in tags
 
 
+def raise_unless_matched(preconditions: Preconditions, version: int) -> None:
+    """Check If-Match alone: raise ApiError 412 if it does not list this version of the resource."""
+    if preconditions.if_match is not None and not matches(preconditions.if_match, version):
+        raise errors.precondition_failed("If-Match", version, has_unusable_tags=preconditions.has_unusable_tags)
+
+
 def raise_if_refused(preconditions: Preconditions, resource_id: str, version: int) -> None:
     """Check the preconditions against a version of a resource.
 
     :raises ApiError: for the first that does not hold: If-Match (412), If-None-Match (412), expected version (409).
     """
-    if preconditions.if_match is not None and not matches(preconditions.if_match, version):
-        raise errors.precondition_failed("If-Match", version, has_unusable_tags=preconditions.has_unusable_tags)
+    raise_unless_matched(preconditions, version)
     if preconditions.if_none_match is not None and matches(preconditions.if_none_match, version):
         raise errors.precondition_failed("If-None-Match", version)
     if preconditions.expected is not None and preconditions.expected != version:

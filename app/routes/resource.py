@@ -29,7 +29,7 @@ from app.resource.params import (
     StagedSchema,
     VersionSchema,
 )
-from app.resource.preconditions import matches, parse
+from app.resource.preconditions import matches, parse, raise_unless_matched
 from app.resource.reading import reads
 from app.resource.reading.listing import Page, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON, RESULT_JSON, representation_of
@@ -109,8 +109,7 @@ def _read_answer(resource: Representation, conditions: Preconditions) -> Respons
 
     :raises ApiError: 412 if If-Match does not list the version of the resource.
     """
-    if conditions.if_match is not None and not matches(conditions.if_match, resource.version):
-        raise errors.precondition_failed("If-Match", resource.version, has_unusable_tags=conditions.has_unusable_tags)
+    raise_unless_matched(conditions, resource.version)
     if conditions.if_none_match is not None and matches(conditions.if_none_match, resource.version):
         return Response(status=304, headers={"ETag": _entity_tag(resource)})
     return _resource_answer(resource)

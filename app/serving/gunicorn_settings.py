@@ -151,8 +151,8 @@ def prepare_to_fork(server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Prepare a worker for its first request: open its connections, make readiness fail as soon as a stop has begun,
     and start the extension (gunicorn's hook)."""
-    extensions = getattr(worker.wsgi, "extensions", None)
-    if extensions and "readiness" in extensions:  # the application is that of this service
+    extensions = getattr(worker.wsgi, "extensions", {})
+    if "readiness" in extensions:  # the application is that of this service
         extensions["database"].open_ahead()
         extensions["readiness"].is_stopping = stopping.has_begun
         extensions["extension"].start()
@@ -164,8 +164,8 @@ def post_worker_init(worker: Any) -> None:
 def worker_exit(_server: Any, worker: Any) -> None:
     """Stop the extension of a worker that is about to end, bring the metrics of its pool up to date, and close its
     database connections (gunicorn's hook)."""
-    extensions = getattr(getattr(worker, "wsgi", None), "extensions", None)  # a worker that could not start has no wsgi
-    if extensions and "readiness" in extensions:
+    extensions = getattr(getattr(worker, "wsgi", None), "extensions", {})  # a worker that could not start has no wsgi
+    if "readiness" in extensions:
         extensions["extension"].stop()
         metrics.sample_pools()
         extensions["database"].close()
