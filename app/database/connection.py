@@ -14,7 +14,8 @@ from app.config import InvalidSetting, Settings
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-_COMMON = {"application_name": "sample-resource", "client_encoding": "UTF8"}  # pages are sent on in this encoding
+# The encoding, because pages are sent on as PostgreSQL returns them.
+_COMMON = {"application_name": "sample-resource", "client_encoding": "UTF8"}
 
 CONNECT_TIMEOUT_S = 3
 """The longest wait for a new connection to one address of a host. Connections of :func:`conninfo_without_timeouts` have

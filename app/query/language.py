@@ -102,10 +102,10 @@ def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
 
     A double that is a whole number within int64 becomes an int, too, as in a document: 1234567890123456800.5 becomes
-    1234567890123456768.
+    1234567890123456768. So does -0.0, which stays a double in a document.
     """
     number = strict_json.number_of(literal)
-    # The only zero of check_number that is no int is -0.0, which equals 0.
+    # or 0: for -0.0, so that equal numbers have one form
     return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
