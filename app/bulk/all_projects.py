@@ -21,22 +21,22 @@ def projects(connection: Connection) -> list[tuple[str, int]]:
 def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    Then wait until the writes of requests that began before the end of the removal have ended, and add again the words
-    that they need. ``seed`` must not run meanwhile, because it has no time limit.
+    A write that found a word before its removal has not added it. So this function then waits until the writes of
+    requests that began before the end of the removal have ended, and adds the words of all resources, of which it may
+    have removed some, or an earlier call that was interrupted. ``seed`` must not run meanwhile, because it has no time
+    limit.
 
     :param connection: in autocommit mode.
     :param wait_s: seconds within which the write of a request ends.
     """
-    project_keys = [project_key for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS)]
-    removed_from: list[str] = []
+    is_any_removed = False
     try:
-        for project_key in project_keys:
+        for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
-            if removed:
-                removed_from.append(project_key)
+            is_any_removed |= removed > 0
             yield project_key, removed
     finally:  # also if the caller stops early
-        if removed_from:
+        if is_any_removed:
             time.sleep(wait_s)
-        for project_key in removed_from:
+        for project_key, _ in projects(connection):
             dictionary.add_words_of_all(connection, project_key)

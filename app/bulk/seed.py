@@ -88,7 +88,7 @@ def _vocabulary() -> list[str]:
 
 
 def _word(random: Random) -> str:
-    """A random word. Its rank is log-uniform, so that its frequency is proportional to one over its rank (Zipf)."""
+    """A random word. Its rank is log-uniform, so that its frequency is nearly one over its rank (Zipf)."""
     words = _vocabulary()
     return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 

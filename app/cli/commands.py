@@ -25,6 +25,8 @@ from app.resource import bulk_store
 
 Item = TypeVar("Item")
 
+_SEED = click.IntRange(0, 999_999_999)
+
 _SHOWN_EVERY = 10_000
 """The number of items between two lines of progress, if standard error is not a terminal."""
 
@@ -59,7 +61,7 @@ def status(settings: Settings) -> None:
 
 
 @db.command()
-@click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of the documents too; this reads all of them.")
+@click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of the documents too; this reads every row.")
 @pass_settings
 def projects(settings: Settings, sizes: bool) -> None:
     """List the projects that have resources: key and number of resources, separated by a tab."""
@@ -77,8 +79,9 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
     A client that has scopes of other projects too stays, and is named unless it is revoked. Tokens of deleted clients
-    are refused within 5 seconds; a token of the command 'token' is valid until it expires. Stop the project's writers
-    first: what they write meanwhile may stay.
+    are refused within 5 seconds; a token of the command 'token' is valid until it expires or its client 'command-line'
+    is revoked. What an extension stores of the project stays. Stop the project's writers first: what they write
+    meanwhile may stay, and then totals are wrong until the command has run again.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)
@@ -105,7 +108,8 @@ def remove_words(settings: Settings) -> None:
 
     Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that begins
     before the end of the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then
-    adds such words again. Before it has done so, a search may miss the resource of such a write. Do not seed meanwhile.
+    adds such words again. Before it has done so, a search may miss the resource of such a write: if the command is
+    interrupted, run it again. Do not seed meanwhile.
     """
     with open_connection(settings, has_time_limits=False) as connection:
         # On Citus a write has two statements from its UPDATE to its end: the second one adds words.
@@ -140,25 +144,25 @@ def distribute_(settings: Settings, shards: int) -> None:
 @click.command()
 @click.option("--project", "project_key", type=ProjectKeyParameter(), required=True, help="The project's key.")
 @click.option("--count", type=click.IntRange(0), required=True, help="How many resources.")
-@click.option("--seed", "number", type=int, default=0, show_default=True, help="Another number, other resources.")
+@click.option("--seed", "of_seed", type=_SEED, default=0, show_default=True, help="Another number, other resources.")
 @pass_settings
-def seed(settings: Settings, project_key: str, count: int, number: int) -> None:
+def seed(settings: Settings, project_key: str, count: int, of_seed: int) -> None:
     """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
     first ones."""
     with open_connection(settings, has_time_limits=False) as connection:
         # The first resource is the same for every count but 0, which has none. If it exists, the seed is loaded.
-        first = [resource.id for resource in made_up.resources(project_key, min(count, 1), number)]
+        first_id = [resource.id for resource in made_up.resources(project_key, min(count, 1), of_seed)]
         try:
-            if bulk_store.existing_ids(connection, project_key, first):
+            if bulk_store.existing_ids(connection, project_key, first_id):
                 # COPY also fails for an existing id, but on distributed tables its error does not have this SQLSTATE.
                 raise psycopg.errors.UniqueViolation
-            resources = made_up.resources(project_key, count, number)
+            resources = made_up.resources(project_key, count, of_seed)
             bulk_store.copy_in(connection, project_key, _with_progress(resources, count))
             if count >= _TIDIED_FROM:
                 bulk_store.tidy(connection)
         except psycopg.errors.UniqueViolation:
             raise click.ClickException(
-                f"The project {project_key} has resources of --seed {number} already; nothing was loaded."
+                f"Nothing was loaded: {project_key} has resources of --seed {of_seed} already, or one of their keys."
             ) from None
 
 

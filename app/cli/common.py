@@ -9,8 +9,8 @@ from typing import Any
 import click
 import psycopg
 
-from app.config import Settings
-from app.database.connection import Connection, connect
+from app.config import InvalidSetting, Settings
+from app.database.connection import Connection, check_database_url, connect
 from app.database.migrate import MigrationFailed
 from app.identity.clients import SCOPES_LENGTH_AT_MOST, UnknownClient
 from app.identity.scopes import SCOPE, SCOPE_NAMES
@@ -56,9 +56,12 @@ def database_url(settings: Settings) -> AbstractContextManager[str]:
     does not run.
 
     Entering it raises EmbeddedError if the embedded PostgreSQL cannot be started.
+
+    :raises InvalidSetting: for a DATABASE_URL that libpq cannot parse.
     """
-    url = settings.database_url
-    return embedded.database(settings.data_dir) if url is None else nullcontext(url)
+    if settings.database_url is None:
+        return embedded.database(settings.data_dir)
+    return nullcontext(check_database_url(settings))
 
 
 @contextmanager
@@ -79,8 +82,8 @@ _ON_A_CLUSTER = (
 
 
 def message_for(error: Exception) -> str | None:
-    """The message that a command prints in place of a traceback: for an error of the database, of the embedded
-    PostgreSQL or of a migration, and for an unknown client; None for any other error, whose traceback is printed."""
+    """The message that a command prints in place of a traceback: for an error of the database, of its URL, of the
+    embedded PostgreSQL or of a migration, and for an unknown client; None for any other error."""
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (
@@ -93,10 +96,10 @@ def message_for(error: Exception) -> str | None:
             return f"The database cannot reach one of its machines ({' '.join(reason.split())}). {_ON_A_CLUSTER}"
         case psycopg.errors.QueryCanceled():
             return (
-                f"The database ended a statement ({error.diag.message_primary}). If it was STATEMENT_TIMEOUT_MS, it is"
-                f" busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
+                f"The database ended a statement ({error.diag.message_primary}). If the cause is STATEMENT_TIMEOUT_MS,"
+                f" the database is busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
             )
-        case psycopg.Error() | EmbeddedError() | MigrationFailed() | UnknownClient():
+        case psycopg.Error() | InvalidSetting() | EmbeddedError() | MigrationFailed() | UnknownClient():
             return str(error).strip()
         case _:
             return None

@@ -26,9 +26,10 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
     """Create a client and print it as JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
         made = clients.create_client(connection, name, scopes)
-    echo_json_line(
-        client_id=made.client_id, client_secret=made.client_secret, name=made.name, scope=" ".join(made.scopes)
-    )
+        # Before the connection and the embedded PostgreSQL are closed, which takes time in which one may interrupt it.
+        echo_json_line(
+            client_id=made.client_id, client_secret=made.client_secret, name=made.name, scope=" ".join(made.scopes)
+        )
 
 
 @client.command("list")
@@ -50,7 +51,8 @@ def list_clients(settings: Settings) -> None:
 @click.argument("client_id")
 @pass_settings
 def revoke_client(settings: Settings, client_id: str) -> None:
-    """Revoke a client for good, and with it all its tokens: within 5 seconds no process accepts them any more."""
+    """Revoke a client for good, and with it all its tokens: no process accepts one in a request that begins 5 seconds
+    later."""
     with open_connection(settings) as connection:
         revoked = clients.revoke_client(connection, client_id)
     echo_json_line(client_id=revoked.client_id, name=revoked.name, revoked_at=revoked.revoked_at)
@@ -64,7 +66,7 @@ def revoke_client(settings: Settings, client_id: str) -> None:
     default=TOKEN_LIFETIME_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long the token is valid.",
+    help="How long the token is valid, less up to a second.",
 )
 @pass_settings
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:

@@ -61,7 +61,7 @@ def test_wrong_usage_is_exit_code_2_with_a_reason(arguments: tuple[str, ...], re
 def test_an_invalid_setting_stops_every_command() -> None:
     result = run("db", "status", PORT="eighty")
     assert result.exit_code == 1
-    assert result.stderr == "error: PORT='eighty': a whole number is expected\n"
+    assert result.stderr == "error: PORT='eighty': a whole number from 1 to 65535 is expected\n"
     assert run("db", "status", "--help", PORT="eighty").exit_code == 0
     assert json.loads(run("openapi", url="nonsense").stdout)["openapi"] == "3.1.0"  # it needs no database
 
@@ -71,6 +71,8 @@ def test_an_unreachable_database_is_reported_in_one_line() -> None:
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
     assert "Traceback" not in result.stderr
+    refused = run("db", "status", url="postgresql://u:p%zzsecret@h/d")
+    assert refused.stderr.startswith("Error: DATABASE_URL: is no connection string of libpq"), "without the password"
 
 
 def test_migrations_are_listed_and_applied_once(empty_database: str) -> None:

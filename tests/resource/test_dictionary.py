@@ -78,6 +78,9 @@ def test_words_that_no_resource_has_are_removed_and_those_written_meanwhile_are_
     assert (api.project, 1) in list(all_projects.remove_unused_words(connection, 8.0))
     assert waited == [8.0]
     assert dictionary(connection, api.project) == {"kept", "secret", "staged"}
+    connection.execute("DELETE FROM word WHERE project_key = %s AND word = 'secret'", (api.project,))
+    list(all_projects.remove_unused_words(connection, 8.0))
+    assert dictionary(connection, api.project) == {"kept", "secret", "staged"}, "as after an interruption"
 
 
 def test_writers_of_the_same_new_words_all_succeed(api: Api, connection: Connection) -> None:
