@@ -1,6 +1,7 @@
-"""Makes responses of JSON and of HTML."""
+"""Makes responses of JSON and of HTML, and reads which of them a client accepts."""
 
 from flask import Request, Response
+from werkzeug.datastructures import MIMEAccept
 
 from app.values.strict_json import CONTENT_TYPE
 
@@ -22,14 +23,27 @@ def html_answer(text: str, policy: str) -> Response:
     return answer
 
 
+_ACCEPT_LENGTH = 2000
+"""The most characters of ``Accept`` that are parsed. A thousand take up to 0.6 ms, while no other request is served."""
+
+
+def accepted_types(request: Request) -> MIMEAccept:
+    """The media types of ``Accept``, without parameters other than ``q``; none if the header is longer than any client
+    needs."""
+    listed = request.accept_mimetypes if len(request.headers.get("Accept", "")) <= _ACCEPT_LENGTH else ()
+    # The parameters are removed, because werkzeug also compares them: "application/json; charset=utf-8" would not match
+    # JSON.
+    return MIMEAccept((media_type.partition(";")[0].strip().lower(), quality) for media_type, quality in listed)
+
+
 def complete_headers(request: Request, answer: Response) -> Response:
     """Set the headers that depend on the method, as a hook after the view.
 
-    An answer to OPTIONS that is no error has ``Allow`` and no body, so it has no type; ``Accept-Patch`` says what PATCH
-    takes (RFC 5789, section 3.1). An answer to HEAD has no ``Content-Length``, because not every view knows the length
-    of the answer to GET (RFC 9110, section 8.6).
+    An answer to OPTIONS with ``Allow`` and without a body has no type; ``Accept-Patch`` says what PATCH takes
+    (RFC 5789, section 3.1). An answer to HEAD has no ``Content-Length``, because not every view knows the length of the
+    answer to GET (RFC 9110, section 8.6).
     """
-    if request.method == "OPTIONS" and answer.allow and answer.status_code < 400:  # a 405 has Allow, too
+    if request.method == "OPTIONS" and answer.allow and answer.calculate_content_length() == 0:
         methods = sorted(answer.allow)
         answer.headers["Allow"] = ", ".join(methods)
         del answer.headers["Content-Type"]

@@ -8,9 +8,8 @@ from flask import Response, current_app, request
 from flask.blueprints import BlueprintSetupState
 
 from app import errors, openapi
-from app.config import Settings
 from app.extension import installed_package
-from app.http.answers import json_answer
+from app.http.answers import accepted_types, json_answer
 from app.http.arguments import Blueprint
 from app.http.paths import path_of_request
 from app.identity.scopes import public
@@ -22,7 +21,7 @@ blueprint = Blueprint("docs", __name__)
 _SWAGGER_UI = Path(flask_swagger_ui.__file__).parent / "dist"
 
 _FOLDERS = {
-    **{path.name: frame.SITE for path in frame.SITE.iterdir() if path.suffix not in (".html", ".txt")},
+    **{path.name: frame.SITE for path in frame.SITE.iterdir() if path.suffix in (".css", ".js", ".svg")},
     "specification.json": Path(openapi.__file__).parent,
     "swagger-ui.css": _SWAGGER_UI,
     "swagger-ui-bundle.js": _SWAGGER_UI,
@@ -53,11 +52,10 @@ _SPECIFICATION = _text_of("specification.html")
 """The page of the specification, made from ``docs/specification.md`` by ``make generate ARGS=specification``."""
 
 _DOCS_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The ``Content-Security-Policy`` of the page with Swagger UI, which sets style attributes and draws its icons from
-data URLs."""
+"""The ``Content-Security-Policy`` of the page with Swagger UI, which draws its icons from data URLs."""
 
 
 _FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -69,7 +67,7 @@ _FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 @public
 def front() -> Response:
     """Answer browsers, which name HTML in ``Accept``, with a page that leads to all others. Other clients get 404."""
-    accepts_html = any(name == "text/html" and quality for name, quality in request.accept_mimetypes)
+    accepts_html = any(name == "text/html" and quality for name, quality in accepted_types(request))
     if request.method not in ("GET", "HEAD") or not accepts_html:
         error = errors.unknown_url(path_of_request())
         error.headers["Vary"] = "Accept"
@@ -77,10 +75,10 @@ def front() -> Response:
     extension = frame.extension()
     shown = {"extension": extension.card or installed_package().card_when_off, "document": ""}
     if extension.document is not None:
-        # The page replaces {root}.
+        # frame.page replaces {root} by the prefix of paths, here and in the card.
         link = f'<a href="{{root}}{extension.document.path}">OpenAPI document</a>'
         shown["document"] = f"<li>{link} of the {extension.document.title}</li>\n"
-    answer = frame.page(_filled(_FRONT, shown), "/")
+    answer = frame.page(_filled(_FRONT, shown), request.path or "/")
     answer.headers["Vary"] = "Accept"
     return answer
 
@@ -96,6 +94,8 @@ def front_when_off() -> Response:
 
 @blueprint.record
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
+    """Add the page of an extension that is off, which the application knows by its page: an extension that is off has
+    none."""
     path = installed_package().page_when_off
     if path and state.app.extensions["extension"].page is None:
         state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)
@@ -105,8 +105,7 @@ def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[r
 @public
 def open_api() -> Response:
     """Answer the OpenAPI document; a client that has it already gets 304."""
-    text: bytes = current_app.extensions["openapi_text"]
-    answer = json_answer(text)
+    answer = json_answer(current_app.extensions["openapi_text"])
     answer.add_etag()
     answer.headers["Cache-Control"] = "no-cache"
     answer.make_conditional(request)
@@ -136,11 +135,11 @@ def specification() -> Response:
 @public
 def for_language_models() -> Response:
     """Answer what this is and where its documents are, in the form of llmstxt.org."""
-    settings: Settings = current_app.extensions["settings"]
-    return Response(_filled(_LLMS, {"root": settings.base_url}), mimetype="text/plain")
+    return Response(_filled(_LLMS, {"root": current_app.extensions["settings"].base_url}), mimetype="text/plain")
 
 
-# No other name, because the path of a project with the key "docs" begins alike: /docs/resource.
+# Only the names of these files, because /docs/resource belongs to a project with the key "docs". They are quoted,
+# because werkzeug needs it for names with a dot or a hyphen.
 @blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):asset>")
 @public
 def file_of_a_page(asset: str) -> Response:

@@ -1,11 +1,10 @@
 """The views of the echo endpoints (interface 4.9 and 4.13)."""
 
 from flask import Response, request
-from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_list_header
 
 from app.echo import ComplexRecord, ComplexRecordSchema, EchoQuery, EchoQuerySchema, date_times, echo, form_encoded
-from app.http.answers import json_answer
+from app.http.answers import accepted_types, json_answer
 from app.http.arguments import Blueprint, Endpoint
 from app.http.bodies import FORM, JSON
 from app.http.paths import DESCRIPTION, raise_if_path_is_not_text
@@ -16,7 +15,8 @@ from app.values.strict_json import encode
 blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/resource")
 
 
-def _echo(status: int, *media_types: str) -> Answer:
+def _described(status: int, *media_types: str) -> Answer:
+    """What the OpenAPI document says of an answer with the values that arrived."""
     return Answer(status, "EchoedObjectType", "the values that arrived", ("Preference-Applied",), media_types)
 
 
@@ -29,7 +29,7 @@ class AllOptions(Endpoint):
     @scopes("manage_test", "view_test")
     @operation(
         "postWithAllOptions",
-        *(_echo(status, JSON, FORM) for status in (200, 201, 203)),
+        *(_described(status, JSON, FORM) for status in (200, 201, 203)),
         headers=("Prefer",),
     )
     @blueprint.arguments(ComplexRecordSchema())
@@ -63,7 +63,7 @@ class DescriptionWithLinks(Endpoint):
     @scopes("manage_test", "view_test")
     @operation(
         "postDescriptionWithLinks",
-        _echo(200, JSON),
+        _described(200, JSON),
         Answer(202, "DateTimes", "the body's time in every format", ("Preference-Applied",)),
         headers=("Prefer",),
     )
@@ -74,7 +74,7 @@ class DescriptionWithLinks(Endpoint):
 
         Stores nothing, and answers the values that arrived, in an array for each type: integers, numbers, texts. If the
         body has both times, an array has them, too. With `Prefer: code=202` the answer is the body's `lastModifiedAt`,
-        else its `createdAt`, in six formats.
+        else its `createdAt`, in six fields.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
@@ -85,11 +85,7 @@ class DescriptionWithLinks(Endpoint):
 
 def _prefers_form() -> bool:
     """Whether ``Accept`` prefers a form to JSON (RFC 9110, section 12.5.1). Parameters other than ``q`` are ignored."""
-    # The parameters are removed, because werkzeug also compares them: "application/json; charset=utf-8" would not match
-    # JSON.
-    accepted = MIMEAccept(
-        (media_range.partition(";")[0].strip(), quality) for media_range, quality in request.accept_mimetypes
-    )
+    accepted = accepted_types(request)
     return accepted.quality(FORM) > accepted.quality(JSON)
 
 

@@ -43,9 +43,10 @@ class Ready(Endpoint):
         """Answer 200 if requests will be served, else 503.
 
         It is 503 if the database does not answer or lacks migrations, if no database connection becomes free within
-        half a second, or if the service is about to stop. `warnings` names problems that an operator has to solve
-        although requests are served: the disk of the database is full, it accepts no writes, or its write-ahead log is
-        not archived. If this probe fails, do not restart the process: it serves again as soon as the database answers.
+        half a second (or `QUEUE_TIMEOUT_MS`, if that is shorter), or if the service is about to stop. `warnings` names
+        problems that an operator has to solve although requests are served: in the last minute a write of this process
+        found the disk of the database full or was not accepted, or the write-ahead log is not archived. If this probe
+        fails, do not restart the process: it serves again when the cause has gone.
         """
         found = readiness().health()
         if found.faults:
@@ -62,5 +63,5 @@ def metrics_of_all() -> Response:
     :raises ApiError: 401 for any other client.
     """
     raise_unless_bearer(current_app.extensions["settings"].metrics_token, "metrics")
-    readiness().health()  # sets the metrics ``ready`` and ``warning``, which only a check updates
+    readiness().health()  # sets the metrics ``ready`` and ``warning``, as far as the check gets
     return Response(metrics.exposition(), content_type=CONTENT_TYPE)

@@ -59,8 +59,8 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        The client that the token was issued to may ask, and so may a client that has scopes for all projects of the
-        token (RFC 7662). To any other client, and for an invalid token, the answer is only that the token is not
+        The client that the token was issued to may ask, and so may a client that has scopes for all projects of a token
+        with scopes (RFC 7662). To any other client, and for an invalid token, the answer is only that the token is not
         active.
         """
         return _uncached(authorization_server().introspect(request))
