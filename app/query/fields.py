@@ -1,10 +1,10 @@
-"""The table of a resource's fields: public name, type and SQL. Conditions, orders, facets and expansions read it.
+"""The table of a resource's fields: public name, type and SQL. Conditions, orders and facets read it.
 
 The fields of ObjectType follow from :mod:`app.query.object_fields`.
 
 The SQL is code and therefore a ``LiteralString``; ``r`` is the row of the resource. The table has the SQL of both
-projections, so that conditions, orders and facets need no cases for them. Writes and bulk commands do not use the
-table: they name the columns of both projections.
+projections, so that conditions, orders and facets need no cases for them. Writes and bulk commands do not use its SQL:
+they name the columns of both projections.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,8 +46,8 @@ class Index(Flag):
     """Equality with a value. The resources with the value are assumed to be few."""
     ORDER = 2
     """A value or a range in the order of the field. Its resources are one stretch of the index, possibly most of a
-    project. For a page in this order, PostgreSQL reads the stretch up to the end of the page. If there is another
-    condition, PostgreSQL may read the whole stretch in vain."""
+    project. For a page in this order, PostgreSQL reads the stretch up to the end of the page, or of what is counted for
+    ``total``. If there is another condition, PostgreSQL may read the whole stretch in vain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,13 +57,13 @@ class Field:
     :param kind: the kind of its value; of an array, the kind of its items.
     :param column: SQL of its value; NULL if the field is absent. A member of an array's elements has no column.
     :param members: the fields of an object, or of the elements of an array.
-    :param text: SQL of its value as text, if ``column`` is no text although clients see a text.
+    :param text: SQL of its value as text, if it is compared as a text although ``column`` is none.
     :param indexed: the conditions that its index serves.
     :param looked_up: returns whether the index serves a comparison with a value.
     :param beginning: SQL of the beginning of a text that may be too long for an index. ``sort`` and the index use it in
         place of the value; only the current projection has such an index.
     :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements. Empty for
-        any other field, whose column facets count as it is.
+        a field whose column facets count as it is, and for objects, which they do not count.
     """
 
     name: LiteralString
@@ -121,13 +121,17 @@ _DETERS_FULL_SCAN: LiteralString = "CASE WHEN r.version > 0 THEN true ELSE word_
 """A condition that is true of every row, since versions begin at 1, and that the planner counts as expensive.
 
 A condition on the staged projection needs two searches of GIN indexes. The planner estimates each project at 0.5 % of
-the table, and therefore prefers to scan the whole project. This term raises its estimate of a scan: it adds the COST of
-``word_stems`` for every row that is scanned, though PostgreSQL never calls the function.
+the table. In a table of some thousand rows it therefore prefers to scan the whole project. This term raises its
+estimate of a scan: it adds the COST of ``word_stems`` for every row that is scanned, though PostgreSQL never calls the
+function.
 """
 
 
 def _served_by_gin(condition: LiteralString) -> Column:
-    """A condition on a document or on words for both projections, each served by the GIN index of its column.
+    """A condition on a document or on words for both projections, each of which the GIN index of its column can serve.
+
+    ``IS NOT NULL`` is said although a NULL matches nothing: the indexes of the staged columns are partial, and serve
+    only conditions that say so.
 
     :param condition: SQL with ``{prefix}``, ``r.`` or ``r.staged_``, before the column's name, and ``{0}`` for the
         operand.

@@ -1,4 +1,5 @@
-"""The kinds of values that a field can have, one row each. Every difference between kinds is here."""
+"""The kinds of values that a field can have, one row each. Some modules have a case of their own for ids, and for texts
+in facets."""
 
 import re
 from collections.abc import Callable
@@ -24,15 +25,15 @@ class Kind:
     """A kind of values.
 
     :param takes: for messages, what a single value can be compared with, and what an array can be compared with.
-    :param cast: the SQL type as which values are compared.
+    :param cast: the SQL type as which values are compared; of ids, only those that are no UUIDs.
     :param literals: the types of literals that can be values; none for objects, which no operator compares.
     :param read: returns the value that a text stands for, which is the content of a literal in quotes or the value of a
         variable; None if it stands for none.
     :param data_type: the ``dataType`` in the result of a facet.
     :param json: SQL of the JSON of a value in a facet.
     :param json_type: the type of this JSON.
-    :param amount: SQL of the value as a number, for the statistics of a facet's ranges; empty if the kind has no
-        ranges.
+    :param amount: SQL of the value as a number, for the statistics of a facet's ranges; empty if facets on this kind
+        have no ranges. Filters have ranges of every kind.
     """
 
     takes: tuple[str, str] = ("", "")
@@ -64,14 +65,15 @@ def _number(text: str) -> Number | None:
 
 
 def _time(text: str) -> datetime | None:
+    """A date-time, also without its zone (it is then UTC), or a date alone; None for any other text."""
     try:
         return timestamps.parse(text, shortened=True)
     except ValueError:
         return None
 
 
-# A numeric may have more digits than a double. A number that is not whole becomes the shortest text of the nearest
-# double, unless it is too large or too small for a double.
+# A numeric may have more digits than a double. A number that is not whole, or from 1e21 on, becomes the shortest text
+# of the nearest double; near the limits of doubles, where the conversion can fail, it keeps its digits.
 
 NUMBER_JSON: LiteralString = """CASE
     WHEN {0} = trunc({0}) AND abs({0}) < 1e21 THEN trunc({0})::text

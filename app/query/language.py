@@ -1,8 +1,9 @@
 """Parses the languages of parameters by their grammars, and makes the messages for syntax errors.
 
 A message has the platform's form: the unexpected character, the expected ones, line and column, and the line with a
-caret below. The unexpected character is the first that no accepted word has at this position: in ``firstName ilike`` it
-is the ``l``, because ``in`` and ``is`` begin with an ``i``.
+caret below. The unexpected character is the first that no accepted keyword or sign has at this position: in
+``firstName ilike`` it is the ``l``, because ``in`` and ``is`` begin with an ``i``. ``true`` and ``false`` count as
+values, of which it is the first character.
 """
 
 import re
@@ -82,7 +83,7 @@ def trees_of(texts: Sequence[str], parse: Callable[[str], Parsed], faults: Fault
     """
     for text in texts:
         try:
-            tree = parse(read_text(text))
+            tree = parse(read_text(text))  # which refuses an empty text, and one that PostgreSQL cannot store
         except ValidationError as error:
             faults.add(str(error))
         else:
@@ -101,11 +102,11 @@ def place(text: str, position: int) -> str:
 def compared_number(literal: str) -> int | float:
     """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
 
-    A double that is a whole number within int64 becomes an int, too, as in a document: 1234567890123456800.5 becomes
-    1234567890123456768. So does -0.0, which stays a double in a document.
+    A double that is a whole number within int64 becomes an int, too, as in an array of numbers: 1234567890123456800.5
+    becomes 1234567890123456768. So does -0.0, which stays a double in an array.
     """
     number = strict_json.number_of(literal)
-    # or 0: for -0.0, so that equal numbers have one form
+    # check_number would refuse a HugeNumber. Or 0: for -0.0, whose sign the result of a facet would repeat.
     return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
@@ -169,7 +170,10 @@ class Literal:
 
 
 class TreeMaker(Transformer[Token, Any]):
-    """Makes the nodes of a tree, by a method for each rule of the grammar and for each named alternative."""
+    """Makes the nodes of a tree, by a method for each rule or named alternative of the grammar.
+
+    A subclass may have ``__default__`` for those without a method.
+    """
 
     @v_args(inline=True)
     def text(self, token: Token) -> Literal:
@@ -185,7 +189,8 @@ class TreeMaker(Transformer[Token, Any]):
 
 
 _KEYWORD = re.compile(r"^_([A-Z]+)\.2: ", re.MULTILINE)
-"""The definition of a keyword's terminal in a grammar. Its name is an underscore and the keyword in capitals."""
+"""The definition of a keyword's terminal in a grammar: its name is an underscore and the keyword in capitals, and its
+priority is 2. TRUE and FALSE have no underscore: to a client they are values."""
 
 _SIGNS: Mapping[str, tuple[str, ...]] = {
     "COLON": (":",),
@@ -195,8 +200,7 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     "STAR": ("*",),
     "COMPARISON": ("=", "!=", "<>", "<", ">", "<=", ">="),
 }
-"""The spellings of the terminals that are no keywords. Messages list keywords before them, and then these
-in this order."""
+"""The spellings of the signs. Messages list keywords before them, and then these in this order."""
 
 
 class Language:
@@ -223,12 +227,13 @@ class Language:
 
     @cached_property
     def _spellings(self) -> Mapping[str, tuple[str, ...]]:
+        """The spellings of each keyword and sign by its terminal, in the order of messages."""
         return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(_SIGNS)
 
     @cached_property
     def _lark(self) -> Lark:
-        """The parser. It is made when the first text is parsed, because making the parsers of both languages took a
-        tenth of the time to load the service."""
+        """The parser. It is made when the first text is parsed, because making the parsers of both languages took 40 ms
+        of processor time at the start of each process."""
         # re.ASCII: else İ, a capital I with a dot, could stand in keywords.
         return Lark(self._grammar, parser="lalr", start=self._starts, transformer=self._maker, g_regex_flags=re.ASCII)
 
@@ -265,9 +270,8 @@ class Language:
 
         :param accepted: the terminals that the parser would have accepted in place of the refused token.
         """
-        position = error.pos_in_stream or 0  # None for the end of the text, which the next line handles
-        if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-            position = len(text)
+        is_at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        position = len(text) if is_at_end else error.pos_in_stream or 0  # or 0: only for the type checker
         position, expected = self._first_unexpected(text, position, accepted)
         found = "Unexpected end of input" if position >= len(text) else f"Invalid input '{_printable(text[position])}'"
         where = place(text, position)
@@ -279,7 +283,8 @@ class Language:
         """The position of the first unexpected character, and what is expected there, for the message.
 
         :param position: the beginning of the refused token. If this token begins like an accepted keyword or sign, the
-            first unexpected character comes later.
+            first unexpected character comes later. A whole keyword directly before a letter, digit, _ or - lacks the
+            end of the word; of what could end it, whitespace is named.
         :param accepted: the terminals that can continue the text before this position.
         """
         # If a literal, a name in backticks or a variable is accepted here and the token begins like one, the lexer has
@@ -287,8 +292,9 @@ class Language:
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
-        if start == "`" and "QUOTED_NAME" in accepted:  # without an end, or without a name
-            return (len(text), ["'`'"]) if "`" not in text[position + 1 :] else (position + 1, ["field name"])
+        if start == "`" and "QUOTED_NAME" in accepted:
+            # Without a name, or without an end.
+            return (position + 1, ["field name"]) if text[position + 1 :][:1] in ("", "`") else (len(text), ["'`'"])
         if start == ":" and "VARIABLE" in accepted:
             return position + 1, ["letter", "digit"]
         if start == "-" and "NUMBER" in accepted:
@@ -305,11 +311,11 @@ class Language:
             if not longer:
                 break
             depth, begun = length, longer
-        if depth == 0:
+        if depth == 0:  # no keyword or sign has begun: all that is accepted, names too
             names = [name for terminals, name in _NAMES if terminals & accepted]
             return position, names + [f"'{word}'" for word in words]
         following = [f"'{word[depth]}'" for word in begun if len(word) > depth]
-        if any(len(word) == depth for word in begun):  # a whole keyword, directly before a letter, digit, _ or -
+        if any(len(word) == depth for word in begun):
             following.append("whitespace")
         return position + depth, list(dict.fromkeys(following))
 
@@ -319,7 +325,8 @@ _SHOWN = 100
 
 
 def _shown(text: str, position: int) -> str:
-    """The line of a character with a caret below the character. A long line is cut on both sides."""
+    """The line of a character, and a line with a caret below the character, if all before it are one cell wide. A long
+    line is cut on both sides."""
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     before, after = text[begin:position], text[position : None if end < 0 else end]
     if len(before) > _SHOWN:

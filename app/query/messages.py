@@ -10,7 +10,11 @@ from app.values.suggestions import did_you_mean
 
 
 def refused_literal(name: str, field: Field, literal: Literal) -> str:
-    """The message for a literal whose type the field cannot be compared with."""
+    """The message for a literal that the field cannot be compared with: it has another type, or is a text that is no
+    time.
+
+    :param name: the field as the client has written it; in a filter, its path.
+    """
     refused = f"The field '{name}' takes {field.takes}, not the {_TYPES[type(literal.value)]} {shown(literal.value)}."
     return refused + plus_hint(literal.value)
 
@@ -19,9 +23,8 @@ _BLANK_FOR_PLUS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:.]+ [0-9]{2}:
 
 
 def plus_hint(value: object) -> str:
-    """The hint for a time whose ``+`` has become a blank, as it does in a URL; empty for any other value."""
-    is_time = isinstance(value, str) and _BLANK_FOR_PLUS.fullmatch(value) is not None
-    return " In a URL, + is written as %2B." if is_time else ""
+    """The hint for a text like a time whose ``+`` has become a blank, as it does in a URL; empty for other values."""
+    return " In a URL, + is written as %2B." if isinstance(value, str) and _BLANK_FOR_PLUS.fullmatch(value) else ""
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
@@ -36,7 +39,7 @@ def similar_or_all(name: str, known: Iterable[str]) -> str:
 
 
 def shown(value: str | int | float) -> str:
-    """A value as JSON, cut after 100 characters."""
+    """A value as JSON, cut to at most 100 characters."""
     text = value.literal if isinstance(value, HugeNumber) else encode(value)
     return text if len(text) <= 100 else text[:97] + "..."
 

@@ -1,8 +1,8 @@
 """The table of the fields of ObjectType (interface 2.3), one row each.
 
-Everything that names a field follows from this table: body schemas, the statements of facets, the parameters of lists,
-the languages of ``where`` and of filters, and the OpenAPI document and its example. CONTRIBUTING.md has the steps to
-add a field: besides its row here, one in :mod:`app.bulk.seed`, and some documents that tests compare with the table.
+From this table follow body schemas, the statements of facets, the arrays that a parameter of a list searches, the
+languages of ``where`` and of filters, and the OpenAPI document and its example. CONTRIBUTING.md has the steps to add a
+field: besides its row here, one in :mod:`app.bulk.seed`, one in the kit's checks, and some documents.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from app.values.json_fields import STORABLE_TEXT, Check, check_int32, check_int6
 class ItemType:
     """The type of an item of an array, or of a member of an object.
 
-    :param check: returns a valid decoded JSON value, or raises an error.
+    :param check: takes a decoded JSON value and returns the value to keep, or raises a ValidationError.
     :param json_schema: the JSON Schema of a value.
     :param counted_as: the SQL type as which facets count values.
     :param kind: the kind of a value in conditions and facets.
@@ -43,7 +43,7 @@ class ArrayField:
 
     :param type: the type of its items; None if they are objects.
     :param members: the types of the members of these objects. Every member is optional.
-    :param unique: whether repeated items are refused.
+    :param unique: whether repeated items are refused; only with ``type``.
     :param length: the number of items; None for any number.
     :param parameters: the parameters of the list (interface 4.1) that select the resources in which the field has an
         item.
@@ -98,5 +98,6 @@ OBJECT_FIELDS: tuple[ArrayField, ...] = (
 
 
 def arrays_of_parameter(parameter: str) -> list[LiteralString]:
-    """The names of the arrays of which at least one has to have the value of a parameter of the list."""
+    """The names of the arrays that a parameter of the list (interface 4.1) searches: it selects the resources in which
+    at least one of them has the value."""
     return [row.name for row in OBJECT_FIELDS if parameter in row.parameters]

@@ -13,7 +13,7 @@ _TIME_FORMAT: LiteralString = '\'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\''
 
 
 def numbered(name: LiteralString, number: int) -> LiteralString:
-    """A name with a number: besides :func:`literal`, the only text in a statement that is not a literal string."""
+    """A name with a number: besides :func:`literal`, the only text in a request's statement that is not literal."""
     return cast("LiteralString", f"{name}_{number:d}")
 
 

@@ -3,15 +3,20 @@
 import difflib
 from collections.abc import Iterable
 
-_LONGEST_NAME = 32
-"""The most characters of two names that are compared: more than any declared name has, because the time grows with the
-square of the length, and a request may have fifty unknown names."""
+_LONGEST_NAME = 64
+"""The most characters of two names that are compared: more than any declared name has. There is a limit because the
+time grows with the square of the length, and a request may have fifty unknown names."""
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name; None if no known name is similar."""
-    names = {each[:_LONGEST_NAME].lower(): each for each in known}
-    nearest = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
+    listed = list(known)
+    parent = name.rpartition(".")[
+        0
+    ]  # names below one field, such as createdBy.id, are not similar because of the field
+    begin = len(parent) if all(each.startswith(parent) for each in listed) else 0
+    names = {each[begin : begin + _LONGEST_NAME].lower(): each for each in listed}
+    nearest = difflib.get_close_matches(name[begin : begin + _LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
     return names[nearest[0]] if nearest else None
 
 

@@ -81,9 +81,7 @@ def test_the_values_and_ranges_of_all_filters_and_of_all_facets_are_counted() ->
     read_facets([values(TERMS_AT_MOST), "key as a", "version"])
 
 
-FACET = (
-    "Malformed parameter: facet: Each of {} facets repeats the {} values and ranges of filter.query and filter.facets"
-)
+FACET = "Malformed parameter: facet: {} facets times the {} values and ranges of filter.query and filter.facets are"
 
 
 def search_with(**counts: int) -> MultiDict[str, str]:

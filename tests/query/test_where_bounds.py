@@ -18,7 +18,7 @@ from tests.support.api import Api
 from tests.support.effort import assert_under_50_ms, assert_under_100_ms
 from tests.support.predicates import found, refusals
 
-TOO_MANY_TERMS = "The predicates have more than 500 terms; each comparison is one, and each value of a list."
+TOO_MANY_TERMS = "The predicates have more than 500 terms; a comparison is one, or one for each value of its list."
 
 
 def refused(*texts: str, **variables: list[str]) -> tuple[object, ...]:

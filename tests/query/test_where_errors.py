@@ -143,9 +143,12 @@ def test_all_faults_are_in_one_answer(api: Api) -> None:
     ]
 
 
-def test_a_path_below_a_field_without_members_names_all_paths(api: Api) -> None:
-    answer = api.get("/searchApiPattern", query_string={"filter": 'id.foo:"x"'})
-    assert "'id.foo' does not exist. Known are: id, " in answer.get_json()["message"]
+def test_an_unknown_path_names_a_similar_one_or_all(api: Api) -> None:
+    objects = "objectTypeProperty.arrayOfObjectType"
+    answer = api.get("/searchApiPattern", query_string={"filter": ['id.foo:"x"', f"{objects[:-1]}:exists"]})
+    all_paths, similar = [error["message"] for error in answer.get_json()["errors"]]
+    assert "'id.foo' does not exist. Known are: id, " in all_paths
+    assert f"Did you mean '{objects}'? (line" in similar
 
 
 def test_faults_of_other_parameters_are_in_the_same_answer(api: Api) -> None:

@@ -1,6 +1,7 @@
 """Resolves parsed filters and facets: paths become fields, literals become values of the fields' types.
 
-All faults are collected, so that one answer lists all of them.
+Faults are collected over all texts of a parameter, as many as an answer lists. A fault hides those that depend on it:
+an unknown path those of its values, and too many terms the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -91,7 +92,7 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     faults = Faults(_TOO_MANY_TERMS)
     filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
     faults.raise_if_any()
-    return tuple([each for each in filters if each is not None])  # None has had a fault
+    return tuple([each for each in filters if each is not None])  # none is None: it would have had a fault
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
@@ -133,14 +134,14 @@ _PATHS = _paths_of(RESOURCE)
 
 
 def _candidates(path: str) -> Sequence[str]:
-    """The paths that a hint for an unknown path may name: the members of the field before the last dot, if there are
-    any; else all paths."""
+    """The paths that a hint for an unknown path may name: those below the field before the last dot, if there are any;
+    else all paths. Without a dot, the parent is empty, and no path begins with a dot."""
     parent, _, _ = path.rpartition(".")
     return [each for each in _PATHS if each.startswith(f"{parent}.")] or list(_PATHS)
 
 
 _NOTHING = AllOf(())
-"""Replaces a condition that has a fault. It is never compiled, because the request is refused."""
+"""Replaces a refused condition on an object. It is never compiled, because the request is refused."""
 
 
 @dataclass(slots=True)
@@ -189,7 +190,7 @@ class _Resolver:
         """
         if target.element_of is not None:
             return HasElement(target.element_of, _holds(target.field, "is defined"), negated=not exists)
-        if target.field.is_array:
+        if target.field.is_array:  # an absent array is empty, too
             return Holds(target.field, OPERATORS["is empty"], (), negated=exists)
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
@@ -207,8 +208,8 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None if its path names no field or an object, or if it has ranges of a field that is neither
-        a number nor a time, or too many ranges.
+        """Resolve a facet; None if its path names no field, an object or an array of objects, or if it has ranges of a
+        field that is neither a number nor a time, or too many ranges.
 
         With faulty values or bounds it still returns a facet, so that its name is compared with the others' names. That
         facet is never compiled.
@@ -228,8 +229,8 @@ class _Resolver:
             groups = self.condition(target, path, parsed.expression)
         elif parsed.expression is not None:
             items = parsed.expression.items
-            if not target.field.kind.amount:  # the SQL that only kinds with ranges have
-                self._fault(f"The field '{path.text}' has no ranges; numbers and times have.", path.position)
+            if not target.field.kind.amount:
+                self._fault(f"A facet on '{path.text}' has no ranges; facets on numbers and times have.", path.position)
                 return None
             if len(items) > RANGES_AT_MOST:
                 self._fault(f"There are {len(items)} ranges, {RANGES_AT_MOST} are accepted.", path.position)
@@ -250,8 +251,8 @@ class _Resolver:
     def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
         """The value of a bound; None for an open end, and for a refused bound, whose fault is added.
 
-        A number beyond all doubles is refused, because a facet's result repeats the bound as a JSON number, and filters
-        take the same ranges as facets.
+        A number beyond all doubles is refused, because a facet's result repeats the bound as a JSON number; filters
+        take no others.
         """
         if literal is None:
             return None

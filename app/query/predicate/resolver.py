@@ -1,7 +1,7 @@
 """Resolves parsed predicates: names become fields, literals and variables become values of the fields' types.
 
-All faults are collected, so that one answer lists all of them, except those in parentheses behind a name that is
-unknown or has no members.
+Faults are collected over all predicates, as many as an answer lists. A fault hides those that depend on it: an error of
+syntax those of its predicate, a name those of its values and of the parentheses behind it, and too many terms the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,20 +23,20 @@ Variables = Mapping[str, Sequence[str]]
 def read(texts: Sequence[str], variables: Variables) -> Condition:
     """Parse and resolve predicates to the condition that all of them hold.
 
-    :raises ValidationError: with the faults of all predicates.
+    :raises ValidationError: with the faults of the predicates.
     """
     faults = Faults(
-        f"The predicates have more than {TERMS_AT_MOST} terms; each comparison is one, and each value of a list."
+        f"The predicates have more than {TERMS_AT_MOST} terms; a comparison is one, or one for each value of its list."
     )
     conditions = [
         _Resolver(text, variables, faults).condition(tree, RESOURCE) for text, tree in trees_of(texts, parse, faults)
     ]
     faults.raise_if_any()
-    return conditions[0] if len(conditions) == 1 else AllOf(tuple(conditions))
+    return AllOf(tuple(conditions))
 
 
 _NOTHING = AllOf(())
-"""Replaces a term that has a fault. It is never compiled, because the request is refused."""
+"""Replaces a term whose field or operator is refused. It is never compiled, because the request is refused."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,8 @@ class _Resolver:
         if row is None or not operator.fits(row):
             if row is not None:
                 self._refuse_expression(atom.name, row)
-            for operand in atom.operands:  # _values, which also adds this fault, needs a field with the operator
+            # Without a field, the only fault of a value that is certain is a variable that is not given.
+            for operand in atom.operands:
                 if isinstance(operand, Variable) and not self.variables.get(operand.name):
                     self._fault_of_missing(operand)
             return _NOTHING
@@ -139,7 +140,8 @@ class _Resolver:
             for text in texts:
                 value = row.kind.read(text)
                 if value is None:
-                    takes = row.takes.replace(" in double quotes", "")  # unlike a literal, a variable has no quotes
+                    # Unlike a literal, the value of a variable has no quotes.
+                    takes = row.takes.replace(" in double quotes", "").replace('"', "")
                     what = f"{shown(text)}, the value of the variable '{name}'"
                     self._fault(
                         f"The field '{row.name}' takes {takes}, not {what}.{plus_hint(text)}", variable.position
