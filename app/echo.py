@@ -1,6 +1,7 @@
 """The echo endpoints (interface 4.9 and 4.13): their parameters and bodies, and the arrays that they answer.
 
-The endpoints store nothing. An answer shows the author of a client how each value of path, query and body has arrived.
+The endpoints store nothing. The answer of :func:`echo` shows the author of a client how the values of path, query and
+body have arrived.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from app.values.json_fields import (
     check_number,
 )
 from app.values.parameters import NumberParameter, Parameter, QuerySchema
-from app.values.strict_json import encode, is_negative_zero
+from app.values.strict_json import INT64_MAX, INT64_MIN, encode, is_negative_zero
 
 # The body and the parameters
 
@@ -65,7 +66,8 @@ class PersonSchema(StrictSchema):
 
 
 def _any_json() -> StrictField:
-    """A field whose type the interface does not show. Any JSON value is accepted, and kept as it was sent."""
+    """A field whose type the interface does not show: any JSON value that a body may have, kept as it was sent."""
+    # The empty text would say which type is expected in place of null; but null means that an optional field is absent.
     return StrictField(check_json, "", metadata={"description": "any JSON value"})
 
 
@@ -106,6 +108,9 @@ class EchoQuerySchema(QuerySchema):
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+_NUMBERS = (int, float)
+"""The exact types of the numbers of a body, because a bool is an int, too."""
+
 ArrayFields = dict[str, list[Any]]
 
 
@@ -119,9 +124,9 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     """
     one, two = query
     untyped = record.untyped.values()
-    numbers = [check_number(value) for value in untyped if _is_number(value)]
-    # check_number returns an int for every whole number within int64 except -0.0, and a float for any other number.
-    integers = [int(number) for number in numbers if isinstance(number, int) or is_negative_zero(number)]
+    sent = [value for value in untyped if type(value) in _NUMBERS]
+    numbers = [check_number(value) for value in sent]  # as doubles, unless they are integers of 64 bits
+    integers = [int(value) for value in sent if _is_int64(value)]  # of -0.0, 0: an integer has no negative zero
     given = [] if one is None else [one]
     arrays: ArrayFields = {
         "arrayOfIntExample": integers,
@@ -132,7 +137,7 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
         "arrayOfStringExample": [
             *paths,
             *(() if two is None else (two,)),
-            *(_as_text(value) for value in untyped if not _is_number(value)),
+            *(_as_text(value) for value in untyped if type(value) not in _NUMBERS),
             *record.names,
         ],
     }
@@ -142,8 +147,9 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     return {name: values for name, values in arrays.items() if values}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_int64(number: int | float) -> bool:
+    """Whether a number of a body is an integer of 64 bits: the decoder makes an int of each, except of -0.0."""
+    return is_negative_zero(number) if isinstance(number, float) else INT64_MIN <= number <= INT64_MAX
 
 
 def _as_text(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Update actions (interface 2.6): one class each, with its discriminator, its fields and its effect.
 
-A new action is a new class here; the body schema, the error for an unknown action and the OpenAPI document read
-:data:`REGISTRY`.
+A new action is a new class here, listed in :data:`REGISTRY`, which the body schema, the error for an unknown action and
+the OpenAPI document read.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""The SQL on many resources at once: bulk loading, copying and deleting. Callers have checked the values."""
+"""The SQL on many resources at once: bulk loading, counting and deleting. Callers have checked the values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
@@ -42,6 +42,7 @@ _DELETE_SOME: LiteralString = """
 
 _DELETED_AT_ONCE = 5_000
 
+# In this order: triggers of the first statement change the counts, and writers lock counts before words.
 _DELETE_ALL: tuple[LiteralString, ...] = (
     "DELETE FROM resource r WHERE r.project_key = %(project_key)s",
     "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s",
@@ -66,7 +67,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
 def tidy(connection: Connection) -> None:
     """Vacuum and analyse the tables of projects after many rows were loaded. The tables stay readable and writable.
 
-    Until VACUUM has run, PostgreSQL makes no index-only scans of the new rows.
+    Until VACUUM has run, index-only scans read each new row in the table, too.
 
     :param connection: in autocommit mode, because VACUUM cannot run in a transaction.
     """
@@ -81,17 +82,17 @@ def existing_ids(connection: Connection, project_key: str, ids: Sequence[UUID]) 
 
 def count_and_bytes(connection: Connection, project_key: str) -> tuple[int, int]:
     """The number of resources of a project, and the bytes of their ObjectTypes and someProperty texts."""
-    row = connection.execute(_COUNT_AND_BYTES, {"project_key": project_key}).fetchone()
-    return (0, 0) if row is None else (row[0], int(row[1]))
+    return connection.execute(_COUNT_AND_BYTES, {"project_key": project_key}).fetchall()[0]
 
 
 def delete_in_parts(connection: Connection, project_key: str) -> int:
     """Delete the resources of a project by many short statements, and return how many were deleted.
 
-    If it is interrupted, the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards,
-    for the words, the counts, and resources that were written meanwhile.
+    One statement for a large project could exceed the statement timeout, and lose its work if it is interrupted. After
+    an interruption the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards, for the
+    words, the counts, and resources that were written meanwhile.
 
-    :param connection: in autocommit mode.
+    :param connection: in autocommit mode. A second call for the same project, at the same time, may end early.
     """
     parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
     deleted = 0
@@ -102,6 +103,9 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project, their counts, and its part of the dictionary.
+
+    A resource that is written meanwhile may stay, without its words and its part of the count: then ``total`` is wrong
+    until all is deleted again.
 
     :param connection: in a transaction, so that all is deleted or nothing.
     """

@@ -57,7 +57,7 @@ class Resource:
         """This resource with ``change`` applied to both projections, or only to the staged one.
 
         If both projections are the same object, ``change`` is called once, and unless ``staged_only`` they are one
-        object afterwards, too.
+        object afterwards, too: so ObjectTypes are merged once, and the write need not compare the projections.
         """
         staged = change(self.staged)
         if staged_only:
@@ -68,7 +68,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class NewResource:
-    """A resource to be created, before the database gives it an id and times.
+    """A resource to be created, before its write gives it an id and times.
 
     :param created_as_only: whether it is created because its client has no resource without a key. Of several
         concurrent writes that do so, only one creates a resource, and the others then change it.
@@ -91,8 +91,8 @@ class NewResource:
 
 
 EntityTags = frozenset[int] | Literal["*"]
-"""The versions that If-Match or If-None-Match lists, or ``*`` for every version. Entity tags without the form of a
-version are left out."""
+"""The versions that If-Match or If-None-Match lists, or ``*`` for every version. Entity tags that no version can match
+are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class ByKey:
 
 @dataclass(frozen=True, slots=True)
 class OwnYoungest:
-    """The youngest of the resources without a key that an API client has created. It has the greatest id of them.
+    """The resource with the greatest id, and so the youngest, of those without a key that an API client has created.
 
     :param created_by: the id of the client.
     """
@@ -195,7 +195,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class ResourceRow:
-    """All columns of a resource, for bulk loading and for copies.
+    """The columns of a resource that bulk loading stores.
 
     ``object_type`` and ``staged_object_type`` are canonical JSON. If the projections are equal, ``staged_object_type``
     and ``staged_some_property`` are None.
@@ -240,10 +240,11 @@ TOTAL_AT_MOST = 10_000
 """The most matches that are counted. If there are more, ``total`` is this number and ``totalCapped`` is true."""
 
 FACET_TERMS_AT_MOST = 200
-"""The most terms that a facet lists; ``other`` counts the remaining ones."""
+"""The most terms that a facet lists; ``other`` is the sum of the counts of the remaining ones."""
 
 FACET_BYTES_AT_MOST = 4 * 1024 * 1024
-"""The most bytes of the terms of all facets of a search together. Each facet may use an equal part of them."""
+"""The most bytes of the texts among the terms of all facets of a search together, before JSON escapes them. Each facet
+may use an equal part of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,12 +258,13 @@ class Paging:
 
 
 FUZZY_LEVEL_AT_MOST = 2
-"""The largest Damerau-Levenshtein distance between a word of a search and a word that it finds."""
+"""The largest Damerau-Levenshtein distance between a word of a search and a word that it finds by its spelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """A text of a search. A resource matches if it contains all of its words.
+    """A text of a search. A resource matches if it has all of its words that are no stop words, or words with the same
+    stem, or words of a similar spelling.
 
     :param parameter: the name of the parameter, ``text.<language>``, with any character in place of the dot.
     """

@@ -22,7 +22,7 @@ class ObjectType:
     """A valid ObjectType. Two ObjectTypes are equal if their texts are equal.
 
     :param text: compact JSON, with the fields in the order of :data:`app.query.fields.OBJECT_TYPE`. Answers contain
-        this text unchanged, because a number has to come back as it was sent.
+        this text and not a jsonb of it, which would lose the sign of -0.0 and write 1e-300 with 300 zeros.
     """
 
     text: str = "{}"
@@ -47,6 +47,7 @@ class ObjectType:
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
-        arrays = {**self.arrays, **sent.arrays}
-        ordered = [f'"{name}":{bytes(arrays[name]).decode()}' for name in OBJECT_TYPE if name in arrays]
+        # Fields that only a newer release knows come last, and are kept: it may have stored them beside this one.
+        arrays = {**dict.fromkeys(OBJECT_TYPE), **self.arrays, **sent.arrays}
+        ordered = [f'"{name}":{bytes(array).decode()}' for name, array in arrays.items() if array is not None]
         return ObjectType(f"{{{','.join(ordered)}}}")

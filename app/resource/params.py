@@ -45,7 +45,9 @@ OFFSET_AT_MOST = 10_000
 # Texts to values
 
 
-_SORT_TERM = re.compile(r"[ \t\r\n]*([^ \t\r\n]+)(?:[ \t\r\n]+(asc|desc))?[ \t\r\n]*", re.IGNORECASE)
+# Not \s, of which Python and ECMAScript have different ideas: _SORT_PATTERN says the same to the readers of the OpenAPI
+# document.
+_SORT_TERM = re.compile(r"[ \t\r\n]*([^ \t\r\n]+)(?:[ \t\r\n]+(asc|desc))?[ \t\r\n]*", re.IGNORECASE | re.ASCII)
 
 
 def read_sort_term(text: str) -> SortTerm:
@@ -79,8 +81,9 @@ def read_contained_object(text: str) -> str:
     if not isinstance(value, dict):
         raise ValidationError("A JSON object is expected.")
     try:
-        members: dict[str, Any] = check_json(value, stored=True)
+        members: dict[str, Any] = check_json(value, stored=True)  # in the form of the stored documents: without nulls
     except ValidationError as error:
+        # The first message without its path in the object: the fault names the parameter.
         _, message = next(messages_with_paths(error.messages))
         raise ValidationError(str(message)) from None
     is_wrapped = members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict)
@@ -94,9 +97,11 @@ _VARIABLES = "var.<name>"
 
 
 class Expressions(Parameter):
-    """A repeatable parameter whose expressions are read together, so that one answer lists the faults of all of them.
+    """A repeatable parameter whose expressions are read together, because some rules concern all of them: how many
+    terms they may have, and that no two facets have one name.
 
-    :param read: reads the texts of all expressions, or raises a ValidationError.
+    :param read: reads the texts of all expressions, or raises a ValidationError with the faults of all of them. For
+        :class:`Where` it takes the values of the variables, too.
     """
 
     def __init__(self, read: Callable[..., Any], **described: Any) -> None:
@@ -110,6 +115,7 @@ class Where(Expressions):
     """The predicates of ``where``, which are read with the values of their variables."""
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
+        # data has the texts of all sent parameters; those of a ParameterFamily are below its data_key, by their names.
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
 
@@ -133,7 +139,8 @@ def _whole_number(maximum: int, meaning: str, default: int, example: int) -> Par
 
 
 class PagingSchema(QuerySchema):
-    """The parameters that every list has: the order of the results, and which part of them a page contains."""
+    """The parameters that every list has: the order of the results, which part of them a page contains, and whether it
+    tells how many there are."""
 
     sort = Parameter(
         read_sort_term,
@@ -185,7 +192,7 @@ class SortedListSchema(ConditionsSchema):
 
     expand = Parameter(
         read_text,
-        {"type": "string", "minLength": 1},
+        FILLED_TEXT_SCHEMA,
         repeatable=True,
         meaning=f"references whose API client is added as `obj`: {' or '.join(EXPANDABLE)}; other paths are ignored",
         example=["createdBy"],
@@ -200,15 +207,15 @@ _ONE_OF_TEXTS = "at least one of these texts"
 
 
 def _array_has(parameter: str, what: str = "this value") -> str:
-    """The meaning of a parameter that one of its arrays has to have the value, or one of the values."""
+    """The description of a parameter: one of its arrays has the value, or one of the values."""
     return f"{' or '.join(arrays_of_parameter(parameter))} has {what}"
 
 
 class FilteredListSchema(ConditionsSchema):
     """The parameters of the list and the existence check (interface 4.1 and 4.5).
 
-    A resource has to fulfil the conditions of all parameters: ``where``, ``objectParameter`` on its whole ObjectType,
-    and each of the others on an array, or on one of two arrays.
+    A resource has to fulfil the conditions of all parameters that are conditions: ``where``, ``objectParameter`` on its
+    whole ObjectType, and each of the others below on an array, or on one of two arrays.
     """
 
     stringParameter = TextParameter(meaning=_array_has("stringParameter"), example="dog")
@@ -251,11 +258,11 @@ _ARRAYS = {
 
 def _any_array_has(arrays: Sequence[Field], value: Any) -> Condition:
     """The condition that one of the arrays has the value, or one of the values."""
-    items, contains_any = value if isinstance(value, tuple) else (value,), OPERATORS["contains any"]
-    return AnyOf(tuple([Holds(array, contains_any, items, negated=False) for array in arrays]))
+    items = value if isinstance(value, tuple) else (value,)  # a repeatable parameter loads to a tuple
+    return AnyOf(tuple([Holds(array, OPERATORS["contains any"], items, negated=False) for array in arrays]))
 
 
-# Reads and writes of one resource, and the echo endpoints
+# Reads and writes of one resource
 
 
 class OptionalTextsSchema(QuerySchema):
@@ -268,7 +275,7 @@ class OptionalTextsSchema(QuerySchema):
 class StagedSchema(QuerySchema):
     """The parameter ``staged`` of a write on the collection. It loads to a boolean."""
 
-    staged = BooleanParameter(meaning="true: the write changes the staged projection only", example=False)
+    staged = BooleanParameter(meaning="true: the content changes in the staged projection only", example=False)
 
     def make(self, values: dict[str, Any]) -> bool:
         return values.get("staged", False)
@@ -304,8 +311,8 @@ def read_words(text: str) -> str:
 def read_level(text: str) -> int:
     """Load a number of edits, rounded down.
 
-    :raises ValidationError: for a text that is no number, and for a number that before rounding is not from 0 to
-        :data:`FUZZY_LEVEL_AT_MOST`, which is the default level, too.
+    :raises ValidationError: for a text that is no number, and for a number (a double, before it is rounded down) that
+        is not from 0 to :data:`FUZZY_LEVEL_AT_MOST`, which is the default level, too.
     """
     number = read_number(text)
     if number < 0:
@@ -321,16 +328,17 @@ CHARACTERS_AT_MOST = 2000
 REPEATED_TERMS_AT_MOST = 1000
 """The most values and ranges of ``filter.query`` and ``filter.facets`` together, times the number of facets.
 
-The statement of a search repeats these values and ranges for each facet. Without this limit it could have 14 MiB, for
-which PostgreSQL takes hundreds of MiB of memory.
+The statement of a search repeats these filters for each facet that is not on their field. Without this limit it could
+have 6 MiB, for which PostgreSQL took 78 s and 5 GB of memory. Values are counted as if they were repeated, although all
+values of a filter are one parameter of the statement: the limit is told more simply.
 """
 
 
 def _raise_if_too_many(search: Search) -> None:
-    """Refuse filters and facets that would make the statement too long.
+    """Refuse filters and facets whose statement would be too long.
 
-    :raises ValidationError: with the numbers, for the first of the three parameters of filters that the search has, or
-        for ``facet``.
+    :raises ValidationError: for too many values and ranges in all, which names the first of the three parameters of
+        filters that was sent; and for too many that the facets repeat, which names ``facet``.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:
@@ -342,13 +350,14 @@ def _raise_if_too_many(search: Search) -> None:
     facets, terms = len(search.facets), _terms_of((*search.query_filters, *search.facet_filters))
     if facets * terms > REPEATED_TERMS_AT_MOST:
         raise ValidationError(
-            f"Each of {facets} facets repeats the {terms} values and ranges of filter.query and filter.facets,"
-            f" {facets * terms} in all; {REPEATED_TERMS_AT_MOST} are accepted.",
+            f"{facets} facets times the {terms} values and ranges of filter.query and filter.facets are"
+            f" {facets * terms}; {REPEATED_TERMS_AT_MOST} are accepted.",
             "facet",
         )
 
 
 def _terms_of(filters: Iterable[Filter]) -> int:
+    """How many values and ranges some filters have together."""
     return sum(one.terms for one in filters)
 
 
@@ -361,7 +370,7 @@ class SearchSchema(PagingSchema):
     texts = ParameterFamily(
         r"text.[a-z]{2}(-[A-Z]{2})?",
         read_words,
-        {**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"},
+        {**FILLED_TEXT_SCHEMA, "pattern": "^[^\\u0000]*[^\\s\\u0000\\u001c-\\u001f\\u0085][^\\u0000]*$"},
         data_key=_TEXTS,
         meaning="words in this language; arrayOfStringExample and someProperty together have all of them",
         example={"text.en": "dogs"},
@@ -405,10 +414,10 @@ class SearchSchema(PagingSchema):
 
     def make(self, values: dict[str, Any]) -> Search:
         texts = tuple(SearchText(name, text) for name, given in values.get("texts", {}).items() for text in given)
-        too_long = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
-        if too_long is not None:
+        first_beyond = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
+        if first_beyond is not None:  # the text with which the sum exceeds the limit
             reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-            raise ValidationError(reason, too_long.parameter)
+            raise ValidationError(reason, first_beyond.parameter)
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,
@@ -427,8 +436,8 @@ class SearchFormSchema(SearchSchema):
     """The parameters of the product projection search (interface 4.14).
 
     The interface declares no parameter of this endpoint, and its name leads clients to send those of the platform's
-    endpoint of this name. These are ignored, and any other unknown parameter is refused: a search with a mistyped
-    filter would find everything.
+    endpoint of this name. Those of them that this service does not have are ignored. Any other unknown parameter is
+    refused: a search with a mistyped filter would find everything.
     """
 
     IGNORED = frozenset(

@@ -11,11 +11,11 @@ from app.values.strict_json import INT64_MAX
 
 _ENTITY_TAG = re.compile(r'[ \t,]*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,[ \t,]*|$)')
 """One entity tag of a list, with the comma after it. Empty elements of the list are skipped (RFC 9110, section
-5.6.1.2)."""
+5.6.1.2); a list of them alone is refused, because it would match nothing."""
 
 _NONE = Preconditions()
 
-_VERSION = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+_VERSION = re.compile(r"[1-9][0-9]{0,18}")
 
 
 def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
@@ -26,6 +26,7 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     if if_match is None and if_none_match is None:
         return _NONE
     matched, has_unusable_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
+    # Unusable tags explain why If-Match failed. If-None-Match fails because a tag matches.
     none_matched, _ = _entity_tags("If-None-Match", if_none_match, accepts_weak=True)
     return Preconditions(matched, has_unusable_tags, none_matched)
 
@@ -39,7 +40,7 @@ def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[
     """
     if text is None:
         return None, False
-    if text.strip() == "*":
+    if text.strip(" \t") == "*":
         return "*", False
     if not text:
         raise errors.invalid_parameter(header, "The value is empty.")
@@ -53,7 +54,7 @@ def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[
         weak, tag = match.groups()
         if _VERSION.fullmatch(tag) and int(tag) <= INT64_MAX and (accepts_weak or not weak):
             versions.add(int(tag))
-        else:
+        else:  # also for a number that is greater than any version
             has_unusable = True
         position = match.end()
     return frozenset(versions), has_unusable

@@ -77,8 +77,7 @@ def test_races_of_two_clients_keep_to_their_own_resources(api: Api, colleague: A
         mine, theirs = race(api, colleague, write)
         every = api.get("/sorted-query-parameters?limit=500").get_json()["results"]
         by_me = {each["id"] for each in every if each["createdBy"] == made["createdBy"]}
-        assert authors(mine) == {made["createdBy"]["id"]}
-        assert authors(theirs) == {"a-colleague"}
+        assert (authors(mine), authors(theirs)) == ({made["createdBy"]["id"]}, {"a-colleague"})
         of_them = [each for each in every if each["id"] not in by_me]
         assert len(of_them) == 1  # a PUT without a name creates no second one
         assert {answer.get_json()["id"] for answer in theirs} == {of_them[0]["id"]}

@@ -27,7 +27,7 @@ def test_if_none_match_holds_the_versions_of_weak_tags_too() -> None:
 
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
 def test_what_is_no_list_of_tags_is_refused(header: str) -> None:
-    for text in MALFORMED:
+    for text in (*MALFORMED, "*\x85"):
         with pytest.raises(ApiError, match=f"Malformed parameter: {header}: ") as refused:
             parse(text, None) if header == "If-Match" else parse(None, text)
         assert refused.value.status == 400, text

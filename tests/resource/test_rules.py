@@ -135,5 +135,5 @@ def test_an_object_type_keeps_the_texts_of_the_fields_that_are_not_replaced() ->
         '{"arrayOfIntExample":[1,2],"arrayOfUniqueIntExample":[5],"arrayOfFloatExample":[1e+300,-0.0],'
         '"arrayOfStringExample":[]}'
     )
-    assert stored.merged_with(ObjectType()) == stored
-    assert ObjectType().merged_with(stored) == stored
+    assert (stored.merged_with(ObjectType()), ObjectType().merged_with(stored)) == (stored, stored)
+    assert ObjectType('{"ofNextRelease":[1]}').merged_with(sent).text[-21:] == ',"ofNextRelease":[1]}'
