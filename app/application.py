@@ -27,7 +27,8 @@ from app.telemetry.logs import configure_logging
 
 
 class _NoSessions(SessionInterface):
-    """Gives all requests one empty session, because the service has no sessions."""
+    """Gives all requests one empty session, because the service has no sessions. Without this class Flask would make
+    one for each request."""
 
     _none = NullSession()
 
@@ -74,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     after_the_view: tuple[_AfterHook, ...] = (
         extension.after,
         complete_headers,
-        request_log.finish,  # counts and logs every answer, even of a hook or an error
+        request_log.finish,  # counts and logs every answer, even of a hook before the view or an error
         *cors_hooks(app, settings),  # lets pages of allowed origins read answers about resources and tokens
     )
     _install(app, before_the_view, after_the_view)
@@ -94,9 +95,10 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
     """Register two functions with Flask: one calls the hooks before the view, in order, until one of them answers; the
     other calls all hooks after the view, in order.
 
-    They are only two, because each registered function costs time.
+    They are only two, because each registered function costs time, and they take the request out of Flask's proxy once,
+    because each use of the proxy does, too.
     """
-    proxy: Any = request
+    proxy: Any = request  # whose type does not have the method
 
     def before() -> Any:
         current = proxy._get_current_object()
@@ -116,7 +118,11 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:
-    """The WSGI application of Flask, wrapped into the middleware."""
+    """The WSGI application of Flask, wrapped into the middleware.
+
+    RawPath is called first, so that a host in the request line gives way to the proxy's ``X-Forwarded-Host``.
+    PathPrefix is called last: it checks the prefix that ProxyFix has set.
+    """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
         # Only the headers that docs/security.md tells the proxy to set. A client could send any other header itself.

@@ -1,7 +1,7 @@
 """The clock of a request, and the source of the ids that it makes.
 
-The service gets every time that it compares or stores, and every id that it makes, from a :class:`ClockAndIds`, so that
-tests of clients can run with another clock. The clock is :class:`RealClockAndIds`, unless an extension replaces it.
+The times of writes, the issue and the expiry of tokens, and the ids of resources come from a :class:`ClockAndIds`, so
+that tests of clients can run with another clock. It is :class:`RealClockAndIds`, unless an extension replaces it.
 """
 
 import time
@@ -26,16 +26,16 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """Make the id of a new resource, a UUIDv7: new rows then go to the end of the project's part of the primary
-        key's index.
+        """Make the id of a new resource, a UUIDv7: as time passes, new rows then go to the end of the project's part of
+        the primary key's index.
 
         :param connection: the connection that will write the resource, for a source that is stored in the database.
         """
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """The real time until which a token that expires at ``expires_at`` by this clock is kept, in seconds since
-        1970."""
+        """The time after which the row of a token may be deleted that expires at ``expires_at`` by this clock, in
+        seconds since 1970. It is real time, whatever this clock is: the database's clock decides."""
         ...
 
 

@@ -1,4 +1,5 @@
-"""The settings of the service. They are read from the environment and checked once, at the start.
+"""The settings of the service. They are read from the environment and checked when a process starts: by ``serve``, and
+again by the gunicorn that it starts, so the file of a secret has to be readable more than once.
 
 A setting is a field of :class:`Settings` whose metadata contain its environment variable, its meaning and its limits. A
 secret may also be in a file, which the environment variable with the suffix ``_FILE`` names. A test compares the table
@@ -33,19 +34,15 @@ class InvalidSetting(ValueError):
 
 def integer(minimum: int, maximum: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise ValueError("a whole number is expected") from None
-        if not minimum <= number <= maximum:
+        if re.fullmatch("[0-9]{1,9}", text) is None or not minimum <= int(text) <= maximum:
             raise ValueError(f"a whole number from {minimum} to {maximum} is expected")
-        return number
+        return int(text)
 
     return parse
 
 
 def text(text: str) -> str:
-    if not text.isprintable():
+    if not text.isprintable():  # a line end, for example, which a file often has, would end up in messages and URLs
         raise ValueError("printable text is expected")
     return text
 
@@ -55,17 +52,21 @@ HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 
 
 def domain(text: str) -> str:
-    domain = text.strip(".").lower()
-    if not all(re.fullmatch(HOST_LABEL, label, re.ASCII) for label in domain.split(".")):
+    domain = text.strip(".").lower()  # without the dot of the root, and the one before a domain of cookies
+    if not all(re.fullmatch(HOST_LABEL, label) for label in domain.split(".")):
         raise ValueError("a domain name is expected, as in example.com")
     return domain
+
+
+_NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
+"""A character that a URL has only encoded, or that begins a query or a fragment. ``urlsplit`` accepts all of them."""
 
 
 def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
     """Split a URL, and return its parts, whose port is valid, and its host, which is empty if the URL has none.
 
     :param example: the end of the error's message, such as ``, as in https://api.example.com``.
-    :raises ValueError: if host or port are malformed.
+    :raises ValueError: if the brackets of an IPv6 address or the port are malformed. Other hosts are not checked.
     """
     try:
         parts = urlsplit(text)
@@ -80,8 +81,9 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """Check origins in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port only if it is not
-    the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none is allowed."""
+    """Check origins of http and https in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port
+    only if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none
+    is allowed."""
     if text == NO_ORIGIN:
         return ()
     if text == ANY_ORIGIN:
@@ -90,6 +92,7 @@ def origins(text: str) -> tuple[str, ...]:
     for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
+        # As browsers write it. urlsplit lets characters of the pattern pass in a host, such as a blank.
         written = f"{parts.scheme}://{address_of(host, None if parts.port == default else parts.port)}"
         if default is None or not host or origin != written or _NOT_IN_A_PLAIN_URL.search(origin):
             raise ValueError(
@@ -104,13 +107,10 @@ def public_url(text: str) -> str:
     end."""
     parts, host = _split_url(text, ", as in https://api.example.com")
     if not host or parts.username is not None or _NOT_IN_A_PLAIN_URL.search(text):
-        raise ValueError("a URL without user name, query and fragment is expected, as in https://api.example.com")
+        raise ValueError("an encoded URL without user, query and fragment is expected, as in https://api.example.com")
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
         raise ValueError("https is expected; http only for a private address or a name without a dot")
     return text.rstrip("/")
-
-
-_NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
 
 
 def is_loopback(host: str) -> bool:
@@ -122,20 +122,20 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is a loopback address or in a private network, in which names often have no dot."""
+    """Whether a host is an address that is not public, or a name without a dot, as private networks have them."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return "." not in host
 
 
-_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*", re.ASCII)
+_FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*")
 
 
 def fixed_token(text: str) -> str:
     if _FIXED_TOKEN.fullmatch(text) is None:
         # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
-        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected")
+        raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected, then any =")
     return text
 
 
@@ -272,19 +272,19 @@ class Settings:
     @property
     def longest_request_s(self) -> int:
         """The time that a request in flight gets when the service stops: the time limits for getting a connection and
-        for two statements, plus one second, because a wait for a connection can end half a second late, and the client
-        waits a quarter of a second longer for a statement than PostgreSQL.
+        for two statements, plus one second: half a second for a wait that ends late, and for each statement the quarter
+        of a second by which psycopg waits longer than PostgreSQL.
 
-        A search looks up words before it searches, and a write reads before it writes. Few requests take longer: if
-        their token has to be looked up while the database is slow, if others overtake a write several times, or on
-        Citus, where a write has three statements.
+        A search looks up words before it searches, and a write reads before it writes. A request with more statements
+        takes longer only if all of them are slow, for example one whose token has to be looked up, a write that others
+        overtake, and the revocation of a token.
         """
         return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 
     @property
     def own_host(self) -> str:
         """The host at which this machine reaches gunicorn."""
-        # These two hosts mean all addresses of the machine.
+        # All addresses of the machine; a socket at :: takes IPv4 too, unless the system forbids it.
         return "127.0.0.1" if self.listen_host in ("0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared
 
     @property

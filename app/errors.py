@@ -23,11 +23,11 @@ class ErrorCode:
 CATALOGUE: dict[str, ErrorCode] = {
     entry.code: entry
     for entry in (
-        ErrorCode("InvalidInput", 400, "a path, query or header value is malformed, or the request is ambiguous"),
+        ErrorCode("InvalidInput", 400, "a path, query, form or header value is malformed, or the request is ambiguous"),
         ErrorCode("InvalidJsonInput", 400, "the body is not JSON, or a field is missing, unknown or of another type"),
         ErrorCode("InvalidField", 400, "a field of the body has the right type but an invalid value"),
         ErrorCode("DuplicateField", 400, "another resource of the project has the key"),
-        ErrorCode("SearchFacetPathNotFound", 400, "a facet on a path that no resource has"),
+        ErrorCode("SearchFacetPathNotFound", 400, "a facet on a path that resources cannot have"),
         ErrorCode("invalid_request", 400, "a request to an OAuth endpoint lacks a parameter, or is malformed"),
         ErrorCode("invalid_scope", 400, "the requested scope is unknown, or the client does not have it"),
         ErrorCode("invalid_grant", 400, "the token to be revoked was issued to another client"),
@@ -40,13 +40,17 @@ CATALOGUE: dict[str, ErrorCode] = {
         ErrorCode("ConcurrentModification", 409, "the expected version is not the actual one; see currentVersion"),
         ErrorCode("PreconditionFailed", 412, "If-Match or If-None-Match does not hold"),
         ErrorCode("ContentTooLarge", 413, "the body has more than 65,536 bytes"),
-        ErrorCode("UnsupportedMediaType", 415, "the Content-Type of the body is not one that the endpoint takes"),
+        ErrorCode(
+            "UnsupportedMediaType",
+            415,
+            "the body has a Content-Type that the endpoint does not take, or a Content-Encoding",
+        ),
         ErrorCode("RequestRejected", 431, "the headers are too large"),
         ErrorCode("General", 500, "an error in the service"),
         ErrorCode(
             "OverCapacity",
             503,
-            "the database is away or busy, or too many large pages are under way; try again after Retry-After",
+            "the service or its database is busy or away, or is being stopped; try again after Retry-After",
         ),
     )
 }
@@ -118,12 +122,12 @@ _OAUTH_CODES = frozenset(code for code in CATALOGUE if code.islower())
 
 
 def parameter_fault(name: str, reason: str) -> Fault:
-    """The fault of a query, form or path parameter, or of a header, with a malformed value."""
+    """The fault of a parameter of the query or of a form, or of a header: its name or its value is not accepted."""
     return Fault("InvalidInput", f"Malformed parameter: {name}: {reason}")
 
 
 def facet_path_not_found(path: str, hint: str = "") -> Fault:
-    """The fault of a facet on a path that resources do not have."""
+    """The fault of a facet on a path that resources cannot have."""
     return Fault("SearchFacetPathNotFound", f"Malformed parameter: facet: Facet path {path} not found.{hint}")
 
 
@@ -171,7 +175,7 @@ def _presentable(value: Any) -> Any:
     """A refused value, which is no object, in a form that JSON can represent. Texts and arrays are cut to
     :data:`_LONGEST_ECHO`."""
     if isinstance(value, float) and not isfinite(value):
-        # A HugeNumber has the literal of the request, such as 1e999. It becomes a text, because JSON has no infinity.
+        # JSON has no infinity. A HugeNumber of app.values.strict_json has the literal of the request, such as 1e999.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]
@@ -195,7 +199,7 @@ def invalid_input(message: str) -> ApiError:
 
 
 def duplicate_field(field_name: str, value: Any) -> ApiError:
-    """The error 400 for a value that another resource of the project has."""
+    """The error 400 for a value that another resource of the project already has."""
     message = f"A duplicate value '{quoted(value)}' exists for field '{field_name}'."
     return ApiError([Fault("DuplicateField", message, {"field": field_name, "duplicateValue": value})])
 
@@ -232,7 +236,10 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
 
 
 def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
-    """The error 409 for a version that is not the actual one, with ``currentVersion`` (interface 4.10 and 7)."""
+    """The error 409 for a version that is not the actual one, with ``currentVersion`` (interface 4.10 and 7).
+
+    :param expected: any number that a client has sent; one with a fraction is no version.
+    """
     message = f"Object {resource_id} has a different version than expected. Expected: {expected} - Actual: {actual}."
     return ApiError([Fault("ConcurrentModification", message, {"currentVersion": actual})])
 
@@ -309,17 +316,17 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
     """
     message = f"Insufficient scope. One of the following scopes is missing: {', '.join(scopes)}."
     needed = [f"{scope}:{realm}" for scope in scopes]
-    held = " ".join(sorted(granted))
-    has = f"It has: {held}." if held else "It has none."
-    has = has if len(held) <= _LONGEST_ECHO else "It has others, too many to list."
-    description = f"The access token needs {' or '.join(needed)} for the project '{realm}'. {has}"
+    held = " ".join(sorted(granted)) or "none"
+    has = held if len(held) <= _LONGEST_ECHO else "others, too many to list"
+    description = f"The access token needs {' or '.join(needed)} for the project '{realm}'. It has: {has}."
     challenge = f'Bearer realm="{realm}", error="insufficient_scope", scope="{" ".join(needed)}"'
     return ApiError([Fault("insufficient_scope", message)], {"WWW-Authenticate": challenge}, description=description)
 
 
 def oauth_error(code: str, message: str) -> ApiError:
-    """The error 400 of an OAuth endpoint, with a code of RFC 6749, section 5.2."""
-    return ApiError([Fault(code, message)])
+    """The error 400 of an OAuth endpoint, with a code of RFC 6749, section 5.2, which allows neither quotes nor
+    backslashes in the message, and only ASCII."""
+    return ApiError([Fault(code, message.translate({34: "'", 92: "/"}).encode("ascii", "replace").decode())])
 
 
 def invalid_client() -> ApiError:

@@ -1,4 +1,5 @@
-"""The interface by which an extension adds to the service. A member that an extension does not override adds nothing.
+"""The interface by which an extension adds to the service. A member that an extension does not override adds nothing;
+an extension whose package has a card and a page for the time when it is off has both when it is on, too.
 
 There is one extension, the sandbox of ``sample-resource-sandbox``. The service finds it by the entry point
 ``sample_resource.extension`` of an installed distribution, which names a subclass of :class:`ExtensionPackage`. In the
@@ -58,12 +59,14 @@ class Extension:
     """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
-        """Called before the view for each request that the gate lets pass; requests to public views, to unknown URLs,
-        and OPTIONS, have no token. An answer ends the request; None lets it go on."""
+        """Called before the view for each request that the gate lets pass. An answer ends the request; None lets it go
+        on. For public views, unknown URLs, OPTIONS and methods that a URL does not have, the gate checks no token, and
+        ``g.token`` is not set."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it
-        """Called with each answer. Returns the answer that is sent."""
+        """Called with each answer of the application. Returns the answer that is sent, to which headers are added. It
+        must not raise."""
         return answer
 
     def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- for those that override it
@@ -77,11 +80,11 @@ class Extension:
         """Start the extension's background work. Called in each worker, after the fork."""
 
     def stop(self) -> None:
-        """End the extension's background work. Called when a worker ends."""
+        """End the extension's background work. Called when a worker ends by itself, even if ``start`` has failed."""
 
 
 class ExtensionPackage:
-    """An installed package with an extension. Its members are used before and while the application is made."""
+    """An installed package with an extension, which has what is needed before its extension is made, or without it."""
 
     unusable: str | None = None
     """The reason why the package cannot be used, for the error when it is switched on; None if it can be used."""
@@ -89,7 +92,7 @@ class ExtensionPackage:
     """The names of the package's commands, each with its module, which lists them in ``COMMANDS``. The service's
     settings are not read for them, because these commands run next to the tests of another application."""
     distributed_tables: Sequence[str] = ()
-    """The package's tables whose keys contain ``project_key``. Citus distributes them like those of the service."""
+    """The package's tables that Citus distributes by ``project_key``, which all their keys have to contain."""
     local_tables: Sequence[str] = ()
     """The package's tables that are not distributed."""
     migrations: tuple[Path, ...] = ()
@@ -123,11 +126,10 @@ def installed_package() -> ExtensionPackage:
     """The installed package of the extension. If it cannot be used, a package that adds nothing, with the reason in
     ``unusable``."""
     package = ExtensionPackage()
-    own = version("sample-resource")
     found = next(iter(entry_points(group="sample_resource.extension")), None)
     if found is None or found.dist is None:
         package.unusable = f"needs the package {_DISTRIBUTION}, which is not installed"
-    elif found.dist.version != own:
+    elif found.dist.version != (own := version("sample-resource")):  # this interface may change with every release
         package.unusable = f"needs the package {found.dist.name} {own}, and {found.dist.version} is installed"
     else:
         try:

@@ -2,8 +2,8 @@
 
 The projects share the connections of a process. Each project holds at most three quarters of them, so that statements
 that are stuck, at a locked row or on a frozen node, leave connections to the other projects. Reads that may read a
-whole project (:attr:`Lane.SLOW`) hold at most a quarter, whatever project they belong to. The next free connection goes
-to the projects that wait, in turn.
+whole project (:attr:`Lane.SLOW`) hold at most a quarter, whatever project they belong to. Both limits are rounded down,
+but are at least one connection. The next free connection goes to the projects that wait, in turn.
 
 A waiting request holds no connection, and under gevent no thread.
 """
@@ -25,9 +25,10 @@ class Lane(Enum):
     """The class of a request by the time that its statements may take."""
 
     FAST = "fast"
-    """Reads by id and key, writes, and pages and existence checks whose conditions an index serves."""
+    """Reads by id and key, writes, and pages and existence checks whose conditions and order an index serves."""
     SLOW = "slow"
-    """Searches with texts or facets, conditions and orders that no index serves, and pages with a large offset."""
+    """All other reads: with texts or facets, with conditions or an order that no index serves, or with a large offset.
+    """
 
 
 class ProjectBusy(Exception):
@@ -44,6 +45,7 @@ class _Waiter:
 
     lane: Lane
     woken: Event = field(default_factory=Event)
+    """Set when the request is admitted or sent away; both also remove it from its queue."""
     is_admitted: bool = False
 
 
@@ -97,7 +99,9 @@ class Admission:
             queue.append(waiter)
             self._waits += 1
         began = monotonic()
-        waiter.woken.wait(timeout_s)
+        waiter.woken.wait(
+            timeout_s
+        )  # nothing interrupts it but the end of the process, so the waiter is always removed
         waited_s = monotonic() - began
         note_wait(waited_s, lane.value)
         with self._lock:
@@ -118,8 +122,8 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # Two are admitted if connections were free already: one request that only the limit of this project held
-            # back, and one that only the limit of the slow lane did.
+            # Usually at most one. If connections were free already, two may be: one request that only the limit of this
+            # project held back, and one that only the limit of the slow lane did.
             while self._admit_one():
                 pass
 

@@ -57,8 +57,7 @@ def cells(table: str) -> list[str]:
 
 
 def test_every_operation_has_a_goal_and_create_sends_the_example_of_the_interface() -> None:
-    assert set(GOALS) == set(Operation)
-    assert api.EXAMPLE == EXAMPLE
+    assert (set(GOALS), api.EXAMPLE) == (set(Operation), EXAMPLE)
 
 
 def test_the_data_sample_is_deterministic_and_the_filter_finds_the_stated_number() -> None:

@@ -128,7 +128,7 @@ def test_sigterm_ends_it_cleanly_and_the_next_start_finds_the_data(container: Co
         (("--user", "12345"), "DATA_DIR: /data belongs to user id 10001; user id 12345 cannot write in it. "),
         (("--user", "1"), "DATA_DIR: /data belongs to user id 10001; user id 1 cannot write in it. "),
         (("--read-only",), "There is no temporary folder for PostgreSQL's socket (/tmp: Read-only file system; "),
-        (("-e", "WORKERS=many"), "WORKERS='many': a whole number is expected"),
+        (("-e", "WORKERS=many"), "WORKERS='many': a whole number from 1 to 256 is expected"),
     ],
     ids=["no-name", "another", "read-only", "setting"],
 )

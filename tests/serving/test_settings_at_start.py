@@ -39,7 +39,7 @@ def refused(command: list[str], **environment: str) -> str:
     ("environment", "line"),
     [
         ({}, "DATABASE_URL: is not set; gunicorn by itself starts no PostgreSQL, 'sample-resource serve' does"),
-        ({"PORT": "many"}, "PORT='many': a whole number is expected"),
+        ({"PORT": "many"}, "PORT='many': a whole number from 1 to 65535 is expected"),
         ({"DATABASE_URL": "postgresql://u:hidden@h/d?made=up"}, "DATABASE_URL: is no connection string of libpq, as"),
         ({"DATABASE_URL_FILE": "/nowhere"}, "DATABASE_URL_FILE='/nowhere': the file cannot be read: No such file"),
     ],

@@ -1,6 +1,7 @@
 """Helpers for tests of the OAuth endpoints: clients, their requests, and a check of error answers."""
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -69,11 +70,11 @@ class OAuthClient:
 
 def refused(answer: TestResponse, status: int, code: str) -> str:
     """Check all fields of an OAuth endpoint's error answer, and return its message."""
-    assert answer.status_code == status, answer.text
-    assert codes(answer) == [code]
+    assert (answer.status_code, codes(answer)) == (status, [code]), answer.text
     body = answer.get_json()
     assert list(body) == ["statusCode", "message", "errors", "error", "error_description"]
     assert body["error"] == code
+    assert re.fullmatch(r"[ !#-\[\]-~]+", body["message"]), "RFC 6749, section 5.2"
     assert body["error_description"] == body["message"] == body["errors"][0]["message"]
     if status == 401:
         assert answer.headers["WWW-Authenticate"].startswith("Basic realm=")
