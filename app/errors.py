@@ -324,9 +324,9 @@ def insufficient_scope(realm: str, scopes: Sequence[str], granted: Iterable[str]
 
 
 def oauth_error(code: str, message: str) -> ApiError:
-    """The error 400 of an OAuth endpoint, with a code of RFC 6749, section 5.2, which allows neither quotes nor
-    backslashes in the message, and only ASCII."""
-    return ApiError([Fault(code, message.translate({34: "'", 92: "/"}).encode("ascii", "replace").decode())])
+    """The error 400 of an OAuth endpoint, with a code of RFC 6749, section 5.2. The message may repeat what a client
+    has sent, as on the platform, although that section allows only some characters in ``error_description``."""
+    return ApiError([Fault(code, message)])
 
 
 def invalid_client() -> ApiError:

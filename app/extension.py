@@ -70,7 +70,8 @@ class Extension:
         return answer
 
     def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- for those that override it
-        """The extension's own connection for writes to a project; None if the service's connections are used."""
+        """A context manager with a connection for writes to a project, by which the extension can do something before
+        and after them; None if it does nothing."""
         return None
 
     def install(self, app: "Flask") -> None:

@@ -107,13 +107,14 @@ def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
     Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that begins
-    before the end of the removal may need a removed word. So the command waits for twice STATEMENT_TIMEOUT_MS, and then
-    adds such words again. Before it has done so, a search may miss the resource of such a write: if the command is
-    interrupted, run it again. Do not seed meanwhile.
+    before the end of the removal may need a removed word. So the command waits for three times STATEMENT_TIMEOUT_MS,
+    and then adds such words again. Before it has done so, a search may miss the resource of such a write: if the
+    command is interrupted, run it again. Do not seed meanwhile.
     """
     with open_connection(settings, has_time_limits=False) as connection:
-        # On Citus a write has two statements from its UPDATE to its end: the second one adds words.
-        wait_s = 2 * settings.statement_timeout_ms / 1000
+        # The longest transaction of a write: a statement, and then the time that it may be idle. (On Citus it has two
+        # statements, of which the second one adds words.)
+        wait_s = 3 * settings.statement_timeout_ms / 1000
         for project_key, removed in all_projects.remove_unused_words(connection, wait_s):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")

@@ -83,7 +83,8 @@ _ON_A_CLUSTER = (
 
 def message_for(error: Exception) -> str | None:
     """The message that a command prints in place of a traceback: for an error of the database, of its URL, of the
-    embedded PostgreSQL or of a migration, and for an unknown client; None for any other error."""
+    embedded PostgreSQL or of a migration, for an unknown client, and for a name that is not UTF-8; None for any other
+    error."""
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (
@@ -99,7 +100,9 @@ def message_for(error: Exception) -> str | None:
                 f"The database ended a statement ({error.diag.message_primary}). If the cause is STATEMENT_TIMEOUT_MS,"
                 f" the database is busy, or a machine of a cluster does not answer. {_ON_A_CLUSTER}"
             )
-        case psycopg.Error() | InvalidSetting() | EmbeddedError() | MigrationFailed() | UnknownClient():
+        case (
+            psycopg.Error() | EmbeddedError() | MigrationFailed() | UnknownClient() | InvalidSetting() | UnicodeError()
+        ):
             return str(error).strip()
         case _:
             return None

@@ -48,8 +48,9 @@ class LimitedConnection(Connection):
 
         :param timeout: the caller's limit in place of ``statement_limit_s``. Only psycopg's ``notifies(timeout=...)``
             gives one, which the service does not use. When it is over, the connection stays open.
-        :raises OperationalError: without SQLSTATE if a statement takes longer than ``statement_limit_s``, or if the
-            connection is lost. The connection is then closed.
+        :raises OperationalError: without SQLSTATE if a statement (of COPY, a part of it) takes longer than
+            ``statement_limit_s``, or if the connection is lost without a word of the server. The connection is then
+            closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)
@@ -66,12 +67,12 @@ class LimitedConnection(Connection):
 
 
 HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS NOT NULL"
-"""The setting exists if the server has loaded the library, whether or not the tables are distributed already. Before
-that writes and triggers both add words, which does no harm, and no process has to notice the distribution."""
+"""The setting exists if the server has loaded the library, whether or not the tables are distributed already. Until
+they are, writes and triggers both add words, which does no harm, and no process has to notice the distribution."""
 
 
 def has_citus(connection: Connection) -> bool:
-    """Whether the server has Citus, which distributes no table with triggers.
+    """Whether the server has Citus. Then writes add words themselves, because a distributed table has no triggers.
 
     A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
     """
@@ -89,7 +90,7 @@ def check_database_url(settings: Settings) -> str:
         )
     try:
         conninfo_to_dict(settings.database_url)
-    except psycopg.ProgrammingError:
+    except (psycopg.ProgrammingError, UnicodeError):
         reason = "is no connection string of libpq, as postgresql://USER@HOST/DATABASE or host=HOST dbname=DATABASE"
         raise InvalidSetting("DATABASE_URL", None, reason) from None
     return settings.database_url
@@ -99,7 +100,8 @@ def connect(url: str, settings: Settings, *, has_time_limits: bool = True) -> Co
     """Open a single connection in autocommit mode, for work outside of requests.
 
     :param has_time_limits: whether the time limits of requests apply.
-    :raises OperationalError: if the connection cannot be made.
+    :raises psycopg.Error: if the connection cannot be made. :func:`check_database_url` has to have checked the URL, so
+        that no message contains a part of a password.
     """
     conninfo = conninfo_with_timeouts(url, settings) if has_time_limits else conninfo_without_timeouts(url)
     connection = LimitedConnection.connect(conninfo, autocommit=True, prepare_threshold=PREPARE_THRESHOLD)
@@ -123,10 +125,10 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
         options=_options(
             url,
             statement_timeout=settings.statement_timeout_ms,
-            # Less than the limit of the statement, so that the error says what a statement has waited for. 0 is no
-            # limit.
+            # Less than the limit of the statement, so that a wait for a lock has an error of its own. 0 is no limit.
             lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
-            # Ends the transactions of processes that have vanished, within the time that ``db remove-words`` waits.
+            # Ends the transactions of processes that have vanished. ``db remove-words`` waits for that, because a
+            # transaction that commits later may need a removed word.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),
@@ -137,10 +139,10 @@ def conninfo_without_timeouts(url: str) -> str:
     """The connection string for commands and migrations, which may take long.
 
     The database role may have these time limits (``ALTER ROLE ... SET``), which the options of a session override. The
-    limits that not all versions of PostgreSQL have, for a transaction or an idle session, are left to the role.
+    limit of a transaction, which PostgreSQL has from 17 on, is left to the role.
     """
-    no_limits = _options(url, statement_timeout=0, lock_timeout=0, idle_in_transaction_session_timeout=0)
-    return make_conninfo(url, **_COMMON, options=no_limits)
+    limits = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout")
+    return make_conninfo(url, **_COMMON, options=_options(url, **dict.fromkeys(limits, 0)))
 
 
 def _options(url: str, **settings: int | str) -> str:

@@ -88,7 +88,7 @@ _TRUNCATE_LOCAL_COPY: LiteralString = "SELECT truncate_local_data_after_distribu
 
 
 class CannotDistribute(Exception):
-    """The error for a database that cannot be distributed. The message says what to do about it."""
+    """The error for a database that cannot be distributed. The message says why and, if a command helps, which one."""
 
 
 Step = tuple[str, str]
@@ -118,9 +118,8 @@ def distribute(
     :param local_tables: tables of the extension that stay on the coordinator.
     :param migrations: folders of extensions, whose migrations have to be applied.
     :raises CannotDistribute: if Citus, workers or migrations are missing, if the server is a worker, if the schema has
-        a table that is in none of
-        :data:`DISTRIBUTED`, :data:`REFERENCE`, ``distributed_tables`` and ``local_tables``, or if a table is already
-        distributed in another way.
+        a table that is in none of :data:`DISTRIBUTED`, :data:`REFERENCE`, ``distributed_tables`` and ``local_tables``;
+        during the steps, if a table is already distributed in another way.
     """
     _raise_if_not_prepared(connection, migrations)
     tables = tables_of_schema(connection)
@@ -145,6 +144,8 @@ def distribute(
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}
             if table == first:
+                # In one transaction, because a count that no trigger changes would be shown as the total. If it ends
+                # here, run it again: until then the service adds words itself, as on any server with Citus.
                 with connection.transaction():
                     connection.execute(_DROP_TRIGGERS)
                 connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
@@ -170,7 +171,7 @@ def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...])
             " citus_add_node first."
         )
     if is_worker(connection):
-        raise CannotDistribute(f"Nothing is distributed: {IS_WORKER}")
+        raise CannotDistribute(f"This run has distributed nothing: {IS_WORKER}")
     missing = missing_migrations(connection, migrations)
     if missing:
         raise CannotDistribute(

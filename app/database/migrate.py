@@ -1,8 +1,8 @@
-"""The migrations: numbered SQL files in ``migrations/``, each applied once, by one process at a time.
+"""The migrations: numbered SQL files in ``migrations/``, each applied once.
 
 An extension has its migrations in a separate folder. Their names begin with the name of the extension, and they are
-applied after those of the service. The lock between processes is an advisory lock of a transaction: it ends with its
-connection.
+applied after those of the service. One process at a time applies them, as long as its lock lasts: an advisory lock of a
+transaction on a connection of its own.
 """
 
 import logging
@@ -62,12 +62,12 @@ class MigrationFailed(Exception):
     """The error for a migration that failed, or for a database that cannot be migrated: because of its server, its
     encoding or its schema, or because it is a worker of a Citus cluster.
 
-    A failed migration has changed nothing; the migrations before it are applied. The message names the statement that
-    failed.
+    A failed migration has changed nothing, unless its COMMIT failed; the migrations before it are applied. The message
+    names the statement that failed.
     """
 
 
-@cache
+@cache  # because each readiness probe asks
 def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
     """The files of the migrations that this version of the service needs, by their ids, in the order of application.
 
@@ -100,7 +100,7 @@ def missing_migrations(connection: Connection, more: tuple[Path, ...] = ()) -> l
 
 def status(url: str, more: tuple[Path, ...] = ()) -> dict[str, bool]:
     """The ids of all migrations that this version needs, in the order of application, with whether each is applied."""
-    with psycopg.connect(_without_load_balancing(url)) as connection:
+    with psycopg.connect(conninfo_without_timeouts(_without_load_balancing(url))) as connection:
         applied = applied_migrations(connection)
     return {name: name in applied for name in migration_files(more)}
 
@@ -109,19 +109,21 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     """Apply the missing migrations in order, and return their ids.
 
     Several processes may call this at once: one applies them, the others wait and then find nothing missing. Each
-    migration runs in a separate transaction, so a failed migration leaves no trace.
+    migration runs in a separate transaction.
 
     :param more: folders of extensions.
     :raises MigrationFailed: before any migration is applied, if the server is older than :data:`OLDEST_SERVER` or the
         encoding of the database is not UTF8; also if migrations are missing, and the server is a worker of a Citus
         cluster or an index is invalid. Later, if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS`
         attempts.
-    :raises psycopg.Error: if the connection is lost, or the role may not create a table.
+    :raises psycopg.Error: if the connection with the lock is lost, or the role may not create a table.
     """
     url = conninfo_without_timeouts(_without_load_balancing(url))
     # No autocommit: the transaction holds the lock until the end of the block. The migrations commit on a connection of
-    # their own. Only a snapshot that is taken after the lock shows what another process has applied.
+    # their own.
     with psycopg.connect(url) as lock:
+        # The default of a role may be REPEATABLE READ, whose snapshot would be older than the lock, and would not have
+        # what another process has applied.
         lock.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         raise_if_unsupported(lock.info.server_version, lock.info.parameter_status("server_encoding") or "unknown")
         lock.execute(_LOCK, {"lock_id": _LOCK_ID})
@@ -140,15 +142,15 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 def _raise_if_index_invalid(connection: Connection) -> None:
     """Refuse to migrate if an index is invalid, because CREATE INDEX IF NOT EXISTS would accept it as existing.
 
-    Such an index is left when CREATE INDEX or REINDEX CONCURRENTLY, started by hand, fails or still runs.
+    Such an index is left when CREATE INDEX, REINDEX or DROP INDEX CONCURRENTLY, started by hand, fails or still runs.
 
     :raises MigrationFailed: if there is an invalid index.
     """
     invalid = [name for (name,) in connection.execute(_INVALID_INDEXES)]
     if invalid:
         raise MigrationFailed(
-            f"The index {invalid[0]} is invalid: CREATE or REINDEX INDEX CONCURRENTLY has failed, or is still under"
-            f""" way. Nothing is applied. Wait for it, or DROP INDEX "{invalid[0]}", and build it again if needed."""
+            f"The index {invalid[0]} is invalid: CREATE, REINDEX or DROP INDEX CONCURRENTLY has failed, or goes on."
+            f""" Nothing is applied. Wait for it, or DROP INDEX "{invalid[0]}", and build it again if needed."""
         )
 
 

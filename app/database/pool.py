@@ -36,11 +36,11 @@ before they accept requests (:meth:`Database.open_ahead`)."""
 
 _AWAY_TIMEOUT_S = 0.5
 """The longest wait for a connection while the database is known to be away. :meth:`Database.take` repeats waits of this
-length until it is known."""
+length until that is known, or a connection is free, or the time of the request is over."""
 
 _RECONNECT_TIMEOUT_S = 5.0
-"""The time for which the pool begins attempts to connect, with growing pauses. After it, the next request that finds no
-idle connection makes the pool try again."""
+"""The time after which the pool makes one last attempt to connect; attempts have growing pauses. Then the next request
+that finds no idle connection makes the pool try again."""
 
 _REPLACED_AT_MOST_EVERY_S = 5.0
 """The shortest time between two replacements of read-only connections. Without it, each write would open new
@@ -69,7 +69,8 @@ class Database:
         """Whether the database counts as away: no connection is open, and none could be opened while a request waited.
         Then requests wait only for :data:`_AWAY_TIMEOUT_S`."""
         self._has_citus: bool | None = None
-        """Whether the server has Citus; None after a new connection, which may be one to another server."""
+        """Whether the server has Citus; None after a new connection, which may be one to another server. As long as the
+        pool has connections to two servers, one answer counts for both."""
         self._failures_at_last_success = 0
         """The number of failed attempts to connect, by the pool's statistics, when the last attempt succeeded. If the
         number is greater now, an attempt has failed since."""
@@ -90,8 +91,8 @@ class Database:
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
-        """Returns a connection of the service's extension (:mod:`app.extension`) for writes to a project; None if one
-        of the pool is used."""
+        """Returns a context manager with a connection for writes to a project, as the service's extension
+        (:mod:`app.extension`) wraps them; None if it adds nothing."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -103,7 +104,7 @@ class Database:
         return Checkout(self, self._opened(), project, lane)
 
     def writing(self, project: str) -> AbstractContextManager[Connection]:
-        """Check out a connection for writes to a project: the one of :attr:`around_writes` if it returns one."""
+        """Check out a connection for writes to a project, by :attr:`around_writes` if that returns one."""
         return self.around_writes(project) or self.connection(project)
 
     def has_citus(self, connection: Connection) -> bool:
@@ -136,13 +137,14 @@ class Database:
                 # While this request waits, the pool tries to connect. As long as no attempt has failed since the last
                 # success, the present one is only slow, as on a busy machine. But after one wait in vain (is_away),
                 # later requests do not wait for it, because it may hang.
-                is_opening = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
-                if monotonic() < deadline and (any_is_open or is_opening):
+                may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
+                if monotonic() < deadline and (any_is_open or may_still_open):
                     continue
                 if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
                     raise failures.project_busy() from None
-                # A request whose time was spent in the admission has not waited long enough to speak for others.
-                if not is_opening or monotonic() >= began + self.queue_timeout_s:
+                # The database is away for all requests if an attempt has failed, or if a whole queue timeout brought no
+                # connection. A request whose time was spent in the admission has not waited long enough to tell.
+                if not may_still_open or monotonic() >= began + self.queue_timeout_s:
                     self.is_away = True
                     self.admission.send_away()
                 raise failures.away() from None
@@ -151,8 +153,8 @@ class Database:
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened or checked meanwhile may stay until
-        the next replacement.
+        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened meanwhile may stay until the next
+        replacement, and one that is being checked until the end of its next use.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
@@ -183,7 +185,8 @@ class Database:
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
-                    # First, so that a replacement that is asked for while it connects ends the time of this connection.
+                    # Before it connects: replace_read_only_connections may set the time to now meanwhile, without this
+                    # lock, and that has to count.
                     self._own_until = monotonic() + self._lifetime_s
                     connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
                     connection.configure(self._settings)
@@ -198,9 +201,9 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        The first wait ends after the timeout for connecting to each address of the URL's hosts, the second after one
-        such timeout, also if the database is away. Requests that arrive before the other connections are open wait in
-        the queue of the pool.
+        The first wait ends after the timeout for connecting to each address of the URL's hosts, besides the time to
+        find the addresses; the second after one such timeout, also if the database is away. Requests that arrive before
+        the other connections are open wait in the queue of the pool.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
         # connections, the pool gets one less.
@@ -220,7 +223,7 @@ class Database:
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
-                self._pool.close(timeout=2)  # for the pool's threads
+                self._pool.close(timeout=2)  # seconds for each of the pool's threads
             self._pool = None
         with self._own_lock:
             if self._own is not None:
@@ -329,7 +332,7 @@ class Checkout:
 
     def __enter__(self) -> Connection:
         """Wait for the admission, then for a connection of the pool: together for at most the time that a request may
-        wait. While the database counts as away, the wait for the admission is short.
+        wait and :data:`_AWAY_TIMEOUT_S`. While the database counts as away, the wait for the admission is short.
 
         A request that is not admitted in time, or is sent away, is told that the database is away if that is so by
         then.
@@ -337,7 +340,7 @@ class Checkout:
         database = self._database
         deadline = monotonic() + database.queue_timeout_s
         try:
-            timeout_s = _AWAY_TIMEOUT_S if database.is_away else database.queue_timeout_s
+            timeout_s = min(database.queue_timeout_s, _AWAY_TIMEOUT_S if database.is_away else float("inf"))
             database.admission.enter(self._project, self._lane, timeout_s)
         except ProjectBusy:
             raise (failures.away() if database.is_away else failures.project_busy()) from None
@@ -353,8 +356,8 @@ class Checkout:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        is_broken = self._connection.closed
-        # Before leave, so that the request that leave admits finds the connection. An old one is closed.
+        is_broken = self._connection.closed  # before putconn, which closes a connection that is only old
+        # Before leave, so that the request that leave admits finds the connection.
         self._pool.putconn(self._connection)
         self._database.admission.leave(self._project, self._lane)
         if is_broken:

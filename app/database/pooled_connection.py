@@ -1,10 +1,11 @@
-"""The connections and cursors of pools, with two overrides of psycopg's methods:
+"""The connections and cursors of pools, with two overrides:
 
-- :meth:`MeteredCursor.execute` counts statements and their time for the request log and the metrics, and prepares no
-  long statement;
-- :meth:`PooledConnection.wait_within` lets other greenlets run during the wait.
+- :meth:`MeteredCursor.execute`, of psycopg's method, counts statements and their time for the request log and the
+  metrics, and prepares no long statement;
+- :meth:`PooledConnection.wait_within` lets other greenlets run during the wait. It is a part of
+  :meth:`app.database.connection.LimitedConnection.wait`, the other override of a method of psycopg, which commands use,
+  too.
 
-A third one, :meth:`app.database.connection.LimitedConnection.wait`, is also for commands.
 ``tests/database/test_upstream.py`` checks the internals of psycopg on which the overrides rely, and ``setup.cfg`` names
 the lowest version that has them.
 """
@@ -58,9 +59,9 @@ def note_wait(seconds: float, lane: str) -> None:
 
 
 PREPARED_LENGTH_AT_MOST = 8_192
-"""The most characters of a statement that is prepared. A session keeps a hundred prepared statements, and 50 to 120
-bytes for each character of them: at most 80 MiB were measured. Longer statements come from searches with many filters
-or facets, which are rare."""
+"""The most characters of a statement that is prepared, if it is a text, as all statements of requests are. A session
+keeps a hundred prepared statements, and 50 to 120 bytes for each character of them: at most 80 MiB were measured.
+Longer statements come from searches with many filters or facets, which are rare."""
 
 
 class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):

@@ -4,7 +4,8 @@ A probe is answered within :data:`ANSWERED_WITHIN_S`, even if the database does 
 thread, and the probe stops waiting for the thread after that time. All probes share one thread, so that they do not
 pile up. The thread asks for a connection in the name of a project that holds none, so at most one waiting request of
 each other project goes before it. Therefore the process stays ready while requests of some projects wait for
-connections, unless those that hold the connections keep all of them for longer than the probe waits.
+connections, unless those that hold the connections, and one request of each project that waits, need longer than the
+probe waits.
 """
 
 import logging
@@ -65,7 +66,8 @@ class Readiness:
     def health(self) -> Health:
         """Check whether this process can serve requests at the moment. If it can, there are no faults.
 
-        It also sets the metrics ``ready`` and ``warning``, unless the process is stopping.
+        It also sets the metrics ``ready`` and ``warning`` as far as the checks get; those of the checks behind a fault
+        stay as they were.
         """
         if self.is_stopping():
             return Health({"stopping": "The service is stopping."})
@@ -78,7 +80,8 @@ class Readiness:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        for name in ("database", "pool", "migrations"):  # in the order of _check_database
+        # In the order of _check_database. "database" may also come from a later statement; then "pool" stays as it was.
+        for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:
                 break  # the checks after this one were not made

@@ -68,7 +68,7 @@ class Blueprint(SmorestBlueprint):
 
         :param location: the part of the request that the function reads: ``path``, ``headers``, ``query``, ``form`` or
             ``json``.
-        :param load: the function; it may raise an ApiError.
+        :param load: the function; it may raise an ApiError. Of a 400 only the faults count.
         """
 
         def take(view: AnyView) -> AnyView:
@@ -93,8 +93,9 @@ class Endpoint(MethodView):
 def _load_all(parts: Sequence[_Part]) -> list[Any]:
     """Load the arguments of a view, and return them in the order of the parts.
 
-    :raises ApiError: 400 with the faults of all parts, those of the path first and those of the body last. An error of
-        a part with another status, such as 413 or 415, is raised at once in its place.
+    :raises ApiError: 400 with the faults of all parts, as many as an answer lists, those of the path first and those of
+        the body last. An error of a part with another status, such as 413 or 415, is raised at once; faults that were
+        found before it are not told.
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []
@@ -118,7 +119,7 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
     """
-    # The form first: the turn of a long query (wait_for_turn) would end while the form is awaited.
+    # The form first: after wait_for_turn a long query has to be parsed without any wait, and the form may be awaited.
     fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)

@@ -24,10 +24,12 @@ BODY_BYTES_AT_MOST = 64 * 1024
 other requests of the process wait."""
 
 LARGE_BODY_BYTES = 4096
-"""Larger bodies of JSON wait for a turn before they are parsed: see :func:`wait_for_turn`."""
+"""Larger bodies wait for a turn before they are parsed, unless their reader names another size: see
+:func:`wait_for_turn`."""
 
 LARGE_EXPRESSIONS_BYTES = 1024
-"""Longer query strings and forms wait for a turn, because parsing a character of an expression may take 5 µs."""
+"""Longer query strings and forms, except those of OAuth, wait for a turn, because parsing a character of an expression
+may take 5 µs."""
 
 _TURNS = Lock()
 _PAUSE_S = 0.001
@@ -56,7 +58,8 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
         raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    # gunicorn takes the end of a connection for the end of a body, and after a failed read, too, the body seems to end.
+    # gunicorn takes the end of a connection for the end of a body. "failed": an earlier call has raised, and now the
+    # body seems to end.
     if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):

@@ -4,7 +4,7 @@ A client authenticates with HTTP Basic or with form fields, not with both (RFC 6
 fields. ``grant_type``, ``scope`` and ``token_type_hint`` may be in the query string instead, as the platform allows. A
 parameter in both places is refused as given twice (RFC 6749, section 3.2). Secrets and tokens are refused in the query
 string, because URLs end up in logs (RFC 6749, section 2.3.1). Unknown parameters are ignored, and empty parameters
-count as absent (RFC 6749, section 3.2), except that in one place none may be repeated.
+count as absent (RFC 6749, section 3.2), except that a known one, even if empty, may not be repeated in one place.
 """
 
 import base64
@@ -43,9 +43,9 @@ def read_parameters(request: Request) -> dict[str, str]:
     may send them. Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
     ignored.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a parameter is repeated in the form, in the
-        query string or across both, if credentials or a token are in the query string, or if the parameters are not
-        UTF-8 or too many; 400, 413, 415 or 431 as :func:`~app.http.bodies.read_body`.
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a known parameter is repeated in the form or in
+        the query string, or is not empty in both, if credentials or a token are in the query string, or if the
+        parameters are not UTF-8 or too many; 400, 413, 415 or 431 as :func:`~app.http.bodies.read_body`.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:
@@ -101,7 +101,8 @@ def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credent
 def _basic_credentials(authorization: str) -> tuple[str, str]:
     """Decode user and password of HTTP Basic (RFC 7617), which are also form-encoded (RFC 6749, section 2.3.1).
 
-    werkzeug fails on a header that is not ASCII, and takes a missing colon for an empty password.
+    Not by werkzeug's ``request.authorization``, which fails on a header that is not ASCII, and takes a missing colon
+    for an empty password.
 
     :raises ApiError: 401 if the header is not HTTP Basic.
     """

@@ -12,7 +12,8 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handler that answers every exception of a view or of a hook before it."""
+    """Register the handler that answers every exception of a view or of a hook before it; except an HTTPException with
+    a response of its own or without a status, which only an extension could raise, and Flask answers."""
 
     def answer(error: Exception) -> Response:
         refusal = _refusal_of(error)
@@ -43,7 +44,7 @@ def _refusal_of(error: Exception) -> errors.ApiError | None:
             return errors.unknown_url(path_of_request())
         case MethodNotAllowed():
             return errors.method_not_allowed(request.method, tuple(error.valid_methods or ()))
-        case HTTPException() if (error.code or 500) < 500:
+        case HTTPException() if (error.code or 500) < 500:  # or 500: for the type checker
             return errors.invalid_input(error.description or "The request is malformed.")
         case _:
             return None

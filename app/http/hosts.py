@@ -10,13 +10,17 @@ from app import errors
 from app.config import HOST_LABEL, Settings, is_loopback
 from app.http.request_log import add_log_fields
 
-_HOST = re.compile(r"((?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
-"""The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port."""
+_LABEL = "(?:[A-Za-z0-9_~!$&'()*+,;=-]|%[0-9A-Fa-f]{2}){1,63}"
+
+_HOST = re.compile(rf"((?:{_LABEL}(?:\.{_LABEL})*\.?)?|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?")
+"""The form of a Host header (RFC 9110, section 7.2): a name or an address, which may be empty, and an optional port.
+Between the dots of a name are 1 to 63 characters, which werkzeug demands, too."""
 
 
 def host_check(settings: Settings) -> Callable[[Request], None]:
     """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
-    The host may also come from a target in absolute form, or from a trusted proxy. HTTP/1.0 needs none.
+    The host may also come from a target in absolute form, or from a trusted proxy. HTTP/1.0 needs none, unless
+    ``BASE_DOMAIN`` is set.
 
     With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, whose two labels are added to
     the log line of the request, and the service's own addresses: the host of ``base_url``, which the service prints and
@@ -29,7 +33,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     )
 
     def is_own(name: str | None) -> bool:
-        # own_host is a loopback address also if BIND means every address of the machine.
+        # own_host is a loopback address also if BIND is 0.0.0.0 or ::, every address of the machine.
         is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
         return is_local or name == published_host
 

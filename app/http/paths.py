@@ -1,4 +1,4 @@
-"""Decodes paths and their prefixes before routing, and converts path segments to texts.
+"""Decodes paths and checks their prefixes before routing, and converts path segments to texts.
 
 The fixed words of the interface's paths are also here, because the ``{id}`` segment must not match any of them.
 """
@@ -43,12 +43,13 @@ class RawPath:
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
             # For a target in absolute form its authority counts, and not the Host header. HTTP/1.1 demands the header
-            # all the same (RFC 9112, section 3.2), so a missing one stays missing.
+            # all the same (RFC 9112, section 3.2), so a missing one stays missing, also for HTTP/1.0.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             # urlsplit would take the beginning of //demo/resource for a host.
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
-            path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)  # a percent sign that encodes nothing is one
+            # A percent sign that encodes nothing stands for itself: %zz counts as %25zz.
+            path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)
             # %2F becomes %252F and %25 becomes %2525, so the decoding leaves %2F and %25.
             # WSGI passes bytes as latin-1.
             decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path).encode("latin-1")).decode("latin-1")
@@ -67,19 +68,19 @@ _SLASH_OR_PERCENT = re.compile("%(25|2[Ff])")
 """The encoded characters that are decoded by the path converters, and not before routing."""
 
 _REPLACED_PATH = "app.replaced_path"
-"""The key in the WSGI environment of a path with several slashes at its beginning, as the client sent it."""
+"""The key in the WSGI environment of a path with several slashes at its beginning, decoded and without the prefix."""
 
 
 def path_of_request() -> str:
-    """The path of the current request for messages: decoded, except ``%2F`` and the ``%25`` of an encoded percent sign,
-    and with all slashes at its beginning."""
+    """The path of the current request for messages: decoded, except ``%2F`` and a ``%25`` before two hexadecimal
+    digits, and with all slashes at its beginning."""
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
-    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath encodes a percent sign that encodes nothing
+    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # left by RawPath
 
 
 class PathPrefix:
     """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path with letters,
-    digits, ``.``, ``_``, ``~`` and ``-`` in its segments, and ignores any other.
+    digits, ``.``, ``_``, ``~`` and ``-`` in its segments, none of which is ``.`` or ``..``, and ignores any other.
 
     It runs after werkzeug's ``ProxyFix``, which accepts any text. The prefix becomes part of ``Location`` and of links,
     where ``//host`` would lead to another host.
@@ -101,7 +102,6 @@ class Segment(BaseConverter):
     """The converter of a path segment with any text, even an empty one."""
 
     regex = "[^/]*"
-    part_isolating = True  # no segment contains a slash; werkzeug would infer False from the one in the pattern
 
     def to_python(self, value: str) -> str:
         return _SLASH_OR_PERCENT.sub(lambda match: "%" if match.group() == "%25" else "/", value)
@@ -114,7 +114,7 @@ class FilledSegment(Segment):
 
 
 class ResourceId(Segment):
-    """The converter of the ``{id}`` segment: any text except ``key=...`` and the fixed words.
+    """The converter of the ``{id}`` segment: any text except the empty one, ``key=...`` and the fixed words.
 
     Without these exceptions, a request to a fixed word with an unsupported method would reach the resource with this
     id, instead of being refused.
@@ -139,8 +139,8 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 
 
 def raise_if_path_is_not_text() -> None:
-    """Refuse a request whose path is not UTF-8. For a view that answers the segments; elsewhere no id and no key
-    matches.
+    """Refuse a request whose path is not UTF-8. Only a view that echoes path segments needs this. Elsewhere the
+    characters by which werkzeug replaces such bytes match nothing, because ids and keys are ASCII.
 
     :raises ApiError: 400.
     """

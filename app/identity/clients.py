@@ -100,8 +100,8 @@ def ensure_client(connection: Connection, client_id: str) -> Client:
 
 
 def has_clients(connection: Connection) -> bool:
-    """Whether any client is stored, including revoked clients, besides that of the command line, which a token before
-    the first ``serve`` creates."""
+    """Whether any client is stored, also a revoked one. That of the command line does not count: the command ``token``
+    may make it before the first ``serve``, which still has to make the first client."""
     return connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone() == (True,)
 
 

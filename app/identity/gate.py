@@ -2,7 +2,8 @@
 
 It compares the scopes of the bearer token with the scopes that the mark on the view accepts
 (:mod:`app.identity.scopes`). So a caller without such a scope sees no error about parameters or the body, and causes no
-parsing of them. A malformed request, a refused host, an unknown URL and a method that it lacks are answered before.
+parsing of them. A malformed request and a refused host are answered before. An unknown URL and a method that a URL
+lacks need no token.
 """
 
 import hmac
@@ -23,7 +24,7 @@ _log = logging.getLogger("app.identity")
 
 
 class Gate:
-    """Lets a request reach its view only with a token that has one of the scopes that the view accepts.
+    """Lets a request reach a view that is not public only with a token that has one of the scopes that it accepts.
 
     :param app: the application whose views are marked.
     :param verifier: verifies the tokens.
@@ -49,7 +50,7 @@ class Gate:
             return  # a public view
         project_key = str((request.view_args or {}).get("project_key", ""))
         token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        # Without a mark (None) no scope suffices.
+        # Without a mark (None), which only a view of an extension can lack by mistake, no scope suffices.
         if not any(f"{name}:{project_key}" in token.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
         g.token = token

@@ -1,7 +1,7 @@
 """The scopes of the interface, and the decorators that mark a view with the scopes of which its callers need one.
 
 A view has one of two marks, :func:`scopes` or :func:`public`. The gate (:mod:`app.identity.gate`) reads the mark before
-anything of the request is parsed. It refuses every request to a view without a mark.
+any query parameter or body is parsed. It refuses every request to a view without a mark.
 """
 
 import re

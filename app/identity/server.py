@@ -27,7 +27,7 @@ from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
 """A process removes outdated tokens with its first grant and then each time that it has granted so many: at most
-:data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has issued in between."""
+:data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has granted in between."""
 
 _log = logging.getLogger("app.identity")
 
@@ -44,6 +44,7 @@ class AuthorizationServer:
         self._database = database
         self._clocks = clocks
         self._issued = count()
+        # Not a connection of the pool: lookups must not wait behind requests that wait for one.
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
@@ -172,7 +173,8 @@ def _check_grant_type(parameters: Mapping[str, str]) -> None:
 
 
 def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The requested scopes in their order, each once; None if the parameter is absent or empty.
+    """The requested scopes in their order, each once; None if the parameter is absent, as an empty one counts as
+    (:func:`~app.http.client_requests.read_parameters`).
 
     :raises ApiError: 400 if one is malformed, or if there are only spaces.
     """

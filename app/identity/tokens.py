@@ -87,8 +87,8 @@ def issue_token(
     lifetime_s: int = TOKEN_LIFETIME_S,
     clock_and_ids: ClockAndIds = REAL_CLOCK_AND_IDS,
 ) -> str:
-    """Make a token of a client, store its row, and return the token. For the command ``token`` and for extensions,
-    which need no secret of the client; the token endpoint uses :func:`grant_token`.
+    """Make a token of a client, store its row, and return the token. For commands and for extensions, which need no
+    secret of the client; the token endpoint uses :func:`grant_token`.
 
     :param lifetime_s: seconds until the token expires, counted from the beginning of the present second.
     :param clock_and_ids: has the clock by which the client's tokens are issued and expire.
@@ -151,5 +151,6 @@ def revoke_token(connection: Connection, digest: bytes) -> None:
 
 
 def revoke_all_tokens(connection: Connection, client_id: str) -> None:
-    """Revoke all tokens that have been issued to a client so far. For extensions; it reads the whole table."""
+    """Revoke all tokens that have been issued to a client so far. For extensions; without an index of their own on the
+    client's id it reads the whole table."""
     connection.execute(_REVOKE_ALL, {"client_id": client_id})

@@ -6,7 +6,7 @@ statement was sent, so every process refuses requests that begin 5 seconds after
 Requests that wait for a lookup share one statement: while a statement runs, further requests gather for the next one.
 So nobody waits for longer than two statements, even during a flood of requests with one token or with invented tokens.
 If a statement fails, the gathered requests fail with it. So if the database does not answer, nobody waits for longer
-than one statement.
+than one statement, except for a request that is just about to execute the next one when a new request overtakes it.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ class TokenVerifier:
         self._clock_of = clocks.of_client
         self._remembered: dict[str, tuple[float, AccessToken]] = {}
         """The remembered tokens, each with the time of its lookup by the monotonic clock, about the oldest first. One
-        that is too old stays until it is looked up again, or has to make room."""
+        that is too old stays until it is valid again, is forgotten, or has to make room."""
         self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         """The lookups for the next statement, by the digests of their tokens."""
         self._changing = Lock()
@@ -135,9 +135,10 @@ class TokenVerifier:
         If it fails, all lookups get its error, also those that have gathered meanwhile: they would probably wait as
         long for the same one.
 
-        :param own: the lookup of this request. It has an error already if the statement before has failed.
+        :param own: the lookup of this request, one of those that wait. It has an error already if the statement before
+            has failed.
         """
-        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
+        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}  # those that waited when the turn began
         try:
             with self._looking_up:
                 if own.done():

@@ -3,7 +3,8 @@
 
 ``app`` is a frequent name. An ordinary console script, or ``python -P -m app.cli``, would import another package
 ``app`` from a folder on ``PYTHONPATH``; ``tests/installation`` has an example. This package has a rare name and imports
-``app`` from its own folder, so that later imports of ``app`` and its modules use this ``app``.
+``app`` from the installation or checkout of which it is a part, so that later imports of ``app`` and its modules use
+this ``app``.
 
 In the wheel this package is ``sample_resource``, next to ``app``; in the checkout it is ``app/launcher``. As a program,
 ``python -P app/launcher/__init__.py MODULE ARGUMENT...``, it runs a module as ``python -m`` does. It imports little,
@@ -22,11 +23,10 @@ _ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- thi
 
 
 def import_own_package() -> None:
-    """Import the ``app`` to which this file belongs. One that a ``.pth`` file has imported already stays, and the start
-    fails."""
+    """Import the ``app`` to which this file belongs. Another one that a ``.pth`` file has imported already stays."""
     sys.path.insert(0, _ROOT)
     import_module("app")  # from now on Python finds it without the path
-    sys.path.remove(_ROOT)
+    sys.path.remove(_ROOT)  # in front, it would let site-packages hide modules of the standard library
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """Makes the OpenAPI 3.1 document from the URL map, the marks of views, the schemas and the error catalogue.
 
-A view declares its operation id and answers with :func:`app.openapi.marks.operation`. Query parameters and JSON bodies
-follow from the schemas, security from the scopes, and error responses from the mark, the scopes, the path and the body
-of the view. The rest is written by hand in ``parts.json`` and ``description.md``.
+A view declares its operation id and answers with :func:`app.openapi.marks.operation`. Its docstring is the summary and
+description of the operation, and that of an action's class the description of its schema. Query parameters and JSON
+bodies follow from the schemas, security from the scopes, and error responses from the mark, the scopes, the path and
+the body of the view. The rest is written by hand in ``parts.json`` and ``description.md``.
 """
 
 import re
@@ -42,7 +43,7 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
     # No operation documents 405, because it answers methods that an endpoint does not have.
     examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}
-    examples[_TARGET_TOO_LONG] = errors.target_too_long()
+    examples[_TARGET_TOO_LONG] = errors.target_too_long()  # its code has the example of a 400 in ERROR_EXAMPLES
     return {
         "openapi": "3.1.0",
         "info": PARTS["info"] | {"description": _unwrapped(description)},
@@ -73,21 +74,21 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     properties: Document = by_hand["Resource"]["properties"]
     common = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
     required = [name for name in common if name != "key"]
-    # The endpoints of 4.9 and 4.13 store nothing, so they accept texts that PostgreSQL cannot store.
-    texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
-    projection = {
+    # The answers of 4.9 and 4.13 repeat what arrived, also texts that PostgreSQL cannot store.
+    echoed_texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
+    of_projections = {
         "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
         "someProperty": properties["someProperty"],
     }
     schemas = {
         **made,
         **by_hand,
-        "EchoedObjectType": {**made["ObjectType"], "properties": {**fields, **texts}},
+        "EchoedObjectType": {**made["ObjectType"], "properties": {**fields, **echoed_texts}},
         "FlatResource": {"type": "object", "required": required, "properties": {**common, **fields}},
         "Projection": {
             "type": "object",
             "required": [*required, "hasStagedChanges"],
-            "properties": {**common, **fields, **projection},
+            "properties": {**common, **fields, **of_projections},
         },
     }
     schemas.pop("PaginationMetadata", None)  # flask-smorest's own; its Error is replaced by that of parts.json
@@ -128,9 +129,9 @@ def _describe_actions(schemas: Document, converter: Any) -> None:
     }
 
 
-_METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
+_METHODS = ("POST", "GET", "HEAD", "PUT", "PATCH", "DELETE")
 """The order of operations of a path. It lets the examples succeed if they are tried from top to bottom: delete comes
-last. No view declares OPTIONS."""
+last. No endpoint class has a method for OPTIONS."""
 
 
 def _paths(app: Flask, generated: Document) -> Document:
@@ -161,7 +162,8 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     """The description of an operation.
 
     :param declared: the mark of its view.
-    :param generated: its description by flask-smorest, from the schemas of its arguments.
+    :param generated: its description by flask-smorest: summary and description from the docstring of the view, the rest
+        from the schemas of its arguments.
     """
     body: Document | None = generated.get("requestBody")
     query: list[Document] = generated.get("parameters", [])
@@ -177,7 +179,7 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
         "operationId": declared.id,
         "summary": generated["summary"].rstrip("."),
         "description": _unwrapped(generated.get("description", "")),
-        "tags": [PARTS["tags"][rule.endpoint.partition(".")[0]]["name"]],
+        "tags": [PARTS["tags"][rule.endpoint.partition(".")[0]]["name"]],  # by the name of the blueprint
         "parameters": [
             *(PARTS["pathParameters"][name] for name in sorted(rule.arguments)),
             *query,
@@ -198,6 +200,7 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     if "invalid_client" in declared.error_codes:
         result["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
     codes = _codes(view, declared, body, is_of_a_project="project_key" in rule.arguments)
+    # The 404 of the existence check replaces that of the errors: it is an answer.
     result["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in declared.answers}
     if view.__name__ == "head":  # its answers have no body
         for response in result["responses"].values():
@@ -225,16 +228,18 @@ def _query_parameter(name: str, field: Any) -> Document:
     return made | _style_of(field)
 
 
+# A line break that is not beside an empty line, nor before a numbered item, a dash or a heading.
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
 
 
 def _unwrapped(text: str) -> str:
-    """Remove line breaks inside the paragraphs and list items of Markdown, because some pages would show them."""
+    """Remove line breaks inside the paragraphs and list items of Markdown, because some pages would show them. For
+    texts without tables, code blocks and nested lists."""
     return _LINE_BREAK.sub(" ", text.strip())
 
 
 def _answer(answer: Answer) -> Document:
-    """The description of a response that is no error."""
+    """The description of a response without the body of an error."""
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
         schema = _reference(answer.schema)
@@ -255,24 +260,22 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: (
 
 
 def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
-    """The codes of all errors that a view can answer, without 405; :func:`document` says why.
+    """The codes of all errors that a view can answer, without 405; :func:`document` says why. Any request may fail
+    (General), have a refused host (InvalidInput) or too large headers.
 
     :param declared: the mark of the view.
     :param body: the description of the body that a marshmallow schema loads; None if no such schema loads one.
     """
-    # Every request may have a refused host, or headers that are too large; all but the probe of liveness use the
-    # database.
-    codes = ["General", "OverCapacity", "InvalidInput", "RequestRejected", *declared.error_codes]
+    uses_database = [] if declared.id == "isLive" else ["OverCapacity"]
+    codes = ["General", *uses_database, "InvalidInput", "RequestRejected", *declared.error_codes]
     if accepted_scopes(view):
         codes += ["invalid_token", "insufficient_scope"]
     if is_of_a_project:
         codes.append("ResourceNotFound")  # an invalid project key makes an unknown URL
-    if body is not None:
+    if body is not None or declared.form is not None:
         codes += ["ContentTooLarge", "UnsupportedMediaType"]
-        if JSON in body["content"]:
-            codes += ["InvalidJsonInput", "InvalidField"]
-    elif declared.form is not None:
-        codes += ["ContentTooLarge", "UnsupportedMediaType"]
+    if body is not None and JSON in body["content"]:
+        codes += ["InvalidJsonInput", "InvalidField"]
     return list(dict.fromkeys(codes))
 
 
@@ -324,6 +327,7 @@ def _converter_of(api: Api) -> Any:
 
 
 def _schema_of(_converter: Any, field: Any, **_: Any) -> Document:
+    # apispec moves the description of a query parameter out of its schema; a field of a form keeps it.
     return {**field.schema, "description": field.meaning} if isinstance(field, Parameter) else {}
 
 

@@ -21,7 +21,7 @@ Document = dict[str, Any]
 
 PARTS: Document = json.loads(Path(__file__).with_name("parts.json").read_text("utf-8"))
 """The parts of the OpenAPI document that are written by hand, in ``parts.json``, as they appear in the document, except
-that code completes a few texts.
+that code completes a few texts and one list of types.
 
 - ``info``, without the description.
 - ``tags``: the tag of each described blueprint, in the order of the documentation page.
@@ -30,8 +30,8 @@ that code completes a few texts.
 - ``requestHeaders``. Documentation pages send an example that is next to the schema, so a request with such an example
   must succeed. An example inside the schema is for readers only. Entity tags have a pattern and no enum, because for an
   enum the page shows a list, in which nobody can type ``"1"``.
-- ``components``: among them the schemas of bodies that no marshmallow schema describes, because PostgreSQL or a view
-  makes them, and links: operations whose parameters an answer contains.
+- ``components``: among them the schemas of bodies that no marshmallow schema describes: PostgreSQL, a view or a client
+  of OAuth makes them; and links: operations whose parameters an answer contains.
 - ``requestExamples``, by operation id or by the name of the schema, and ``answerExamples``, by the name of the schema.
   Resources lack their ObjectType and pages lack their results, which are added below.
 """

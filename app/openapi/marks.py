@@ -32,7 +32,8 @@ class Answer:
 class Operation:
     """The mark of a view for the OpenAPI document.
 
-    :param error_codes: codes of the error catalogue that do not follow from the parameters and bodies of the view.
+    :param error_codes: codes of the error catalogue that do not follow from the scopes, the project in the path and the
+        body of the view.
     :param headers: names of ``requestHeaders`` in ``parts.json``.
     :param form: the schema in ``parts.json`` of a form body. A form that a marshmallow schema loads needs no mark.
     """

@@ -20,7 +20,7 @@ POLICY = (
     " form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 """The ``Content-Security-Policy`` of pages without one of their own: nothing from other hosts, nothing inline, and
-scripts cannot make HTML of texts."""
+where browsers know Trusted Types, scripts cannot make HTML of texts that is not sanitised."""
 
 
 def header(root: str, current: str, extension: Extension) -> Markup:
@@ -66,9 +66,10 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
 
 
 def asset(folder: Path, name: str) -> Response:
-    """Answer a file that a page loads. Browsers have to revalidate it each time, so an upgrade mixes no versions.
+    """Answer a file that a page loads. Browsers have to ask each time, and get it anew if its time or size differs.
 
     :raises NotFound: if the folder has no such file.
+    :raises RequestedRangeNotSatisfiable: for a ``Range`` outside of the file.
     """
     answer = send_from_directory(folder, name)  # with Cache-Control: no-cache
     answer.headers["X-Content-Type-Options"] = "nosniff"

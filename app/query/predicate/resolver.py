@@ -134,8 +134,7 @@ class _Resolver:
         if not texts:
             self._fault_of_missing(variable)
         elif len(texts) > 1 and not takes_list:
-            reason = f"The variable '{name}' has {len(texts)} values, and '{token}' takes one."
-            self._fault(reason, variable.position)
+            self._fault(f"The variable '{name}' has {len(texts)} values, and '{token}' takes one.", variable.position)
         else:
             for text in texts:
                 value = row.kind.read(text)
