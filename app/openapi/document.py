@@ -216,7 +216,8 @@ def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
     Its example is inside the schema, so that documentation pages do not fill it in. They fill in the field of the form:
-    a parameter that is not repeatable is refused if it is in both places.
+    a parameter that is not repeatable is refused if it is in both places. An object has an empty example beside the
+    schema, too, because Swagger UI would send the one inside.
     """
     made: Document = {
         "name": name,
@@ -225,7 +226,7 @@ def _query_parameter(name: str, field: Any) -> Document:
         "schema": {**field.schema, "examples": [field.example]},
         "description": field.meaning,
     }
-    return made | _style_of(field)
+    return made | _style_of(field) | ({"example": {}} if field.schema["type"] == "object" else {})
 
 
 # A line break that is not beside an empty line, nor before a numbered item, a dash or a heading.
