@@ -5,6 +5,8 @@ After a write, Python makes the JSON from the columns, because Citus refuses mos
 of a distributed table; and so it does for a read of a single resource.
 """
 
+# encode_basestring quotes a text as strict_json.encode does, with less work, and with the escapes of PostgreSQL's
+# to_json.
 from json.encoder import encode_basestring
 from operator import attrgetter
 from typing import Any, LiteralString
@@ -23,7 +25,7 @@ def concatenated(*texts: LiteralString) -> LiteralString:
     """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
     :param texts: literals, results of this function, and expressions that bind more tightly than ``||`` and neither
-        begin nor end with a literal; ``''`` adds nothing.
+        begin nor end with a literal; ``''`` adds no text.
     """
     merged: list[LiteralString] = []
     for text in texts:
@@ -116,7 +118,7 @@ _row_of = attrgetter(
 
 # Results of a page: SQL on the row ``r``
 
-_SERVER_MEMBERS: tuple[LiteralString, ...] = (
+_FIRST_MEMBERS: tuple[LiteralString, ...] = (
     text_member("id", "r.id"),
     member("version", "r.version"),
     optional_member("key", quoted("r.key")),
@@ -132,7 +134,7 @@ def _resource(*expanded: LiteralString) -> LiteralString:
     :param expanded: the names of the references that contain the referenced API client.
     """
     return object_(
-        *_SERVER_MEMBERS,
+        *_FIRST_MEMBERS,
         member("createdBy", _reference("r.created_by", expand="createdBy" in expanded)),
         member("lastModifiedBy", _reference("r.last_modified_by", expand="lastModifiedBy" in expanded)),
         member("objectTypeProperty", OBJECT_TEXT.current),
@@ -168,14 +170,14 @@ RESULT_JSON: dict[frozenset[str], LiteralString] = {
 }
 """A result of the sorted list (interface 4.12), by the names of the expanded references."""
 
-FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_SERVER_MEMBERS)
-"""A result of the list (interface 4.1): the fields of ObjectType are next to the fields that the server adds."""
+FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_FIRST_MEMBERS)
+"""A result of the list (interface 4.1): the fields of ObjectType are next to id, version, key and the two times."""
 
 
 def _projection(projection: Projection) -> LiteralString:
     return object_with_members_of(
         OBJECT_TEXT.for_projection(projection),
-        *_SERVER_MEMBERS,
+        *_FIRST_MEMBERS,
         member("hasStagedChanges", f"({HAS_STAGED_CHANGES})"),
         optional_member("someProperty", f"to_json({SOME_PROPERTY.for_projection(projection)})"),
     )

@@ -9,7 +9,7 @@ from app.database.admission import Lane
 from app.query.predicate import resolver
 from app.resource.params import FilteredListSchema, SearchSchema, SortedListSchema
 from app.resource.reading import reads
-from app.resource.reading.listing import FAR_OFFSET, lane_of_existence, lane_of_page
+from app.resource.reading.listing import NEAR_OFFSET_AT_MOST, lane_of_existence, lane_of_page
 from app.resource.resource_json import FLAT_JSON
 from app.resource.searching.searches import page_of_search
 
@@ -24,8 +24,8 @@ LISTS = {
     "sort=lastModifiedAt desc&sort=key": Lane.SLOW,
     "sort=createdAt&sort=key": Lane.SLOW,
     'sort=createdAt&sort=key&where=key = "a"': Lane.SLOW,
-    f"offset={FAR_OFFSET}": Lane.FAST,
-    f"offset={FAR_OFFSET + 1}": Lane.SLOW,
+    f"offset={NEAR_OFFSET_AT_MOST}": Lane.FAST,
+    f"offset={NEAR_OFFSET_AT_MOST + 1}": Lane.SLOW,
     'where=key = "a"': Lane.FAST,
     "where=version > 3": Lane.SLOW,
     "where=version = 3": Lane.SLOW,
@@ -102,7 +102,7 @@ SEARCHES = {
     "sort=someProperty": Lane.FAST,
     "staged=true&sort=someProperty": Lane.SLOW,
     "staged=true&sort=key": Lane.FAST,
-    f"offset={FAR_OFFSET + 1}": Lane.SLOW,
+    f"offset={NEAR_OFFSET_AT_MOST + 1}": Lane.SLOW,
 }
 
 

@@ -1,14 +1,15 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
 Without a condition, and for a range of the field that sorts the page (a range of times, sorted by time), the
-statement reads the index of the order, if there is one, up to the end of the page, or of what is counted for ``total``.
-Such a range is called a stretch.
+statement reads the index of the order, if there is one, up to the end of the page; of a range, also up to the end of
+what is counted for ``total``. Such a range is called a stretch.
 
 For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
 sorts them and takes the page. If there are more, it reads the project in the order of an index instead, and has enough
-matches for a page as soon as they come. So few matches that an index finds, and many all over the order, are both fast,
-without an estimate of their number, which PostgreSQL often misses. Reading in the order of
-an index alone would read all resources where few of them match, and it reads many if all matches are at the end.
+matches for a page as soon as they come; if no index has the order, it sorts all matches. So few matches that an index
+finds, and many all over the order of an index, are both fast, without an estimate of their number, which PostgreSQL
+often misses. Reading in the order of an index alone would read all resources where few of them match, and it reads many
+if all matches are at the end.
 
 The statement returns a row for each result, so that PostgreSQL makes no value of a whole page: 500 results with an
 ObjectType and a someProperty of 64 KiB each have 66 MB.
@@ -22,7 +23,7 @@ from typing import LiteralString, NamedTuple
 from app import errors
 from app.database.admission import Lane
 from app.database.connection import Connection
-from app.query.fields import RESOURCE, Field, Projection
+from app.query.fields import RESOURCE, Field, Index, Projection
 from app.query.predicate.compiler import Clause, ClauseTerm, Stretch
 from app.query.sql_text import Parameters, literal, numbered
 from app.resource.model import FACET_BYTES_AT_MOST, TOTAL_AT_MOST, Paging, SortTerm
@@ -47,7 +48,10 @@ class Term:
     in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
-        """The SQL of an expression followed by the direction of this term."""
+        """The SQL of an expression followed by the direction of this term.
+
+        :param expression: the one of this term, or the column in which an inner query has its value.
+        """
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
 
@@ -55,8 +59,9 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
     """The terms of the order for ``sort``. The last one is the id, so that pages neither repeat nor miss a resource as
     long as none is written.
 
-    The id has the direction of the term before it, so that one index serves both directions. Only the first occurrence
-    of a field is kept: a second one changes no order, and PostgreSQL took a second to plan 900 equal terms.
+    An id that is added has the direction of the term before it, so that one index serves both directions. Terms behind
+    an id of ``sort`` are left out, because no two ids are equal. Only the first occurrence of a field is kept: a second
+    one changes no order, and PostgreSQL took a second to plan 900 equal terms.
     """
     first: dict[Field, SortTerm] = {}
     for asked in sort:
@@ -71,7 +76,7 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
     expression = field.sorted_by.for_projection(projection)
-    return Term(expression, descending, field if field.indexed_in(projection) else None)
+    return Term(expression, descending, field if Index.ORDER in field.indexed_in(projection) else None)
 
 
 _ID = RESOURCE["id"]
@@ -88,8 +93,9 @@ class Selected:
 
     @property
     def where(self) -> LiteralString:
-        """The SQL condition of a scan that finds the selected resources in any order."""
-        # The text of a stretch means the same as its term; the compiler says why they differ.
+        """The SQL condition that a resource is selected; of a stretch, in a form that the index of its order serves."""
+        # The text of a stretch means the same as its term, but says >= and <= for =. With an = PostgreSQL would drop
+        # the field from ORDER BY, and might read another index.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -100,7 +106,7 @@ class Selected:
 
     @property
     def finds_few(self) -> bool:
-        """Whether an index finds the selected resources, and few others with them."""
+        """Whether an index finds few resources, as far as is known, by one of the terms, all of which have to hold."""
         return any(term.finds_few for term in self.terms)
 
     @property
@@ -124,8 +130,9 @@ class Selected:
     def where_in_order_of(self, order: Term) -> LiteralString:
         """The SQL condition of a query that is sorted by a term.
 
-        If an index has this order, the condition is written so that no GIN index can serve it, and PostgreSQL usually
-        reads the index of the order. If none has, any index may find the resources, which are then sorted.
+        If an index has this order, the condition is written so that a GIN index can serve no more of it than the
+        project, and PostgreSQL usually reads the index of the order. If none has, any index may find the resources,
+        which are then sorted.
         """
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
@@ -181,24 +188,24 @@ class Page:
             UNION ALL SELECT {_total(found.total) if self.paging.with_total else "''"}, {self.facets}"""
         parameters = self.parameters | self.selected.parameters
         paging = {"limit": self.paging.limit, "offset": self.paging.offset}
-        made = connection.execute(statement, parameters | paging).pgresult
+        made = connection.execute(statement, parameters | paging).pgresult  # already UTF-8, which a fetch would decode
         if made is None:
             raise AssertionError("a query has a result")
-        count = made.ntuples - 1
+        count = made.ntuples - 1  # the last row has the total and the facets
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
         if facets is None:
-            number = len(self.facet_queries)
-            shared = f", its equal part of {FACET_BYTES_AT_MOST}" if number > 1 else ""
-            reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // number} bytes{shared}."
+            queries = len(self.facet_queries)
+            shared = f", its equal part of {FACET_BYTES_AT_MOST}" if queries > 1 else ""
+            reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // queries} bytes{shared}."
             raise errors.invalid_parameter("facet", reason)
         # None only by its type: no result is NULL.
-        results = b",".join([made.get_value(number, 0) or b"" for number in range(count)])
+        results = b",".join([made.get_value(row, 0) or b"" for row in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
         return b'%b,"results":[%b]%b}' % (counts, results, facets)
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether the selected resources are adjacent in the order of the page."""
+        """Whether the selected resources are a stretch of the page's order, and that order has an index."""
         order = self.terms[0].in_order_of
         return order is not None and self.selected.stretch_of is order
 
@@ -207,7 +214,7 @@ class _Found(NamedTuple):
     """The SQL that finds the resources of a page.
 
     :param queries: the queries of WITH that the other two refer to.
-    :param rows: a query of the resources of the page, unsorted, with the expressions that they are to be sorted by.
+    :param rows: a query of the resources of the page in any order, with the expressions that they are to be sorted by.
     :param total: a query for the number of all matches; it may stop at one more than the cap.
     """
 
@@ -269,13 +276,13 @@ _ALL: LiteralString = f"""
         (SELECT sum(c.resources) FROM resource_count c WHERE c.project_key = %(project_key)s),
         (SELECT count(*) FROM (
             SELECT FROM resource r WHERE r.project_key = %(project_key)s LIMIT {_COUNTED_AT_MOST} + 1) r))"""
-"""The number of all resources of the project. Triggers keep it (the first migration says where); without them the
-resources are counted."""
+"""The number of all resources of the project. Triggers keep it (the first migration says where); a project without a
+row there is counted, up to one more than the cap."""
 
 
 def _total(count: LiteralString) -> LiteralString:
     """The SQL of the members ``total`` and ``totalCapped``, each with a comma before it."""
-    # Without OFFSET the planner would put the count in each place where the members name it, and count twice.
+    # Without OFFSET the planner would put _ALL in each place where the members name the count, and count twice.
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count} OFFSET 0) t (number))"
 
 
@@ -319,11 +326,12 @@ def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
     return ", ".join([*columns, last.ordered("r.id")])
 
 
-# The lane of a read: slow if it may read much of a project without an index. Fields (``indexed``) and operators say
-# which conditions an index serves, the compiler marks each term of a condition accordingly, and _term each term of an
-# order. One condition that an index serves is enough for a selection, because all conditions have to hold.
+# The lane of a read: slow if it may read much of a project. Fields (``indexed``) and operators say which conditions an
+# index serves, the compiler marks each term of a condition accordingly, and _term each term of an order. One condition
+# that finds few is enough for a selection, because all conditions have to hold. A range is enough only if the others
+# are ranges of the same field: for a page in its order, and for an existence check.
 
-FAR_OFFSET = 1_000
+NEAR_OFFSET_AT_MOST = 1_000
 """The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
 before it."""
 
@@ -342,5 +350,5 @@ def lane_of_page(page: Page) -> Lane:
     # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
     is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
-    is_near = page.paging.offset <= FAR_OFFSET
+    is_near = page.paging.offset <= NEAR_OFFSET_AT_MOST
     return Lane.FAST if is_ordered and is_found and is_near and not page.facet_queries else Lane.SLOW

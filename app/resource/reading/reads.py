@@ -46,7 +46,8 @@ _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED prevents a plan for one row, which may scan the whole project in the hope of an early match instead of
-using an index. The execution still stops at the first match. For a stretch of an order the condition has its own LIMIT:
+using an index. The execution still stops at the first row that matches; a bitmap of an index is complete by then. For a
+stretch of an order the condition has its own LIMIT:
 then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
 
 
