@@ -103,8 +103,7 @@ def error_for(driver_error: psycopg.Error) -> Unavailable | None:
     state = driver_error.sqlstate
     if state is None:
         # libpq gives no SQLSTATE if the connection is lost without a word of the server, or cannot be made.
-        is_lost = isinstance(driver_error, psycopg.OperationalError | psycopg.InterfaceError)
-        return away() if is_lost else None
+        return away() if isinstance(driver_error, psycopg.OperationalError | psycopg.InterfaceError) else None
     if state in _UNAVAILABLE_BY_SQLSTATE:
         return Unavailable(*_UNAVAILABLE_BY_SQLSTATE[state])
     # 08 connection exception, 53 insufficient resources, 57P operator intervention, 58 system error

@@ -119,8 +119,7 @@ class Readiness:
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except Unavailable as error:
-            has_no_free_connection = error.reason == "project_busy"
-            return Health({"pool" if has_no_free_connection else "database": str(error)})
+            return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
             # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.
             _log.warning("the database refused a check", extra={"fields": {"reason": str(error).strip()}})

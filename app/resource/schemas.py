@@ -82,7 +82,8 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
 
     def make(self, data: dict[str, Any]) -> ObjectType:
         made = ObjectType.of(data)
-        if made.size > OBJECT_TYPE_BYTES_AT_MOST:
+        if made.size > OBJECT_TYPE_BYTES_AT_MOST:  # as stored, numbers can be longer than they were sent: 1e18
+            # A fault that names its path, as for merges, because it does not repeat the value.
             raise ValidationError(cast(Any, [errors.size_fault(WRAPPER, made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
         return made
 
@@ -151,8 +152,7 @@ def _check_action(value: Any) -> UpdateAction:
     given = cast("dict[str, Any]", value)
     name = given.get("action")
     if not isinstance(name, str):
-        reason = STRING_EXPECTED if "action" in given else MISSING
-        raise ValidationError(cast(Any, {"action": [reason]}))
+        raise ValidationError(cast(Any, {"action": [STRING_EXPECTED if "action" in given else MISSING]}))
     if name not in REGISTRY:
         known = ", ".join(f"'{each}'" for each in REGISTRY)
         # A fault of the structure (InvalidJsonInput), because the name decides which members the action has.

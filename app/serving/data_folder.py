@@ -156,7 +156,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         uid, owner = (user[0], _ACCOUNT) if path == cluster else (0, "root")
         if path.lstat().st_uid != uid:
             raise EmbeddedError(
-                f"DATA_DIR: {path} does not belong to {owner}. If the data came from another machine or account, run:"
+                f"DATA_DIR: {path} does not belong to {owner}. If the data came from another machine or account, and no"
+                " PostgreSQL uses them any more, run:"
                 f" chown -R root: {shlex.quote(str(home.resolve()))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
     if home == data_dir and not can_enter(user, data_dir):  # of a home in the store it is known

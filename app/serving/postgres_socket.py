@@ -48,13 +48,14 @@ def make_socket_folder(folder: DataFolder) -> Path:
 def raise_if_not_private(folder: DataFolder, path: Path) -> None:
     """Check that the folder of a server that has ended can be used again.
 
-    :raises EmbeddedError: if somebody has removed the folder, whose name another account may have taken since.
+    :raises EmbeddedError: if somebody has removed the folder, whose name another account may have taken since, or if it
+        is not private to the server's account any more.
     """
     try:
         state = path.lstat()
         own = os.geteuid() if folder.user is None else folder.user[0]
         is_private = stat.S_ISDIR(state.st_mode) and state.st_uid == own and not state.st_mode & 0o077
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         is_private = False
     if not is_private:
         raise EmbeddedError(f"{path}, the folder of PostgreSQL's socket, was removed or opened. Start again.")

@@ -23,9 +23,9 @@ def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
     If the database has no client yet besides the one of the command line, the demo client is created, and the text
-    contains its secret. The text contains a new token of the client with the name and the scopes of the demo client
-    that is the oldest and not revoked, if there is one and the token can be stored. The preparation can be repeated,
-    but two at once may each create the client.
+    contains its secret. The text also contains a new token, if one can be stored, of the oldest client that has the
+    name and the scopes of the demo client and is not revoked. The preparation can be repeated, but two at once may each
+    create the client.
 
     :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """

@@ -77,7 +77,7 @@ def setpriv() -> str | None:
 def module_beside_own_app(module: str, *arguments: str) -> list[str]:
     """The command that runs a module in a Python whose package ``app`` is this one.
 
-    The launcher imports ``app`` before other code can import another ``app``. ``-P`` keeps the launcher's own folder
+    The launcher imports ``app`` before the module can import another ``app``. ``-P`` keeps the launcher's own folder
     out of sys.path.
     """
     # In a checkout the launcher is inside the package, in an installation next to it.
@@ -95,7 +95,7 @@ def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
     :param user: None: the account of this process.
     :raises EmbeddedError: if the search fails, because then it is unknown whether processes run.
     """
-    if not (PROC / "self/cwd").exists():
+    if not (PROC / "self/cwd").exists():  # the /proc of other systems has no cwd
         return None
     # The link of a running program whose file was replaced ends with " (deleted)".
     script = """
@@ -143,7 +143,9 @@ def run_as(
             timeout=60,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(command, CANNOT_START, "", str(error))
+        # str() of the second would repeat the whole command, which may be a script.
+        reason = str(error) if isinstance(error, OSError) else "no answer within a minute"
+        return subprocess.CompletedProcess(command, CANNOT_START, "", reason)
 
 
 def send_to_group(group: int, number: int) -> bool:

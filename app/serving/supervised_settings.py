@@ -62,7 +62,9 @@ def _errors_end_the_start() -> Generator[None]:
     try:
         yield
     except Error as error:
-        setting = "DATABASE_URL: " if error.sqlstate is None else ""  # without SQLSTATE: URL or connection
+        # Without SQLSTATE it is about the connection. The supervisor has set DATABASE_URL, also for the embedded
+        # database.
+        setting = "the database of DATABASE_URL, or the embedded one: " if error.sqlstate is None else ""
         sys.exit(f"error: {setting}{' '.join(str(error).split())}")
     except MigrationFailed as error:
         sys.exit(f"error: {error}")

@@ -250,8 +250,7 @@ def _options(
     """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
     :class:`StrictSchema` does not load by marshmallow and would ignore them. It reads the message for ``null`` from the
     field, where marshmallow keeps it, too."""
-    messages = {"null": expected}
-    return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": messages}
+    return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": {"null": expected}}
 
 
 class StrictField(fields.Field[Any]):

@@ -68,7 +68,7 @@ def read_stored_number(text: str) -> int | float:
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
-    number = read_number(text) or 0  # -0.0 is the only zero that is a float
+    number = read_number(text) or 0  # or 0: for -0.0, which is a float and would be refused as a fraction
     # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although
     # a double may be too coarse to show it.
     if isinstance(number, float) and abs(number) < 2.0**63:
@@ -194,12 +194,13 @@ class ParameterFamily(Parameter):
     def name_like(self, name: str) -> str | None:
         """A name that matches the pattern, for a name that does not: ``var.ids`` for ``var_ids``, ``varids`` and
         ``var[ids][0]``, ``text.en-US`` for ``text_en_us`` and ``texten-us``. If the prefix is similar, but no name that
-        matches can be made of the rest, the name of the example; None if the prefix is not similar, or nothing follows
-        it."""
+        matches can be made of the rest, the name of the example; None if the prefix is not similar, or only a position
+        follows it, or nothing."""
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        # varids and texten-us, but not vars.ids
+        # The sign behind the prefix is missing, as in varids. A hyphen may belong to the rest (texten-us); another sign
+        # ends a prefix that is only misspelt (vars.ids).
         if first != prefix and first.startswith(prefix) and (not others or name.startswith(f"{first}-")):
             first, others = prefix, [first.removeprefix(prefix), *others]
         rest = "".join(others)
@@ -243,7 +244,8 @@ class QuerySchema(Schema):
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name. Its message suggests a similar declared name, or a name that fits a
         parameter family, if there is one. For a declared name with brackets behind it, it suggests the name or, if it
-        is repeated or JSON, says how it is sent; of a family, that the parameter is repeated."""
+        is repeated or JSON, says how it is sent. If a name with brackets is meant to be one of a family, it also says
+        that the parameter is repeated."""
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -253,8 +255,8 @@ class QuerySchema(Schema):
         else:
             # Names that fit a family, made of this one, such as var.ids for var_ids. They are not among the declared
             # names.
-            meant = [each for each in (family.name_like(name) for family in families.values()) if each is not None]
-            suggested = similar(name, [*declared, *meant])
+            meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
+            suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]
                 hint += " It is repeated for several values."
@@ -312,7 +314,8 @@ class QuerySchema(Schema):
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message. Messages of a parameter family are nested below the names of its parameters."""
+    """A fault for each message. Messages of a parameter family are nested below the names of its parameters. A message
+    that is a fault already, such as that of an unknown facet path, has a code of its own."""
     return [
         message if isinstance(message, errors.Fault) else errors.parameter_fault(path[-1][:100], message)
         for path, message in messages_with_paths(messages)

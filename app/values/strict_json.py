@@ -7,8 +7,9 @@ number literal becomes one of
 * ``int``, if it is mathematically an integer: every literal without fraction and exponent, of at most 4,300 digits
   (Python's limit), and literals such as ``3.0`` or ``1e2`` within int64. 1e-400, whose nearest double is 0, counts as
   0;
-* ``float``, the nearest double, for every other number, even for ``-0.0``, whose sign an ``int`` would lose;
-* :class:`HugeNumber`, if the number is beyond the range of doubles.
+* ``float``, the nearest double, for every other number within the range of doubles, even for ``-0.0``, whose sign an
+  ``int`` would lose;
+* :class:`HugeNumber`, for every other number.
 """
 
 import json
@@ -36,12 +37,13 @@ class HugeNumber(float):
 
 
 class InvalidJson(ValueError):
-    """The error for a text that is not JSON. The message says why and, for an error of the syntax, where."""
+    """The error for a text that is not JSON. The message says why and, for an error of the syntax besides NaN and
+    Infinity, where."""
 
 
 def is_negative_zero(number: float) -> bool:
-    """Whether a number is ``-0.0``. With a fraction or an exponent it is decoded as a float, because an int has no
-    negative zero."""
+    """Whether a number is ``-0.0``, which ``==`` does not tell from 0. The decoder makes it of -0.0 and -0e0; of -0 it
+    makes the int 0."""
     return number == 0 and copysign(1, number) < 0
 
 
@@ -93,13 +95,14 @@ _decoder = json.JSONDecoder(
 
 
 _COUNTED = ", which Content-Length counts"
-"""Added to the length of a text that ends too early: often its Content-Length counts characters and not bytes."""
+"""Added to the length of a text that ends too early, unless within a literal or an escape: often its Content-Length
+counts characters and not bytes."""
 
 
 def decode(data: bytes | str) -> Any:
     """Decode a JSON text (RFC 8259).
 
-    :raises InvalidJson: with a reason, and for a syntax error its line and column.
+    :raises InvalidJson: with a reason, and for most syntax errors their line and column.
     """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8")
@@ -123,7 +126,8 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Any) -> str:
-    """Encode a value as compact JSON. Each number decodes to an equal number.
+    """Encode a value as compact JSON. Each number decodes to an equal number, but a whole double from 1e16 to 2**63 may
+    become another integer that has the same nearest double: the value of an ObjectType is an int there.
 
     :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
     """

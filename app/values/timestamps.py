@@ -11,7 +11,7 @@ _DATE_TIME = re.compile(
 
 
 def parse(text: str, *, shortened: bool = False) -> datetime:
-    """Parse a date-time to UTC. A leap second becomes the first second of the next minute.
+    """Parse a date-time to UTC. Second 60, of any minute, becomes the first second of the next minute.
 
     If digits beyond microseconds are not zero, the lowest bit of the microseconds is set. So comparisons with stored
     times, which have milliseconds, give the result of the exact text.

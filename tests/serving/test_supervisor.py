@@ -125,7 +125,7 @@ def test_a_database_that_cannot_be_prepared_ends_the_start_with_the_reason(tmp_p
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: DATABASE_URL: connection"), done.stderr
+    assert done.stderr.startswith("error: the database of DATABASE_URL, or the embedded one: connection"), done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 

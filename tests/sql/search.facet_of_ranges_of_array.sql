@@ -46,7 +46,7 @@ WITH
                     g.bounds_json,
                     coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                     coalesce(sum(p.values), 0) AS values,
-                    coalesce(sum(p.total), 0)::numeric AS total,
+                    coalesce(sum(p.total), 0) AS total,
                     coalesce(min(p.least), 0)::numeric AS least,
                     coalesce(max(p.most), 0)::numeric AS most
                 FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last

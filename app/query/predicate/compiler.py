@@ -1,9 +1,10 @@
 """Compiles a resolved condition to SQL. Values become parameters, so that the SQL consists of literal strings only.
 
 A comparison that must be true becomes a bare SQL comparison, which an index can serve. A comparison that is negated, or
-that is true for an absent field, says explicitly what NULL means. Equality with an item of an array becomes containment
-(``@>``) of a document. A comparison with one of several values, another comparison with an item, and a condition on an
-element become a jsonpath. The GIN index of documents serves containment, and jsonpaths that demand an equality. A
+that is true for an absent field, says explicitly what NULL means. On an array, an equality with one value and
+``contains all`` become containment (``@>``) of a document; an equality with one of several values, also of several
+arrays, ``<`` and its like, and a condition on an element become a jsonpath; ``matches ignore case`` and ``is empty``
+have SQL of their own. The GIN index of documents serves containment, and jsonpaths that demand an equality. A
 jsonpath is a parameter that contains the values, because the operator that the index serves takes no variables.
 """
 
@@ -54,11 +55,12 @@ class Clause:
 class ClauseTerm:
     """One term of an SQL condition on ``r``.
 
-    :param by_gin: whether the term, or a part of it, may be in a form that a GIN index serves; true of every comparison
-        with an array.
+    :param by_gin: whether the term, or a part of it, may be in a form that a GIN index serves; true of every
+        :class:`~app.query.predicate.conditions.Holds` of an array.
     :param finds_few: whether it is known that an index finds the resources that fulfil the term; they are assumed to be
         few.
-    :param stretch: the stretch of an order that these resources form; None if they are not adjacent in any order.
+    :param stretch: the stretch of an order that these resources form; None if no index has an order in which they
+        are known to be adjacent.
     """
 
     text: LiteralString
@@ -109,8 +111,8 @@ def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """The conditions that a condition joins by ``and``, without nesting. One that is alone in an ``or``, as of a filter
-    with one range, counts as if it were not."""
+    """The conditions that a condition joins by ``and``, without nesting. An ``or`` of a single condition, which
+    a filter with one range has, counts as that condition."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -305,6 +307,7 @@ class _Compiler:
             case Holds(of, operator, values, negated):
                 test = _any_value_test(operator.member, "@" if of.is_array else f"@.{of.name}", values)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
+                # Of an absent member a test is false and not unknown, so its negation is true.
                 return f"!({test})" if negated else test, finds_few
             case _:
                 raise AssertionError("elements contain no elements")

@@ -1,7 +1,8 @@
 """Conditions on resources: the resolved trees of predicates, filters and facets, and what the list's own parameters
 mean.
 
-Every field is known, every value has the field's type, and only Holds and HasElement are negated. All types are frozen.
+Every field is known, every value is one that the field's kind can be compared with, and only Holds and HasElement are
+negated. All types are frozen.
 """
 
 from dataclasses import dataclass

@@ -33,12 +33,11 @@ class Operator:
     """An operator of the query language.
 
     :param token: the operator as it is written in a predicate.
-    :param scalar: SQL with ``{field}`` and ``{value}``; the value is an array if the operator takes a list. Empty if
-        the operator applies to arrays only.
-    :param array: for an array, SQL with ``{field}`` and ``{value}``, or the way in which the array is
-        searched.
-    :param member: jsonpath with ``{it}`` and one ``{value}``, for an element of an array or a member of an element. For
-        a list, one of the values has to fulfil it. Empty if no element and no member has the operator.
+    :param scalar: SQL with ``{field}`` and, if the operator takes one, ``{value}``, which is an array if it takes a
+        list. Empty if the operator applies to arrays only.
+    :param array: for an array, such SQL, or the way in which the array is searched.
+    :param member: jsonpath with ``{it}`` and at most one ``{value}``, for an element of an array or a member of an
+        element. For a list, one of the values has to fulfil it. Empty if no element and no member has the operator.
     :param indexed: the kinds of conditions that it forms, which an index of the field may serve.
     :param absent: the result of the operator if the field is absent.
     :param of_texts: whether the operator applies only to fields that are compared as texts.
@@ -103,8 +102,8 @@ _ROWS = (
         "is defined", Arity.NONE, scalar="{field} IS NOT NULL", array="{field} IS NOT NULL", member="exists({it})"
     ),
     Operator("is empty", Arity.NONE, array="jsonb_array_length({field}) = 0", absent=True),
-    # COLLATE "default" is the locale of the database, which decides what letters are equal, such as the two small
-    # sigmas. The collation of the columns, "C", would fold only ASCII letters.
+    # COLLATE "default" is the locale of the database, which decides what the small letter of each letter is, such as
+    # that of a capital sigma at the end of a word. The collation of the columns, "C", would fold only ASCII letters.
     Operator(
         "matches ignore case",
         Arity.ONE,

@@ -175,8 +175,7 @@ class Page:
         :raises ApiError: 400 if the terms of a facet, before JSON escapes them, have more than its equal part of
             :data:`FACET_BYTES_AT_MOST`.
         """
-        is_read_in_order = not self.selected.clauses or self.is_one_stretch
-        compose = _found_in_order if is_read_in_order else _found_in_any_order
+        compose = _found_in_order if not self.selected.clauses or self.is_one_stretch else _found_in_any_order
         found = compose(self.selected, self.terms)
         # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts, because no parallel
         # workers read what is MATERIALIZED.
@@ -338,8 +337,7 @@ before it."""
 
 def lane_of_existence(selected: Selected) -> Lane:
     """The lane of an existence check, which finds out whether at least one resource is selected."""
-    is_found = not selected.clauses or selected.finds_few or selected.stretch_of is not None
-    return Lane.FAST if is_found else Lane.SLOW
+    return Lane.FAST if not selected.clauses or selected.finds_few or selected.stretch_of is not None else Lane.SLOW
 
 
 def lane_of_page(page: Page) -> Lane:

@@ -3,7 +3,8 @@
 The dictionary finds words by stem and by spelling. Triggers add the words of each write in its transaction (the first
 migration has them). Citus distributes no table with triggers, so the service calls :func:`add_words_of` there. A word
 that no resource has any more finds no resource, but counts among the words that match a search, whose number is
-limited. It stays in the dictionary until :func:`remove_unused_words`.
+limited. It stays in the dictionary until :func:`remove_unused_words`, or until all
+resources of the project are deleted.
 """
 
 from collections.abc import Collection
@@ -53,7 +54,7 @@ def _adding(query: LiteralString) -> LiteralString:
     """The statement that adds the words of a query to the dictionary.
 
     ORDER BY makes two transactions that add the same words, each by one statement, wait for one another instead of
-    deadlocking.
+    deadlocking. The triggers have the same order, with the same collation.
 
     :param query: has to select ``r.project_key``, and not the parameter. Only then does a worker of a distributed
         database execute the whole statement, so that no machine has to commit in two phases.

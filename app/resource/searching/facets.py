@@ -10,6 +10,7 @@ counting.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from math import ceil, inf
 from typing import Any, LiteralString
@@ -27,8 +28,8 @@ _TERMS_AT_MOST = literal(FACET_TERMS_AT_MOST)
 
 
 Counted = tuple[LiteralString, Projection]
-"""The resources that a facet counts: SQL that selects the resources ``r``, and the projection in which their values are
-counted."""
+"""The resources that a facet counts: the SQL condition on ``r`` that selects them, and the projection in which their
+values are counted."""
 
 
 def compile_facet(
@@ -125,7 +126,7 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
     """The query of a facet without groups: its most frequent terms, and the sums over all. The JSON is NULL if the
     listed texts have more than ``bytes_at_most`` bytes."""
     kind = facet.path.field.kind
-    # Values are grouped in the type that _each_value returns: integers of arrays as bigint, which is counted faster
+    # Values are grouped in the type that _each_value returns, for example integers as bigint, which is counted faster
     # than numeric. Only the listed terms are cast to the type of the kind.
     json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
@@ -138,8 +139,8 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
-    # The counts are read twice: for the listed terms, by ORDER BY with LIMIT, and for the sums. Reading them once would
-    # sort all values, which takes several times as long.
+    # The counts are read twice: for the listed terms, by ORDER BY with LIMIT, and for the sums. Reading them once, by a
+    # window over all counts, saves no time.
     return f"""
         WITH counted AS MATERIALIZED (
             SELECT v.value, count(*) AS count
@@ -210,7 +211,8 @@ def _ranges(
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
     # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from that
     # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part. A
-    # resource without values has no part. Sums are numeric, because trunc of a bigint is a double and loses digits.
+    # resource without values has no part. A bigint is cast to numeric, because its trunc would be a double and lose
+    # digits; a sum is numeric already.
     return f"""
         WITH range AS (
             SELECT g.bounds_json, g.number,
@@ -231,7 +233,7 @@ def _ranges(
             SELECT g.number, g.bounds_json,
                 coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
                 coalesce(sum(p.values), 0) AS values,
-                coalesce(sum(p.total), 0)::numeric AS total,
+                coalesce(sum(p.total), 0) AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
             FROM range g LEFT JOIN part p ON p.part BETWEEN g.first AND g.last
@@ -270,8 +272,8 @@ def _bound(value: Value | None) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime):
-        microseconds = (value - _EPOCH) // timedelta(microseconds=1)
-        return number_text(microseconds // 1000 if microseconds % 1000 == 0 else microseconds / 1000)
+        microseconds = Decimal((value - _EPOCH) // timedelta(microseconds=1))
+        return str(microseconds / 1000)  # exact: a double has too few digits for microseconds that are far from 1970
     if isinstance(value, int | float):
         return number_text(value)
     raise AssertionError("only numbers and times have ranges")

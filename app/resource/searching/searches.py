@@ -66,8 +66,8 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 
     For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
     has a word with the same stem, none for a similar spelling. Among equal points ``ts_rank`` decides: it is higher if
-    the words occur more often and closer together, of which PostgreSQL knows 255 positions of a word up to the
-    16,383rd.
+    the words occur more often and closer together. PostgreSQL keeps at most 255 positions of each word, and gives all
+    words after the 16,383rd of a text that position.
 
     :param parameters: the SQL parameters of the terms are added to it.
     """
