@@ -33,7 +33,8 @@ _SUPERUSER = "postgres"
 
 _CHARACTER_LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
 """The locale by which full text search and trigrams ask the C library which characters are letters. The C library needs
-a UTF-8 locale to know letters beyond ASCII. Each Linux that can run the programs has the first, macOS the second."""
+a UTF-8 locale to know letters beyond ASCII. Linux distributions have the first, macOS the second; an image without
+files of locales has none."""
 
 PATIENCE_S = 30.0
 """The longest wait of a command for another process that is starting or stopping the server."""
@@ -50,9 +51,9 @@ _SERVER_SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # The log contains starts, stops and crashes of the server, but no failed or interrupted statements, because the
-    # service logs failures. In this log they would fill the disk and show the users' data. At a crash it contains the
-    # text of the statement that was running, in which the service's values are parameters.
+    # The log contains starts, stops and crashes of the server and ends of sessions, but no failed or interrupted
+    # statements, because the service logs failures. In this log they would fill the disk and show the users' data. At a
+    # crash it contains the beginning of the statement that was running, in which the service's values are parameters.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_checkpoints": "off",
@@ -61,14 +62,15 @@ _SERVER_SETTINGS: dict[str, str] = {
 
 
 class EmbeddedPostgres:
-    """A PostgreSQL server on a data folder, which this process owns while the server runs. On Linux the server also
-    ends when the thread ends that has started it.
+    """A PostgreSQL server on a data folder, which this process owns while the server runs. On Linux with setpriv
+    (:func:`app.serving.processes.spawn`) the server also ends when the thread ends that has started it.
 
     :param data_dir: the data folder. It is made if it does not exist, and its data are kept.
     :param settings: further server settings, such as ``{"fsync": "off"}`` for a test.
     """
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
+        # PostgreSQL's programs work in another folder, and remove dots from a path in this way, even behind a link.
         self.data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
@@ -85,7 +87,7 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server; None if the server does not run."""
+        """The process id of the server, or of a program that makes its cluster; None if none of them runs."""
         process = self.process
         return process.pid if process is not None and process.poll() is None else None
 
@@ -95,7 +97,7 @@ class EmbeddedPostgres:
         It can be called again after the server has crashed; the data folder stays locked in between. It removes libpq's
         variables (``PG*``) from the environment of this process.
 
-        :raises DataDirInUse: if another process owns the data folder, which is then left unchanged.
+        :raises DataDirInUse: if another process, or another object, owns the data folder, which is then left unchanged.
         :raises EmbeddedError: if the server does not start for another reason, with the last lines of its log if there
             are any.
         """
@@ -313,9 +315,9 @@ def running(data_dir: Path) -> str | None:
     _remove_libpq_variables()
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- as EmbeddedPostgres does: absolute() keeps dots
-        lines = (find_home(absolute) / "postgresql/postmaster.pid").read_bytes().split(b"\n")
-        sockets = os.fsdecode(lines[4])
-        if not sockets:  # a server that starts writes its file before it knows the folder of its socket
+        # The fifth line. A server that starts writes its file before it knows the folder of its socket.
+        sockets = os.fsdecode((find_home(absolute) / "postgresql/postmaster.pid").read_bytes().split(b"\n")[4])
+        if not sockets:
             return None
         conninfo = _conninfo(Path(sockets))
         psycopg.connect(conninfo, connect_timeout=5).close()

@@ -40,8 +40,7 @@ class GunicornProcess:
     @property
     def exit_code(self) -> int | None:
         """The exit code of the master, negative if a signal has ended it; None while it runs, before its start, and
-        after
-        :meth:`stop`."""
+        after :meth:`stop`."""
         return None if self.process is None else self.process.poll()
 
     def wait_for_port(self) -> None:
@@ -63,6 +62,8 @@ class GunicornProcess:
                     listener.bind((host, port))
                     listener.listen()
                 return
+            except TypeError:
+                raise ServeError(f"BIND: no host can be called {host}.") from None
             except OSError as error:
                 is_in_use = error.errno == errno.EADDRINUSE
                 if not is_in_use or time.monotonic() > deadline:
@@ -114,7 +115,7 @@ class GunicornProcess:
             return
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-            # longest_request_s is gunicorn's graceful_timeout.
+            # longest_request_s is gunicorn's graceful_timeout, unless GUNICORN_CMD_ARGS has another.
             deadline = time.monotonic() + self._settings.longest_request_s + _AFTER_GRACE_S
             while process.poll() is None and time.monotonic() < deadline and not hurry():
                 time.sleep(0.02)
@@ -125,12 +126,13 @@ class GunicornProcess:
 
 def _environment(url: str) -> dict[str, str]:
     """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of the files
-    with secrets."""
+    with secrets. Files that only libpq reads need an absolute path of the user."""
     environment = {**os.environ, "DATABASE_URL": url}
     # The URL may have come from this file, and both variables together would be refused.
     environment.pop(file_variable("DATABASE_URL"), None)
+    environment.pop(PREPARED, None)
     for name, value in environment.items():
         # The working directory of gunicorn is another one. These are files of secrets, also of an extension.
         if name.endswith(file_variable("")) and os.path.isfile(value):  # noqa: PTH113 -- is_file() can raise an error
-            environment[name] = os.path.abspath(value)  # noqa: PTH100 -- absolute() keeps the dots
+            environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- keeps an absolute path
     return environment

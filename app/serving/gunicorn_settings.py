@@ -25,14 +25,14 @@ try:
     settings = adapted_to_extension(Settings.from_environment())
 except InvalidSetting as invalid:
     # gunicorn prints some other exceptions with a traceback, in which the reason is hard to find.
-    sys.exit(f"error: {invalid}")
+    sys.exit(f"error: {' '.join(str(invalid).split())}")
 
 
 def _print_invalid_settings_in_one_line(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     if isinstance(error, InvalidSetting):
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
     else:
         sys.__excepthook__(kind, error, trace)
 
@@ -41,9 +41,9 @@ def _print_invalid_settings_in_one_line(
 # with exit code 1, and this hook prints the error.
 sys.excepthook = _print_invalid_settings_in_one_line
 
-# The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made. This
-# comes before the import of metrics, which loads prometheus_client. If that is loaded already, as when a test imports
-# this module, its mode cannot be changed any more.
+# The workers share their metrics in files. Without METRICS_TOKEN nobody can read metrics, and no files are made, unless
+# the environment has PROMETHEUS_MULTIPROC_DIR. This comes before the import of metrics, which loads prometheus_client.
+# If that is loaded already, as when a test imports this module, its mode cannot be changed any more.
 if settings.metrics_token is not None and "prometheus_client" not in sys.modules:
     try:
         share_between_processes()
@@ -56,7 +56,7 @@ bind = [settings.listen_address]
 
 workers = settings.workers
 
-# A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/robustness.md has
+# A greenlet for each connection, so that a client that sends or reads slowly holds no thread (docs/decisions.md has
 # the figures). Requests that cannot be parsed get errors in JSON. CONNECTIONS, the size of the pool, limits how many
 # requests use the database at once.
 worker_class = "app.serving.worker.Worker"
@@ -72,7 +72,7 @@ preload_app = True
 
 # The seconds for which a connection stays open while its client sends or reads nothing. They are more than the 60 s
 # that are common for load balancers, so that the balancer closes first: a server that closes first may do so while a
-# request is on its way. An idle connection costs 30 KiB.
+# request is on its way. An idle connection costs 12 to 30 KiB.
 keepalive = 75
 
 # The seconds that requests in flight get when the service stops. Without ``serve``, readiness fails first
@@ -120,10 +120,9 @@ header_map = "drop"
 def on_starting(server: Any) -> None:
     """Check gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
     if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
+        changed = {**settings.environment, "WORKERS": str(server.cfg.workers)}
         try:
-            adapted_to_extension(
-                Settings.from_environment({**settings.environment, "WORKERS": str(server.cfg.workers)})
-            )
+            adapted_to_extension(Settings.from_environment(changed))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")
 

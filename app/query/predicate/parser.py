@@ -114,8 +114,7 @@ class _TreeMaker(TreeMaker):
         return Atom(name, token.value, (operand,))
 
     def field(self, token: Token) -> Name:
-        text = token.value.strip("`") if token.type == "QUOTED_NAME" else token.value
-        return Name(text, position_of(token))
+        return Name(token.value.strip("`") if token.type == "QUOTED_NAME" else token.value, position_of(token))
 
     def variable(self, token: Token) -> Variable:
         return Variable(token.value[1:], position_of(token))
