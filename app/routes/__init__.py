@@ -23,8 +23,7 @@ def install_routes(app: Flask, settings: Settings) -> None:
     """Register the blueprints of the service, make the OpenAPI document, and then let the extension add its routes.
 
     The order matters: the document is made from the routes in the URL map, in the order of ``BLUEPRINTS``, and the
-    extension reads the document when it adds its own routes. These have no mark of an operation, so no document would
-    contain them.
+    extension reads the document when it adds its own routes.
 
     :param app: its ``extensions`` have the objects of :mod:`app.routes.services`, and the extension.
     """

@@ -26,7 +26,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     """
     if not cluster.exists():
         return
-    running = _server_processes(folder, cluster)
+    running = server_processes(folder, cluster)
     if not running:
         return
     postmaster = _postmaster(cluster)
@@ -57,7 +57,7 @@ def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
     return {"PG_GRANDPARENT_PID": str(pid)}
 
 
-def _server_processes(folder: DataFolder, cluster: Path) -> list[int]:
+def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     """The ids of the server processes that run on a cluster.
 
     :raises EmbeddedError: if processes cannot be listed.
@@ -94,6 +94,6 @@ def _send(pids: list[int], number: signal.Signals) -> None:
 def _wait_until_gone(folder: DataFolder, cluster: Path, patience_s: float) -> list[int]:
     """Wait for the server processes of a cluster to end, and return the ids of those that still run."""
     deadline = time.monotonic() + patience_s
-    while (pids := _server_processes(folder, cluster)) and time.monotonic() < deadline:
+    while (pids := server_processes(folder, cluster)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return pids

@@ -15,8 +15,7 @@ def run(database_url: str, *arguments: str) -> Result:
 
 def test_seeded_resources_are_the_same_each_time() -> None:
     first, second = (list(seed.resources("p", 50, 7)) for _ in range(2))
-    assert first == second
-    assert list(seed.resources("p", 20, 7)) == first[:20]
+    assert (first, list(seed.resources("p", 20, 7))) == (second, first[:20])
     assert list(seed.resources("p", 50, 8)) != first
     assert [resource.id for resource in first] == sorted(resource.id for resource in first)
     assert {resource.id.version for resource in first} == {7}

@@ -37,8 +37,7 @@ def test_the_picture_of_the_service_has_the_layers_of_the_import_contract() -> N
     picture = ARCHITECTURE.text.partition("## Picture")[2].partition("## Folders")[0]
     depth = {name: number for number, layer in enumerate(layers) for name in re.findall("[a-z_]+", layer)}
     drawn = re.findall(r"app/([a-z_]+)", picture)
-    assert sorted(drawn) == sorted(depth)
-    assert sorted(drawn, key=depth.__getitem__) == drawn
+    assert (sorted(drawn), sorted(drawn, key=depth.__getitem__)) == (sorted(depth), drawn)
 
 
 def test_the_package_says_what_the_service_is_as_readme_does() -> None:

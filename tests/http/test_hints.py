@@ -25,6 +25,7 @@ LIST, SORTED, SEARCH = "", "/sorted-query-parameters", "/searchApiPattern"
         (LIST, "integerParametre", " Did you mean 'integerParameter'?"),
         (SORTED, "var.ids[0]", " Did you mean 'var.ids'? It is repeated for several values."),
         (SORTED, "var[ids][0]", " Did you mean 'var.ids'? It is repeated for several values."),
+        (SORTED, "var[x][0]", " Did you mean 'var.x'? It is repeated for several values."),
         (SORTED, "var[ids]", " Did you mean 'var.ids'? It is repeated for several values."),
         (SORTED, "varids", " Did you mean 'var.ids'?"),
         (SORTED, "var_ids", " Did you mean 'var.ids'?"),

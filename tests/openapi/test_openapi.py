@@ -66,8 +66,7 @@ def test_the_parts_that_are_written_by_hand_agree_with_the_code(document: dict[s
     assert echo((), (0.5, "any text"), record) == ANSWER_EXAMPLES["EchoedObjectType"]
     schemas = document["components"]["schemas"]
     resource = schemas["Resource"]["properties"]
-    assert resource["key"]["pattern"] == f"^{KEY_PATTERN}$"
-    assert resource["someProperty"] == STORABLE_TEXT
+    assert (resource["key"]["pattern"], resource["someProperty"]) == (f"^{KEY_PATTERN}$", STORABLE_TEXT)
     assert schemas["TermFacet"]["properties"]["terms"]["maxItems"] == FACET_TERMS_AT_MOST
     for page in ("FlatResourcePage", "ResourcePage", "ProjectionPage"):
         assert schemas[page]["properties"]["total"]["description"] == f"matches, exact up to {TOTAL_AT_MOST:,}"

@@ -108,6 +108,11 @@ def test_an_invalid_facet_is_refused(api: Api, facet: str, message: str) -> None
     assert messages(answer, "facet") == [message]
 
 
+def test_the_bound_of_a_time_is_exact(api: Api) -> None:
+    query = {"facet": 'createdAt:range(* to "9999-12-31T23:59:59.999999Z")'}
+    assert b'"to":253402300799999.999,"toStr":"253402300799999.999"' in api.get(QUERY, query_string=query).data
+
+
 @pytest.mark.parametrize(
     ("stored", "asked", "language"),
     [

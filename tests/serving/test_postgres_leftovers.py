@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from app.serving import EmbeddedError, processes
-from app.serving.data_folder import find_data_folder
+from app.serving.data_folder import DataFolder, find_data_folder
 from app.serving.embedded import EmbeddedPostgres, accepts_connections
-from app.serving.postgres_leftovers import stop_leftovers
+from app.serving.postgres_leftovers import server_processes, stop_leftovers
 from tests.support.embedded import ROOT, ask, is_running, on_linux, start_orphan, start_owner
 from tests.support.waiting import wait_until
 
@@ -120,6 +120,14 @@ def test_nothing_is_started_if_old_processes_cannot_be_listed(folder: Path, monk
 
 
 @on_linux
+def test_root_finds_processes_of_the_account_before_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two servers on the same files would destroy them."""
+    found = DataFolder(folder, folder, folder, (1, 1))
+    running = {(1, 1): [7], None: [7, 8]}
+    monkeypatch.setattr(processes, "postgres_working_in", lambda _, user: running[user])
+    assert sorted(server_processes(found, folder)) == [7, 8]
+
+
 def test_an_initdb_that_was_killed_is_repeated(empty: Path, start: Callable[..., EmbeddedPostgres]) -> None:
     data_dir = empty / "data"
     owner = start_owner(data_dir)

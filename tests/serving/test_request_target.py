@@ -64,8 +64,7 @@ def test_requests_that_cannot_be_parsed_are_refused_in_json(
             connection.sendall(request_bytes)
         answer = answer_on(connection)
         body = json.loads(answer.read())
-    assert answer.status == status
-    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/json; charset=utf-8")
     assert answer.headers["X-Correlation-ID"]
     assert body == {"statusCode": status, "message": body["message"], "errors": body["errors"]}
     assert [(fault["code"], fault["message"]) for fault in body["errors"]] == [(code, body["message"])]

@@ -80,8 +80,7 @@ def codes(answer: TestResponse) -> list[str]:
     """The codes of an error answer, whose content type, status and message are checked."""
     body = answer.get_json()
     assert answer.content_type == "application/json; charset=utf-8"
-    assert body["statusCode"] == answer.status_code
-    assert body["message"] == body["errors"][0]["message"]
+    assert (body["statusCode"], body["message"]) == (answer.status_code, body["errors"][0]["message"])
     return [error["code"] for error in body["errors"]]
 
 

@@ -129,8 +129,7 @@ def test_a_reload_keeps_the_counts(service: Service, parent: Path) -> None:
 
 
 def test_without_a_token_there_are_no_metrics_and_no_folder(start: Callable[..., Service], parent: Path) -> None:
-    assert start(METRICS_TOKEN="").get("/metrics") == 404
-    assert list(parent.iterdir()) == []
+    assert (start(METRICS_TOKEN="").get("/metrics"), list(parent.iterdir())) == (404, [])
 
 
 def test_only_the_token_opens_the_metrics_and_no_log_shows_it(service: Service, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 A resource is indexed by its words in lower case, without stemming. A search first looks up which words of the project's
 dictionary (:mod:`app.resource.searching.dictionary`) have the stems of the searched words, and then finds the resources
 with these words. A fuzzy search adds words with a similar spelling. So one index serves all languages. A fuzzy search
-costs little more than another one, unless thousands of words of the project begin or end alike: it compares each of
-them, which the statement timeout limits.
+costs little more than another one, unless thousands of words of the project have four of their first six letters in
+common: it compares each of them, which the statement timeout limits.
 """
 
 import json
@@ -25,7 +25,7 @@ WORDS_AT_MOST = 64
 
 MATCHES_AT_MOST = 8_000
 """The most words of the project that match the texts of a search. PostgreSQL evaluates ``a | b | ...`` recursively, and
-reaches the default of ``max_stack_depth`` with twice as many words."""
+reached the default of ``max_stack_depth`` with 43,000 words."""
 
 TSQUERY_BYTES_AT_MOST = 512 * 1024
 """The most bytes of the tsquery of a search. PostgreSQL allows a megabyte."""
@@ -60,7 +60,8 @@ class Expansion:
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
-        """The words that give points for relevance; none if every word matches only as it is written."""
+        """The words that give points for relevance; none if every word matches only as it is written, because then all
+        resources would have equal points."""
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
@@ -68,8 +69,8 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     """Look up which words of a project match each word of the texts.
 
     If a text has no words, or only stop words of its language, or if a word matches none of the project, the search
-    finds no resource. Stop words beside others, and words of more than 2,046 bytes, which are not indexed, count for
-    nothing.
+    finds no resource. Stop words beside others select nothing, but count as words. Words of more than 2,046 bytes,
+    which are not indexed, count for nothing.
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two

@@ -29,7 +29,7 @@ _FIND_TARGET: dict[type[Target], LiteralString] = {
     ByKey: f"{_FIND}r.key = %(key)s",
     OwnYoungest: f"{_FIND}r.created_by = %(created_by)s AND r.key IS NULL ORDER BY r.id DESC LIMIT 1",
 }
-"""The statement that finds a target; its parameters are the fields of the target."""
+"""The statement that finds a target; its parameters are ``project_key`` and the fields of the target."""
 
 _GIVEN_TIME: LiteralString = "date_trunc('milliseconds', %(now)s::timestamptz)"
 """The SQL of the time of a write by the clock that an extension gives the project.
@@ -78,17 +78,16 @@ def _update(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> Liter
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, with their values, except for its time, which SQL sets. Documents are
-    ObjectTypes, not yet JSON text."""
+    """The columns that a write may change, with their values, except for its time, which SQL sets."""
     current, staged = resource.current, resource.staged
     differ = staged is not current and staged != current
     return {
         "version": resource.version,
         "last_modified_by": resource.last_modified_by,
         "key": resource.key,
-        "object_type": current.object_type,
+        "object_type": current.object_type.text,
         "some_property": current.some_property,
-        "staged_object_type": staged.object_type if differ else None,
+        "staged_object_type": staged.object_type.text if differ else None,
         "staged_some_property": staged.some_property if differ else None,
     }
 
@@ -172,12 +171,11 @@ def save(
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
-    changed: dict[LiteralString, Any] = {
+    columns: dict[LiteralString, Any] = {
         name: value for name, value in _columns(after).items() if value != old.get(name)
     }
-    if before is not None and not changed:
+    if before is not None and not columns:
         return Written(before)
-    columns = {name: value.text if isinstance(value, ObjectType) else value for name, value in changed.items()}
     if isinstance(after, NewResource) and after.created_as_only:
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()

@@ -160,15 +160,15 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
 
     The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
     transaction and locks the target when it reads it. An attempt that holds this lock ends the retries, because no
-    other write can change the target before it. So a retry is overtaken only if there is no target yet and another
-    resource becomes it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by
-    a deadlock.
+    other write can change the target before it. So a retry is overtaken only if the target did not exist and another
+    write creates it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by a
+    deadlock.
 
-    :param attempt: takes the connection and whether to lock. It was overtaken
+    :param attempt: takes the connection and whether to lock. It tells that it was overtaken
 
-        - if it returns None: the row has another version now, or is deleted;
-        - if it raises Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
-        - if the database ends it as a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
+        - by returning None: the row has another version now, or is deleted;
+        - by raising Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
+        - by failing with a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
 
     :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt or the
         checkout of a connection raises.
