@@ -38,7 +38,7 @@ _STABLE_S = 20.0
 
 
 class _StopRequested(BaseException):
-    """The exception that a signal to stop raises while PostgreSQL or gunicorn is being started.
+    """The exception that a signal to stop raises while PostgreSQL is being started, or gunicorn's port awaited.
 
     It is no Exception, so that no ``except Exception`` catches it.
     """
@@ -68,7 +68,7 @@ class _Supervisor:
         self._signals = 0
         """The number of signals to stop so far. The second ends gunicorn without its requests in flight."""
         self._may_raise = False
-        """Whether the next signal to stop raises :class:`_StopRequested`, because a child is being started."""
+        """Whether the next signal to stop raises :class:`_StopRequested`."""
 
     def run(self) -> int:
         """Start PostgreSQL and gunicorn, watch them until a signal to stop, and stop them. Return the exit code."""
@@ -79,7 +79,8 @@ class _Supervisor:
                 if self._postgres is not None:
                     url = self._postgres.start()
                 self._gunicorn.wait_for_port()
-                self._gunicorn.start(url)
+            # Not interrupted: between its fork and the end of start() nobody would know gunicorn's process.
+            self._gunicorn.start(url)
             return self._watch(url, wakeup)
         except _StopRequested:
             return 0
@@ -105,16 +106,18 @@ class _Supervisor:
             children = (self._gunicorn.process, None if self._postgres is None else self._postgres.process)
             processes.reap_orphans([child for child in children if child is not None])
             if self._postgres is not None and self._postgres.pid is None and postgres_restarts.due():
-                self._restart("PostgreSQL", self._postgres.start)  # its URL stays the same
+                with self._interruptible():
+                    self._restart("PostgreSQL", self._postgres.start)  # its URL stays the same
             exit_code = self._gunicorn.exit_code
             if exit_code is None:
                 has_answered = has_answered or self._gunicorn.answers()
             elif exit_code > 0 and not has_answered:  # if a signal has ended it, the exit code is negative
-                return 1  # gunicorn has printed the reason; one that somebody has stopped (0) is started again
-            elif gunicorn_restarts.due():
+                return 1  # gunicorn has printed the reason
+            elif gunicorn_restarts.due():  # also of one that somebody has stopped (0)
+                # Once it has answered, its database was migrated and prepared.
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
-            # The end of a child, or any signal, ends this wait at once. It is limited because nothing ends it when
-            # gunicorn begins to answer, or when the pause before a restart is over.
+            # The end of a child, or a signal to stop, ends this wait at once. It is limited because nothing ends it
+            # when gunicorn begins to answer, or when the pause before a restart is over.
             select.select([wakeup], [], [], 0.25)
             with contextlib.suppress(BlockingIOError):
                 os.read(wakeup, 4096)
@@ -125,8 +128,7 @@ class _Supervisor:
         now."""
         logger.error("%s died; it is started again.", name)
         try:
-            with self._interruptible():
-                start()
+            start()
         except (EmbeddedError, OSError) as error:
             logger.error("%s did not start: %s", name, error)
 
@@ -143,7 +145,8 @@ class _Supervisor:
             self._may_raise = False
 
     def _handle_signals(self) -> int:
-        """Count signals to stop from now on, and return a descriptor that becomes readable with every signal."""
+        """Count signals to stop from now on, and return a descriptor that becomes readable with each of them, and with
+        SIGCHLD."""
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
@@ -158,7 +161,7 @@ class _Supervisor:
         return reader
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        """Count a signal to stop. If a child is being started, raise :class:`_StopRequested`, but only once: a second
+        """Count a signal to stop. Within :meth:`_interruptible`, raise :class:`_StopRequested`, but only once: a second
         one could interrupt the stop that the first has begun."""
         # A closing terminal may send SIGHUP twice, so SIGHUP counts only as the first signal.
         if number != signal.SIGHUP or not self._signals:
@@ -173,7 +176,7 @@ class _Restarts:
 
     def __init__(self) -> None:
         self._count = 0
-        self._last = -_STABLE_S
+        self._last = float("-inf")  # no restart yet
 
     def due(self) -> bool:
         """Whether the child may be started now. If it may, the call counts as a restart."""

@@ -18,9 +18,10 @@ _TURN_S = 0.001
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
-"""The limits for reading what a client still sends after its answer: bytes, without the framing of chunks, and time. A
-client that is still sending would otherwise not read the answer, and bytes that nobody has read make the kernel reset
-the connection, with the answer in it."""
+"""The limits for reading what a client still sends after its answer: bytes (of chunks their content), and time. They
+apply twice if the rest of a body is malformed or takes too long, or if the connection ends after it. A client that is
+still sending would otherwise not read the answer, and bytes that nobody has read make the kernel reset the connection,
+with the answer in it."""
 
 
 class _NotWritable(TimeoutError):
@@ -29,7 +30,8 @@ class _NotWritable(TimeoutError):
 
 def let_others_go(sock: Any) -> bool:
     """Let the event loop look at all connections. Those that have something to read get their turn before this one goes
-    on, or before its second call at the latest.
+    on. The loop serves ready sockets in no fixed order, so this one may come first; then the others follow during its
+    next call.
 
     ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches if they
     took 5 ms, and a greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket
@@ -53,9 +55,7 @@ def in_turns(pieces: Iterator[bytes], sock: Any) -> Generator[bytes]:
     began = monotonic()
     for piece in pieces:
         if monotonic() - began > _TURN_S:
-            let_others_go(
-                sock
-            )  # False is ignored: if the client reads nothing, sending the answer or the next turn fails
+            let_others_go(sock)  # False is ignored: if the client reads nothing, sending the answer fails
             began = monotonic()
         yield piece
 
@@ -63,8 +63,8 @@ def in_turns(pieces: Iterator[bytes], sock: Any) -> Generator[bytes]:
 def discard_rest(body: Any, sock: Any) -> bool:
     """Read and discard what is left of a request's body after the answer, and return whether the connection can go on.
 
-    It cannot if it is closed, or if nobody knows where the next request begins: the rest is malformed, or beyond the
-    limits for what is discarded.
+    It cannot if it is closed, if its client reads nothing, or if nobody knows where the next request begins: the rest
+    is malformed, or reaches a limit for what is discarded.
 
     :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
     """
@@ -73,8 +73,8 @@ def discard_rest(body: Any, sock: Any) -> bool:
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
     is_read = not body.failed and _discard_to_end(body.read, sock)
-    # The client may still be sending. After a body with too many bytes nothing more is read: the kernel may reset the
-    # connection.
+    # Reading the rest may have set it, also at the time limit. The client may still be sending. After a body with too
+    # many bytes nothing more is read: the kernel may reset the connection.
     if body.failed:
         end_after_answer(sock)
     return is_read and not body.failed
@@ -99,6 +99,6 @@ def _discard_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
             if not data:
                 return True
             left -= len(data)
-            if not let_others_go(sock):  # the client reads nothing, or the time of the block is over
+            if not let_others_go(sock):  # the client reads nothing; the end of the block's time is an error
                 return False
     return False

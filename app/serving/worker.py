@@ -41,7 +41,8 @@ class BoundedRequest(Request):
 
     def parse(self, unreader: Any) -> Any:
         """Parse the request line and the header lines."""
-        self.max_buffer_headers = _HEADERS_AT_MOST + _READ_AT_ONCE
+        # gunicorn's __init__ has set its own limit. 4: the line ends after the last header line.
+        self.max_buffer_headers = _HEADERS_AT_MOST + 4 + _READ_AT_ONCE
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
@@ -66,7 +67,8 @@ class Worker(GeventWorker):
         super().init_process()
 
     def patch(self) -> None:
-        """Make the listening sockets cooperative. ``gunicorn_settings`` has patched the modules already."""
+        """Make the master's listening sockets anew for the event loop of this process. The method of gunicorn would
+        also patch modules, as ``gunicorn_settings`` has done already."""
         listeners: list[Any] = self.sockets
         self.sockets = [
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
@@ -91,7 +93,8 @@ class Worker(GeventWorker):
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end. It ends when its client sends nothing for ``keepalive`` seconds, or has not
-        taken its whole answer within them. gunicorn's own limit is only for the head of a request."""
+        taken a whole piece of its answer within them: all of JSON, a block of a file. gunicorn's own limit is only for
+        the head of a request."""
         client.settimeout(self.cfg.keepalive or None)  # a time limit of 0 would make the socket non-blocking
         self._open.add(client)
         try:
@@ -107,7 +110,8 @@ class Worker(GeventWorker):
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         reader = req.body.reader
-        # A client that sends many chunks must not delay others. The parser is None only after the end of the body.
+        # A client that sends many chunks must not delay others. The parser is never None yet, only after the end of the
+        # body.
         if isinstance(reader, ChunkedReader) and reader.parser is not None:
             reader.parser = in_turns(reader.parser, sock)
         self._busy.add(sock)

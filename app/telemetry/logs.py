@@ -1,12 +1,14 @@
 """Formats the application's log lines on standard error: as JSON objects, or as text on a terminal.
 
 The lines go through Python's logging, as do those of psycopg's pool. The supervisor and gunicorn print a few lines of
-text of their own, on starts that fail and on processes that die. structlog was measured as an alternative: 20 to 29 µs
+text of their own: on what a start has found, on starts that fail, on processes that die, and on an answer that breaks
+off. structlog was measured as an alternative: 20 to 29 µs
 of processor time for a line if it also formats the lines of libraries, instead of 14 µs.
 """
 
 import logging
 import sys
+import time
 from datetime import UTC, datetime
 
 import msgspec
@@ -36,7 +38,8 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Formats a record as text for a terminal: time, status or level, message, then other fields."""
+    """Formats a record as text for a terminal: time, status or level, message, other fields, and lines with the trace
+    of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(getattr(record, "fields", {}))
@@ -49,7 +52,7 @@ class TextLines(logging.Formatter):
             if "sql_count" in fields:
                 message += f", sql {fields.pop('sql_count')} in {fields.pop('sql_ms'):.1f} ms"
         pairs = " ".join(f"{name}={_printable(str(value))}" for name, value in fields.items())
-        time_of_day = f"{datetime.fromtimestamp(record.created).astimezone():%H:%M:%S}"
+        time_of_day = time.strftime("%H:%M:%S", time.localtime(record.created))
         text = f"{time_of_day} {head} {message} {pairs}".rstrip()
         trace = self.formatException(record.exc_info).splitlines() if record.exc_info else ()
         return "\n".join([text, *map(_printable, trace)])

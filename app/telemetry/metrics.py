@@ -56,8 +56,6 @@ class Metrics:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        # prometheus_client adds _total to the name of a counter. Of a gauge of an ended process, "live" modes show
-        # nothing; "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
         self.registry = CollectorRegistry()
         """The metrics of this process alone. :meth:`exposition` has those of all processes."""
         self._folder = folder
@@ -65,6 +63,8 @@ class Metrics:
         """The statistics of each watched pool at the last report."""
 
         of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
+        # prometheus_client adds _total to the name of a counter. Of a gauge of an ended process, "live" modes show
+        # nothing; "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
         self._counter = counter = partial(Counter, **of_all)
         gauge = partial(Gauge, **of_all)
         seconds = partial(Histogram, buckets=_SECONDS, **of_all)
@@ -149,7 +149,7 @@ class Metrics:
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)
         self._pool_connections.labels("idle").set(idle)
-        self._pool_connections.labels("in_use").set(max(0, size - idle))
+        self._pool_connections.labels("in_use").set(max(0, size - idle))  # the pool counts them one after the other
         self._pool_limit.set(now.get("pool_max", 0))
         self._pool_waiting.set(now.get("requests_waiting", 0))
         for statistic, (counter, factor) in self._pool_counters.items():
@@ -191,8 +191,8 @@ _POOL_STATISTICS = (
     ("connections_errors", "pool_connection_errors", "Attempts to connect that failed.", 1.0),
     ("connections_lost", "pool_connections_lost", "Connections found broken.", 1.0),
 )
-"""The counters of pools: the statistic in ``get_stats`` of psycopg's pool, the metric, its help, and the factor to
-Prometheus' base unit."""
+"""The counters of pools: the statistic of psycopg's pool, or of the admission under such a name, the metric, its help,
+and the factor to Prometheus' base unit."""
 
 
 metrics = Metrics(shared_folder())

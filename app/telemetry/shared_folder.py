@@ -29,11 +29,12 @@ def memory_folder() -> Path | None:
 def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in ``TMPDIR`` if that is set and usable, else in memory, else in the usual folder for temporary files.
-    Its name has the id of this process, because a machine can run several services, and two masters of one. So the
-    process must not daemonize afterwards, and containers must not share the parent folder. It stays when the service
-    ends; a later start removes it, unless another process has the id by then. One with the id of this process is that
-    of a former one, as in a container that starts again.
+    The folder is in memory, or in the usual folder for temporary files: that of ``TMPDIR`` if it is set, or another if
+    that is not usable. Its name has the id of this process, because a machine can run several services, and two masters
+    of one. So the process must not daemonize or change its account afterwards, and containers, each of which has ids of
+    its own, must not share the parent folder. The folder stays when the service ends; a later start removes it, unless
+    another process has the id by then. A folder that has this process's own id already is that of an ended process, as
+    in a container that starts again.
 
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """

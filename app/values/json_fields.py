@@ -38,7 +38,7 @@ class RefusedValue:
     value: Any
     reason: str
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # for callers that show a message without its path, as of the parameter objectParameter
         return self.reason
 
 
@@ -70,8 +70,8 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
     arrives here is
 
     - ``-0.0``, which is kept as 0;
-    - of a magnitude of 2**63 or more, such as ``1e30``: a whole number, as all doubles of this size are, even if the
-      literal had a fraction, and beyond every range;
+    - of a magnitude of 2**63 or more, such as ``1e30``. Doubles of this size show no fraction, so such a value is told
+      as out of range, even if the literal had a fraction;
     - or a number with a fraction, which is a value of the wrong type.
 
     :param name: the range in messages, such as ``int64``.
@@ -106,15 +106,18 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
+    # Such as of 9007199254740992.5 and of -2**63 - 1, whose nearest doubles are whole.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
 
 TEXT: Mapping[str, Any] = {"type": "string"}
-"""The JSON Schema of texts that need not be stored. It cannot express that lone surrogates are refused."""
+"""The JSON Schema of texts that need not be stored. It does not say that lone surrogates are refused: some validators
+would then refuse all characters beyond U+FFFF."""
 
 STORABLE_TEXT: Mapping[str, Any] = {"type": "string", "pattern": "^[^\\u0000]*$"}
-"""The JSON Schema of texts that :func:`check_text` accepts. It cannot express that lone surrogates are refused."""
+"""The JSON Schema of texts that :func:`check_text` accepts, except that it does not say that lone surrogates are
+refused."""
 
 
 def check_text(value: Any, *, stored: bool = True) -> str:
@@ -141,7 +144,8 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     :param level: the number of arrays and objects around the value in the field.
     :param stored: whether to convert the value to the form in which a document stores it: without members and items
         that are ``null``, and with numbers as :func:`check_number` makes them. Texts that PostgreSQL cannot store are
-        refused. Positions in messages then do not count items that are ``null``; the only caller shows none.
+        refused. Positions in messages then do not count items that are ``null``; the only caller with ``stored`` shows
+        no positions.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -222,8 +226,8 @@ def object_check(checks: Mapping[str, Check]) -> Check:
 def check_items(values: Any, check: Check) -> list[Any]:
     """Check each item of an array, and return the values to keep.
 
-    :raises ValidationError: if the value is no array, or with the messages of the refused items by position, at most
-        :data:`app.errors.FAULTS_AT_MOST`.
+    :raises ValidationError: if the value is no array, or with the messages of at most
+        :data:`app.errors.FAULTS_AT_MOST` refused items, by their positions.
     """
     if not isinstance(values, list):
         refuse_shape(ARRAY_EXPECTED)
@@ -248,8 +252,8 @@ def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
     """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
-    :class:`StrictSchema` does not load by marshmallow and would ignore them. It reads the message for ``null`` from the
-    field, where marshmallow keeps it, too."""
+    :class:`StrictSchema` does not load by marshmallow and would ignore them. ``expected`` becomes marshmallow's message
+    for ``null``, where the schema reads it."""
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": {"null": expected}}
 
 
@@ -298,7 +302,8 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers: an integer without fraction and exponent, of at most 4,300 digits, or a finite double."""
+    """The check for numbers: an integer without fraction and exponent, of at most 4,300 digits, or a finite double. Of
+    an integer with more digits the decoder has made an infinity."""
     return value if type(value) is int else check_number(value)
 
 
@@ -314,8 +319,8 @@ Boolean = partial(StrictField, check_boolean, BOOLEAN_EXPECTED, metadata={"type"
 ReadOnly = partial(
     StrictField, lambda value: value, "", metadata={"description": "made by the server; ignored in a request"}
 )
-"""A field that only the server sets. In a body any value is accepted, so that a client can send an answer back, and
-``make`` of the schema leaves it out."""
+"""A field that only the server sets. In a body any value is accepted, so that a client can send an answer back;
+``make`` of the schema has to leave it out."""
 
 
 class NestedObject(fields.Nested):
@@ -352,8 +357,8 @@ class StrictSchema(Schema):
             self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
-        """Make the result of a load from the loaded fields: here a new dictionary. Subclasses may return a frozen
-        value."""
+        """Make the result of a load from the loaded fields: here their dictionary, which is made for each load.
+        Subclasses may return a frozen value."""
         return data
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
@@ -400,5 +405,6 @@ def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[
         for name, inner in cast("dict[Any, Any]", messages).items():
             yield from messages_with_paths(inner, path if name is None else (*path, str(name)))
     else:
+        # marshmallow also allows a text in place of a list.
         for message in [messages] if isinstance(messages, str) else cast("list[Any]", messages):
             yield path, message

@@ -50,8 +50,7 @@ def test_the_service_runs_in_an_empty_folder_and_keeps_its_data(installation: In
     environment = Path(installation.command[0]).parents[1]
     before = files_below(environment)
     walk(installation, folder)
-    assert files_below(environment) == before
-    assert list(installation.home.iterdir()) == []
+    assert (files_below(environment), list(installation.home.iterdir())) == (before, [])
 
 
 def write(folder: Path, installation: Installation, *names: str) -> None:

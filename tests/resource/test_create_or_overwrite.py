@@ -77,8 +77,7 @@ def test_a_write_without_a_name_is_overtaken_by_what_it_has_waited_for(
                 waits.result()
         found = lock(connection, api.project, target)
         assert found is not None
-        assert found.id == younger.resource.id
-        assert api.get("?limit=0").get_json()["total"] == 2 * number + 1
+        assert (found.id, api.get("?limit=0").get_json()["total"]) == (younger.resource.id, 2 * number + 1)
 
 
 def lock(connection: Connection, project: str, target: Target) -> Resource | None:

@@ -203,6 +203,18 @@ def test_a_signal_during_the_start_ends_it(folder: Path) -> None:
     assert (process.wait(10), living(family)) == (0, [])
 
 
+def test_a_signal_between_the_fork_of_gunicorn_and_the_end_of_its_start_leaves_none() -> None:
+    script = """if True:
+        import os, sys; from app.config import Settings; from app.serving import processes, supervisor
+        spawn, children = processes.spawn, []
+        def interrupted(*command, **options):
+            children.append(spawn(*command, **options)); os.kill(os.getpid(), 15); return children[0]
+        processes.spawn = interrupted
+        sys.exit(supervisor.serve(Settings.from_environment()) or children[0].poll() is None)"""
+    variables = {"PATH": os.defpath, "PORT": str(free_port()), "DATABASE_URL": "host=/none"}
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=variables, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("victim", ["postmaster", "checkpointer", "gunicorn", "worker"])
 def test_a_killed_child_is_restarted(start: Callable[..., Service], victim: str) -> None:
     service = start()

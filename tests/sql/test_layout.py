@@ -30,8 +30,7 @@ def test_what_is_too_long_for_a_line_is_divided_at_its_loosest_joint() -> None:
 )
 def test_nothing_but_white_space_changes(statement: str) -> None:
     made = laid_out(statement)
-    assert tokens(made) == tokens(statement)
-    assert laid_out(made) == made
+    assert (tokens(made), laid_out(made)) == (tokens(statement), made)
     assert max(len(line) for line in made.splitlines()) <= WIDTH
 
 
