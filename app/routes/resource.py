@@ -81,8 +81,8 @@ def preconditions() -> Preconditions:
 def no_body() -> None:
     """Refuse a body: a client that sends the expected version in the body of a DELETE would delete unconditionally.
 
-    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object; 400, 413, 415 or 431 as
-        :func:`read_body`.
+    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object, where white space counts as
+        nothing; 400, 413, 415 or 431 as :func:`read_body`.
     """
     if read_body(request).translate(None, b" \t\r\n") not in (b"", b"{}"):  # some clients send {} with every request
         raise errors.invalid_input(
@@ -91,6 +91,7 @@ def no_body() -> None:
 
 
 def _caller(project_key: str) -> Caller:
+    """The client of the current request, with the clock for its writes, which an extension may give to the project."""
     return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
@@ -223,7 +224,7 @@ class ItemByKey(Endpoint):
 
     @for_readers
     @_describes_read("getResourceByKey")
-    @blueprint.arguments(QuerySchema(), location="query")
+    @blueprint.arguments(QuerySchema(), location="query")  # refuses every query parameter, and loads nothing
     @blueprint.loads("headers", preconditions)
     def get(self, _: object, conditions: Preconditions, project_key: str, key: str) -> Response:
         """Get a resource by key (4.3).
@@ -248,8 +249,8 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List whole resources, sorted (4.12).
 
-        Answers the resources that match all predicates, in the order of `sort` and then of `id`. `expand` adds API
-        clients to the references to them.
+        Answers the resources that match all predicates, in the order of `sort` and then of `id`, which has the
+        direction of the last `sort`. `expand` adds API clients to the references to them.
         """
         return sorted_list(project_key, query)
 
@@ -263,6 +264,10 @@ def sorted_list(project_key: str, query: ListQuery) -> Response:
 
 
 def _page_answer(project_key: str, page: Page) -> Response:
+    """Read a page, give the connection back, and answer.
+
+    :raises ApiError: 503 if too many bytes of large pages, of this project or of all, are on their way to clients.
+    """
     with database().connection(project_key, lane_of_page(page)) as connection:
         content = page.read(connection)
     return pages_under_way.answer(project_key, content)
@@ -290,7 +295,7 @@ class Item(Endpoint):
     @for_writers
     @operation("updateResourceById", WRITTEN, headers=CONDITIONS, error_codes=("ResourceNotFound", *CONFLICTS))
     @blueprint.arguments(UpdateSchema())
-    @blueprint.arguments(QuerySchema(), location="query")
+    @blueprint.arguments(QuerySchema(), location="query")  # refuses every query parameter, and loads nothing
     @blueprint.loads("headers", preconditions)
     def post(
         self, update: Update, _: object, conditions: Preconditions, project_key: str, resource_id: str
@@ -299,7 +304,7 @@ class Item(Endpoint):
 
         The actions apply in their order, all or none, and together raise the version by one; actions without effect
         leave it, but `doSomeThing` always counts as a change. If `version` is not the actual version, nothing changes,
-        and the answer is 409 with the actual version in `currentVersion`.
+        and the answer is 409 with the actual version in `currentVersion`, unless a condition in a header fails (412).
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return _resource_answer(representation_of(written.resource))
@@ -320,7 +325,7 @@ class Item(Endpoint):
         """Delete a resource (4.11).
 
         Answers the resource as it was before. With the query parameter `version`, or `If-Match`, a resource that has
-        changed since is not deleted. A body other than `{}` is refused.
+        changed since is not deleted. A body other than `{}` or white space is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
         return _resource_answer(deleted)
@@ -330,7 +335,8 @@ class Item(Endpoint):
 
 
 def _found(project_key: str, query: Search) -> Response:
-    """The answer to a search. With texts it executes two statements on one connection, and always in the slow lane."""
+    """The answer to a search. With texts it executes two statements on one connection, and always in the slow lane: the
+    first one, which looks words up, is not of a page yet."""
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:

@@ -5,10 +5,10 @@ PostgreSQL does not run as root. Under root it runs as a system account of the s
 ``DATA_DIR`` leads.
 
 Under root only the cluster, also an unfinished one, belongs to that account. Every file in the folder belongs to root,
-and root writes only in folders in which no other account can write. So nobody can replace a file that root writes by a
-link, or swap a folder of the data that root hands over. The folders above the data folder are not checked. An account
-that can write there, such as the owner of a checkout in which root runs ``make run``, can swap the data folder as a
-whole.
+and root makes and changes files only in folders in which no other account can write. So nobody can replace a file that
+root writes by a link, or swap a folder of the data that root hands over. The folders above the data folder are not
+checked. An account that can write there, such as the owner of a checkout in which root runs ``make run``, can swap the
+data folder as a whole.
 
 One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way. To
 remove the file ``owner.lock`` while its owner runs breaks this.
@@ -88,7 +88,7 @@ class DataFolder:
 
         Programs that this process starts do not inherit the descriptor, so a held lock means that its owner runs.
 
-        :raises DataDirInUse: if another process owns the folder.
+        :raises DataDirInUse: if the folder is owned already, also by another object of this process.
         """
         descriptor = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -97,7 +97,7 @@ class DataFolder:
             owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
             raise DataDirInUse(
-                f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'not known yet'})."
+                f"DATA_DIR {self.data_dir} is in use by another process (pid {owner or 'unknown'})."
             ) from None
         with contextlib.suppress(OSError):  # the disk may be full, and the id is only for that message
             os.ftruncate(descriptor, 0)
@@ -113,13 +113,13 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find the place of a data folder's cluster. Make what is missing: the folder; under root the server's account, and
-    a folder in the store if that account cannot enter the data folder.
+    """Find the place of a data folder's cluster. Make what is missing: the folder; under root the copy of PostgreSQL's
+    programs, the server's account, and a folder in the store if that account cannot enter the data folder.
 
     :param data_dir: an absolute path, because PostgreSQL's programs work in another folder.
     :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
         PostgreSQL cannot use the folder, or if the account cannot be made.
-    :raises OSError: if folders cannot be made.
+    :raises OSError: if folders cannot be made or examined.
     """
     programs = postgres_programs.find_programs()
     if {"\n", "\r"} & set(str(data_dir)):
@@ -160,10 +160,10 @@ def find_data_folder(data_dir: Path) -> DataFolder:
                 " PostgreSQL uses them any more, run:"
                 f" chown -R root: {shlex.quote(str(home.resolve()))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
-    if home == data_dir and not can_enter(user, data_dir):  # of a home in the store it is known
-        if cluster.exists():
+    if not can_enter(user, home):
+        if cluster.exists() or home != data_dir:
             raise EmbeddedError(
-                f"DATA_DIR {data_dir} holds data, and PostgreSQL runs as {_ACCOUNT} and cannot use them there. "
+                f"DATA_DIR {home} holds data, and PostgreSQL runs as {_ACCOUNT} and cannot use them there. "
                 "Let that account pass (chmod 711), or move the folder to a place open to it."
             )
         home = _make_home_in_store(data_dir)
@@ -173,7 +173,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 def _raise_if_others_can_write(folder: Path) -> None:
     """Raise EmbeddedError under root for a folder in which other accounts could redirect what root writes."""
     if os.geteuid() == 0 and postgres_programs.others_can_write(folder):
-        raise EmbeddedError(f"DATA_DIR: other accounts can write in {folder}, so root does not. Run chmod go-w.")
+        how = "Run chown -h root and chmod go-w on it, or start the service as its owner."
+        raise EmbeddedError(f"DATA_DIR: only root may own {folder} and write in it. {how}")
 
 
 def find_home(data_dir: Path) -> Path:
@@ -184,18 +185,22 @@ def find_home(data_dir: Path) -> Path:
     link = data_dir / _LINK
     if not link.is_symlink():
         if link.exists():
-            raise EmbeddedError(f"{link} is no link: a copy has followed it. Move what is in it into {data_dir}.")
+            raise EmbeddedError(
+                f"{link} is no link: a copy followed it. Move its content to {data_dir}, and remove it."
+            )
         return data_dir
     home = data_dir / link.readlink()
-    if not home.is_dir():
-        raise EmbeddedError(f"The data are gone: {link} leads to {home}. Remove the link to begin anew.")
+    try:
+        home.stat()  # not is_dir(), which since Python 3.14 is also False for a folder that cannot be reached now
+    except (FileNotFoundError, NotADirectoryError):
+        raise EmbeddedError(f"The data are gone: {link} leads to {home}. Remove the link to begin anew.") from None
     return home
 
 
 def can_enter(user: Account | None, folder: Path) -> bool:
     """Whether an account can enter a folder. The result for the account of this process (None) is always True.
 
-    :raises EmbeddedError: if this process cannot start a program as the account.
+    :raises EmbeddedError: if this process cannot start a program as the account, or it does not end within a minute.
     """
     if user is None:
         return True
@@ -224,6 +229,7 @@ def _make_home_in_store(data_dir: Path) -> Path:
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)
+    sync_folder(postgres_programs.STORE)  # before the link, which would else lead to nothing after a loss of power
     try:
         (data_dir / _LINK).symlink_to(home)
     except FileExistsError:  # another process was faster
@@ -238,6 +244,7 @@ def _service_account() -> Account:
     """The account of the server under root. It is made if it is missing.
 
     :raises EmbeddedError: if it cannot be made.
+    :raises OSError: if root has no home.
     """
     with contextlib.suppress(KeyError):
         return _known_account()
@@ -253,9 +260,8 @@ def _service_account() -> Account:
         os.close(home_of_root)
     if made.returncode != 0:
         raise EmbeddedError(
-            "PostgreSQL does not run as root, and the account for it cannot be made "
-            f"({' '.join(made.stderr.split())}). Make it with: {' '.join(_MAKE_ACCOUNT)}; or start the service as an "
-            "ordinary user, or set DATABASE_URL."
+            f"PostgreSQL does not run as root, and the account {_ACCOUNT} for it cannot be made"
+            f" ({' '.join(made.stderr.split())}). Make it, start the service as an ordinary user, or set DATABASE_URL."
         )
     logger.warning("PostgreSQL does not run as root: the account %s was made for it.", _ACCOUNT)
     return _known_account()

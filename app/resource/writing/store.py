@@ -179,8 +179,7 @@ def save(
     if isinstance(after, NewResource) and after.created_as_only:
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
-    build = _insert if before is None else _update
-    statement = build(tuple(columns), at_given_time=at is not None)
+    statement = (_insert if before is None else _update)(tuple(columns), at_given_time=at is not None)
     resource_id = caller.clock_and_ids.resource_id(connection, project_key) if before is None else before.id
     # An INSERT does not use read_version.
     which = {"project_key": project_key, "id": resource_id, "read_version": 0 if before is None else before.version}
