@@ -114,8 +114,8 @@ def remove_words(settings: Settings) -> None:
     with open_connection(settings, has_time_limits=False) as connection:
         # The longest transaction of a write: a statement, and then the time that it may be idle. (On Citus it has two
         # statements, of which the second one adds words.)
-        wait_s = 3 * settings.statement_timeout_ms / 1000
-        for project_key, removed in all_projects.remove_unused_words(connection, wait_s):
+        wait_ms = 3 * settings.statement_timeout_ms
+        for project_key, removed in all_projects.remove_unused_words(connection, wait_ms / 1000):
             if removed:
                 click.echo(f"{project_key}  {removed} words removed")
 

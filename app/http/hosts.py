@@ -34,8 +34,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
     def is_own(name: str | None) -> bool:
         # own_host is a loopback address also if BIND is 0.0.0.0 or ::, every address of the machine.
-        is_local = name is not None and is_loopback(name) and is_loopback(settings.own_host)
-        return is_local or name == published_host
+        return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:
         host = request.environ.get("HTTP_HOST")

@@ -51,8 +51,7 @@ class Ready(Endpoint):
         found = readiness().health()
         if found.faults:
             raise errors.over_capacity(" ".join(found.faults.values()))
-        warnings = {"warnings": found.warnings} if found.warnings else {}
-        return json_answer(encode({"status": "ready", **warnings}))
+        return json_answer(encode({"status": "ready", **({"warnings": found.warnings} if found.warnings else {})}))
 
 
 @metrics_blueprint.route("/metrics")
