@@ -33,6 +33,7 @@ class _NoSessions(SessionInterface):
     _none = NullSession()
 
     def open_session(self, app: Flask, request: Any) -> NullSession:  # noqa: ARG002 -- Flask's signature
+        """Return the one empty session. Called by Flask for each request."""
         return self._none
 
 
@@ -101,6 +102,7 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
     proxy: Any = request  # whose type does not have the method
 
     def before() -> Any:
+        """Call the hooks before the view, until one of them answers (Flask's hook)."""
         current = proxy._get_current_object()
         for hook in before_the_view:
             if (answer := hook(current)) is not None:
@@ -108,6 +110,7 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
         return None
 
     def after(answer: Response) -> Response:
+        """Call all hooks after the view (Flask's hook)."""
         current = proxy._get_current_object()
         for hook in after_the_view:
             answer = hook(current, answer)

@@ -140,6 +140,7 @@ def fixed_token(text: str) -> str:
 
 
 def address_of(host: str, port: int | None) -> str:
+    """A host and a port as in a URL, with an IPv6 address in brackets; without a port if it is None."""
     name = f"[{host}]" if ":" in host else host
     return name if port is None else f"{name}:{port}"
 

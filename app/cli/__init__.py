@@ -33,9 +33,11 @@ class _LazyGroup(click.Group):
     shows."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, also of those that are not imported yet (click calls it for ``--help``)."""
         return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command with a name, which is imported if need be; None if there is none, or if it cannot be imported."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found
@@ -76,6 +78,7 @@ class _LazyGroup(click.Group):
 
 
 def _imported(name: str, module: str) -> click.Command:
+    """The command of a module that lists its commands in ``COMMANDS``."""
     return next(command for command in import_module(module).COMMANDS if command.name == name)
 
 

@@ -24,6 +24,7 @@ class ScopesParameter(click.ParamType[tuple[str, ...]]):
     name = "scopes"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """The scopes in their order, each once. An empty value and a text that is no scope are refused."""
         scopes = tuple(dict.fromkeys(value.split()))
         wrong = [scope for scope in scopes if SCOPE.fullmatch(scope) is None]
         if wrong or not scopes:
@@ -46,6 +47,7 @@ class ProjectKeyParameter(click.ParamType[str]):
     name = "project"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The key, if it has the form of one."""
         if re.fullmatch(PROJECT_KEY_PATTERN, value) is None:
             self.fail(f"{value!r} is no project key: 1 to 64 letters, digits, underscores and hyphens.", param, ctx)
         return value

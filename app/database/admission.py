@@ -144,6 +144,7 @@ class Admission:
         )
 
     def _hold(self, project: str, lane: Lane) -> None:
+        """Count a connection as held."""
         self._free -= 1
         self._held[project] += 1
         self._slow += lane is Lane.SLOW

@@ -160,6 +160,7 @@ def distribute(
 
 
 def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...]) -> None:
+    """Refuse a database that is no coordinator of a cluster with workers, or that lacks migrations."""
     if connection.execute(_IS_INSTALLED).fetchone() is None:
         raise CannotDistribute(
             "The database has no extension citus. Run 'CREATE EXTENSION citus' here and on every worker, then register"
@@ -206,6 +207,7 @@ def _create_on_workers(connection: Connection) -> Generator[Step]:
 
 
 def _placements(connection: Connection) -> dict[str, _Placement]:
+    """How each table of the schema is distributed, by its name; tables that are not distributed are left out."""
     return {name: (how, colocation_id) for name, colocation_id, how in connection.execute(_PLACEMENTS).fetchall()}
 
 

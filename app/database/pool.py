@@ -288,6 +288,7 @@ class Database:
 
     @property
     def _lifetime_s(self) -> float:
+        """The seconds after which a connection is replaced."""
         given = conninfo_to_dict(self._url)
         has_several_hosts = any("," in str(given.get(name, "")) for name in ("host", "hostaddr"))
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
@@ -356,6 +357,8 @@ class Checkout:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Return the connection and end the admission. If the connection is broken, have the others checked; a
+        temporary error of the driver becomes :class:`~app.database.failures.Unavailable`."""
         is_broken = self._connection.closed  # before putconn, which closes a connection that is only old
         # Before leave, so that the request that leave admits finds the connection.
         self._pool.putconn(self._connection)

@@ -83,6 +83,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
 
 
 def _is_long(query: Any) -> bool:  # a function, because the check of the type would narrow the type of execute's query
+    """Whether a statement is too long to be prepared."""
     return isinstance(query, str) and len(query) > PREPARED_LENGTH_AT_MOST
 
 

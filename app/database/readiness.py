@@ -100,6 +100,7 @@ class Readiness:
             return self._running
 
     def _run_check(self, result: Future[Health]) -> None:
+        """Make the checks in a thread, and give their result, or their error, to all probes that wait for it."""
         try:
             result.set_result(self._check_database())
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits for the result

@@ -153,6 +153,7 @@ def _loaded(
 
 
 def _load_json(schema: Schema) -> Any:
+    """Load the JSON body of the current request."""
     value = read_json(request)
     try:
         return schema.load(value)

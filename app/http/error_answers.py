@@ -16,6 +16,7 @@ def install_error_answers(app: Flask) -> None:
     a response of its own or without a status, which only an extension could raise, and Flask answers."""
 
     def answer(error: Exception) -> Response:
+        """Answer an exception, count it by its code, and log it if the service has failed."""
         refusal = _refusal_of(error)
         if refusal is None:
             app.logger.error("The request failed.", exc_info=error, extra={"fields": correlation_fields()})

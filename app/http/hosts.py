@@ -33,10 +33,12 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     )
 
     def is_own(name: str | None) -> bool:
+        """Whether a name is one of the service's own addresses."""
         # own_host is a loopback address also if BIND is 0.0.0.0 or ::, every address of the machine.
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:
+        """Refuse the request if its host is malformed or not served (a hook before the view)."""
         host = request.environ.get("HTTP_HOST")
         if host is None:
             if request.environ.get("SERVER_PROTOCOL") != "HTTP/1.0":

@@ -50,6 +50,7 @@ class PagesUnderWay:
         return answer
 
     def _end(self, project_key: str, size: int) -> None:
+        """Count the bytes of a page no more, when its response is garbage."""
         with self._lock:
             self._bytes[project_key] -= size
             if not self._bytes[project_key]:

@@ -104,6 +104,7 @@ class Segment(BaseConverter):
     regex = "[^/]*"
 
     def to_python(self, value: str) -> str:
+        """Decode what :class:`RawPath` has left encoded: ``%2F`` and ``%25``."""
         return _SLASH_OR_PERCENT.sub(lambda match: "%" if match.group() == "%25" else "/", value)
 
 

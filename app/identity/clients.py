@@ -150,5 +150,6 @@ def _stored(connection: Connection, client_id: str) -> Client:
 
 
 def _client(row: tuple[Any, ...]) -> Client:
+    """The client of a row."""
     client_id, name, scopes, created_at, revoked_at = row
     return Client(client_id, name, tuple(scopes), created_at, revoked_at)

@@ -100,6 +100,8 @@ def _bearer_token(header: str) -> str | None:
 
 
 def _authenticate(verifier: TokenVerifier, header: str, realm: str) -> AccessToken:
+    """The valid token of an Authorization header. Raises ApiError, 401, if there is none, and 503 if it cannot be
+    looked up."""
     token = _bearer_token(header)
     if token is None:
         # Without a token, or with another scheme, the challenge has no error code (RFC 6750, section 3.1).

@@ -144,6 +144,7 @@ class AuthorizationServer:
 
 
 def _authenticated(connection: Connection, credentials: Credentials) -> Client:
+    """The client with these credentials. Raises ApiError, 401, if there is none."""
     client = clients.authenticate_client(connection, credentials.client_id, credentials.secret)
     if client is None:
         raise errors.invalid_client()
@@ -151,6 +152,7 @@ def _authenticated(connection: Connection, credentials: Credentials) -> Client:
 
 
 def _required(parameters: Mapping[str, str], name: str) -> str:
+    """The value of a parameter. Raises ApiError, 400, if it is missing."""
     if name not in parameters:
         raise invalid_request(f"Missing required parameter: {name}.")
     return parameters[name]
@@ -165,6 +167,7 @@ def _may_introspect(client: Client, token: AccessToken) -> bool:
 
 
 def _check_grant_type(parameters: Mapping[str, str]) -> None:
+    """Refuse every grant but that of client credentials, with ApiError, 400."""
     grant_type = _required(parameters, "grant_type")
     if grant_type != "client_credentials":
         raise errors.oauth_error(

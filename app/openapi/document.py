@@ -209,6 +209,7 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
 
 
 def _reference(schema: str) -> Document:
+    """A reference to a schema."""
     return {"$ref": f"#/components/schemas/{schema}"}
 
 
@@ -254,6 +255,7 @@ def _answer(answer: Answer) -> Document:
 
 
 def _header_references(names: Sequence[str]) -> Document:
+    """References to the headers of a response: these, and the correlation id, which every response has."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Correlation-ID")}
 
 
@@ -299,6 +301,7 @@ _TARGET_TOO_LONG = "InvalidInput-414"
 
 
 def _error(status: int, meaning: str, examples: Sequence[str]) -> Document:
+    """The description of a response with the body of an error."""
     return {
         "description": meaning,
         "headers": _header_references(_ERROR_HEADERS.get(status, ())),
@@ -328,11 +331,13 @@ def _converter_of(api: Api) -> Any:
 
 
 def _schema_of(_converter: Any, field: Any, **_: Any) -> Document:
+    """The schema of a parameter, for apispec; nothing for another field."""
     # apispec moves the description of a query parameter out of its schema; a field of a form keeps it.
     return {**field.schema, "description": field.meaning} if isinstance(field, Parameter) else {}
 
 
 def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
+    """The example and the style of a parameter, for apispec; nothing for another field."""
     if not isinstance(field, Parameter):
         return {}
     made: Document = {} if field.example is None else {"example": field.example}
@@ -340,4 +345,5 @@ def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
 
 
 def _style_of(field: Parameter) -> Document:
+    """How a repeatable parameter is sent: ``name=a&name=b``."""
     return {"style": "form", "explode": True} if field.repeatable else {}

@@ -193,6 +193,7 @@ def _reference(name: LiteralString, column: LiteralString) -> Field:
 
 
 def _by_name(*rows: Field) -> Mapping[str, Field]:
+    """Fields by their names."""
     return {row.name: row for row in rows}
 
 

@@ -61,6 +61,7 @@ def _id(text: str) -> UUID | str:
 
 
 def _number(text: str) -> Number | None:
+    """The number of a JSON literal; None for any other text."""
     return compared_number(text) if JSON_NUMBER.fullmatch(text) else None
 
 

@@ -177,14 +177,17 @@ class TreeMaker(Transformer[Token, Any]):
 
     @v_args(inline=True)
     def text(self, token: Token) -> Literal:
+        """A text literal."""
         return Literal(text_of(token.value), position_of(token))
 
     @v_args(inline=True)
     def number(self, token: Token) -> Literal:
+        """A number literal."""
         return Literal(compared_number(token.value), position_of(token))
 
     @v_args(inline=True)
     def boolean(self, token: Token) -> Literal:
+        """``true`` or ``false``."""
         return Literal(token.value.lower() == "true", position_of(token))
 
 
@@ -223,6 +226,7 @@ class Language:
 
     @cached_property
     def _grammar(self) -> str:
+        """The text of the grammar."""
         return files(self._package).joinpath("grammar.lark").read_text("utf-8")
 
     @cached_property
@@ -351,8 +355,10 @@ def _in_string(text: str, position: int) -> tuple[int, list[str]]:
 
 
 def _listed(names: list[str]) -> str:
+    """Names in a sentence: ``a, b or c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _printable(character: str) -> str:
+    """A character for a message; one that cannot be printed, by its code point."""
     return character if character.isprintable() else f"U+{ord(character):04X}"

@@ -92,7 +92,8 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
     an interruption the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards, for the
     words, the counts, and resources that were written meanwhile.
 
-    :param connection: in autocommit mode. A second call for the same project, at the same time, may end early.
+    :param connection: in autocommit mode. A second call for the same project at the same time may end early, because
+        both select the same resources, and the one that waits deletes none.
     """
     parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
     deleted = 0

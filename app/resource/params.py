@@ -108,6 +108,7 @@ class Expressions(Parameter):
         super().__init__(read, FILLED_TEXT_SCHEMA, repeatable=True, **described)
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
+        """Read all expressions together, in place of :class:`Parameter`, which reads them one by one."""
         return self.read(value)
 
 
@@ -115,6 +116,7 @@ class Where(Expressions):
     """The predicates of ``where``, which are read with the values of their variables."""
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
+        """Read all predicates together, with the values of the variables that were sent."""
         # data has the texts of all sent parameters; those of a ParameterFamily are below its data_key, by their names.
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
@@ -282,7 +284,8 @@ class StagedSchema(QuerySchema):
 
 
 class VersionSchema(QuerySchema):
-    """The parameter ``version`` of a delete. It loads to the expected version, or to None if it is not given."""
+    """The parameter ``version`` of a delete. It loads to the expected version, or to None if it is not given. It may be
+    any number: one that no resource can have is not the actual version, and so a 409."""
 
     # The example is inside the schema, so that documentation pages do not send it: each version fits only one state.
     version = Parameter(

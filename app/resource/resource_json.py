@@ -175,6 +175,7 @@ FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_FIRST_M
 
 
 def _projection(projection: Projection) -> LiteralString:
+    """A result of a search in a projection."""
     return object_with_members_of(
         OBJECT_TEXT.for_projection(projection),
         *_FIRST_MEMBERS,

@@ -50,6 +50,7 @@ def _array(row: ArrayField) -> StrictField:
         }
 
     def check(value: Any) -> list[Any]:
+        """The check for the array: its items, their number, and that none repeats."""
         items = check_items(value, check_item)
         if row.length is not None and len(items) != row.length:
             refuse_value(value, f"An array of {row.length} items is expected, not of {len(items)}.")
@@ -136,6 +137,7 @@ class Update:
 
 
 def _action_schema(action: type[UpdateAction]) -> StrictSchema:
+    """The schema of an update action: its discriminator and its fields."""
     members: dict[str, Any] = {"action": Text(required=True), **action.FIELDS}
     schema = cast("type[StrictSchema]", StrictSchema.from_dict(members, name=f"{action.__name__}Schema"))
     return schema()

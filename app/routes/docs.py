@@ -30,6 +30,7 @@ _FOLDERS = {
 
 
 def _text_of(name: str) -> str:
+    """The text of a file of the pages."""
     return (frame.SITE / name).read_text("utf-8")
 
 

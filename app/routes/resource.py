@@ -132,6 +132,7 @@ def _written_answer(written: Written, project_key: str) -> Response:
 
 
 def _entity_tag(resource: Representation) -> str:
+    """The entity tag of a resource: its version in quotes."""
     return f'"{resource.version}"'
 
 
@@ -336,7 +337,7 @@ class Item(Endpoint):
 
 def _found(project_key: str, query: Search) -> Response:
     """The answer to a search. With texts it executes two statements on one connection, and always in the slow lane: the
-    first one, which looks words up, is not of a page yet."""
+    first one looks words up, and before that there is no page by which to choose the lane."""
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:

@@ -360,6 +360,7 @@ def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
 
 
 def _conninfo(sockets: Path) -> str:
+    """The connection string of the service's database at a socket."""
     return f"host={sockets} port={PORT} user={DATABASE} dbname={DATABASE}"
 
 

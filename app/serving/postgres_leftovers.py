@@ -86,6 +86,7 @@ def _postmaster(cluster: Path) -> int | None:
 
 
 def _send(pids: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes, of which some may have ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)

@@ -31,9 +31,11 @@ def fail_readiness_first(server: Any) -> None:
     """
 
     def pass_on(_number: int, frame: FrameType | None) -> None:
+        """Stop gunicorn: give the signal to gunicorn's own handling."""
         server.signal(signal.SIGTERM, frame)
 
     def begin(number: int, frame: FrameType | None) -> None:
+        """Begin the stop: make readiness fail, and stop gunicorn after the time in which that is noticed."""
         if os.getpid() != server.pid:
             return  # a worker that has not set its own handlers yet: it must not begin the stop of all
         if server.reexec_pid or has_begun():

@@ -77,7 +77,8 @@ class Worker(GeventWorker):
 
     def notify(self) -> None:
         """Tell the master that this worker is alive, and update the metrics of the pool; gunicorn calls this once a
-        second. During a stop, end the connections of which no whole head of a request has arrived.
+        second. During a stop, end the connections whose request is not being answered: idle ones, and those of which
+        no whole head of a request has arrived.
 
         If the master was killed, the worker stops, too, after its requests in flight.
         """
@@ -86,8 +87,9 @@ class Worker(GeventWorker):
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
             for client in self._open - self._busy:
-                # On the client's own socket, gevent would raise an error in the greenlet that waits for the next
-                # request. After a shutdown of a duplicate, the greenlet sees an ordinary end of the connection.
+                # The greenlet of the client waits for the next request on this socket. If the socket itself were shut
+                # down, gevent would raise an error there; after a shutdown of a duplicate of its descriptor, the
+                # greenlet sees an ordinary end of the connection.
                 with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
                     same.shutdown(socket.SHUT_RD)
 
@@ -103,15 +105,16 @@ class Worker(GeventWorker):
             self._open.discard(client)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, and read what is left of its body. Then let other connections have their turn, if the next
-        request has arrived. StopIteration is gunicorn's sign that the connection ends."""
+        """Answer a request by :meth:`_answer`. Before that, find ``close`` among several options of Connection, and let
+        other connections have their turn while chunks of the body are read; meanwhile the connection counts as busy, so
+        that :meth:`notify` does not end it. StopIteration is gunicorn's sign that the connection ends."""
         for name, value in req.headers:
             # gunicorn knows Connection only as one line with one option.
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         reader = req.body.reader
-        # A client that sends many chunks must not delay others. The parser is never None yet, only after the end of the
-        # body.
+        # A client that sends many chunks must not delay others. The parser is None only after the end of the body, so
+        # it is not None here; the type checker does not know that.
         if isinstance(reader, ChunkedReader) and reader.parser is not None:
             reader.parser = in_turns(reader.parser, sock)
         self._busy.add(sock)
@@ -126,8 +129,8 @@ class Worker(GeventWorker):
         return True
 
     def _answer(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, let others have their turn if the next one has arrived, and return whether the connection
-        can have another one."""
+        """Answer a request, discard what is left of its body, let others have their turn if the next request has
+        arrived, and return whether the connection can have another one."""
         is_last = False
         try:
             AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would catch GreenletExit

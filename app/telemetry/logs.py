@@ -26,6 +26,7 @@ class JsonLines(logging.Formatter):
     trace of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -42,6 +43,7 @@ class TextLines(logging.Formatter):
     of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The line of a record, and lines for its exception."""
         fields = dict(getattr(record, "fields", {}))
         head = record.levelname.lower()
         message = _printable(record.getMessage())

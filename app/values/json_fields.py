@@ -78,6 +78,7 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
     """
 
     def check(value: Any) -> int:
+        """Return the integer, or raise a ValidationError."""
         if type(value) is int and minimum <= value <= maximum:
             return value
         if isinstance(value, float) and is_negative_zero(value):
@@ -282,6 +283,7 @@ class Text(StrictField):
         compiled = re.compile(pattern) if pattern else None
 
         def check(value: Any) -> str:
+            """The check for the text and its pattern."""
             text = check_text(value, stored=stored)
             if compiled is not None and compiled.fullmatch(text) is None:
                 refuse_value(text, reason)

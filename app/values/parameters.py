@@ -143,6 +143,7 @@ class Parameter(fields.Field[Any]):
         self.schema: JsonSchema = {"type": "array", "items": schema} if repeatable else schema
 
     def _deserialize(self, value: list[str], *_: Any, **__: Any) -> Any:
+        """Load the texts that were sent for the parameter (called by marshmallow)."""
         if self.repeatable:
             return _read_each(self.read, value)
         if len(value) > 1:
@@ -192,26 +193,29 @@ class ParameterFamily(Parameter):
         return self._pattern.fullmatch(name) is not None
 
     def name_like(self, name: str) -> str | None:
-        """A name that matches the pattern, for a name that does not: ``var.ids`` for ``var_ids``, ``varids`` and
-        ``var[ids][0]``, ``text.en-US`` for ``text_en_us`` and ``texten-us``. If the prefix is similar, but no name that
-        matches can be made of the rest, the name of the example; None if the prefix is not similar, or only a position
-        follows it, or nothing."""
+        """The name of the family that a client probably meant by a name that does not match, for a suggestion; None if
+        it meant another parameter.
+
+        ``var_ids``, ``varids`` and ``var[ids][0]`` mean ``var.ids``; ``text_en_us`` and ``texten-us`` mean
+        ``text.en-US``. If no name can be made of what follows the prefix, as of ``text.english``, the name of the
+        example is meant.
+        """
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
-        first, *others = [part for part in re.split("[^A-Za-z0-9]+", _POSITION.sub("", name)) if part] or [""]
-        # The sign behind the prefix is missing, as in varids. A hyphen may belong to the rest (texten-us); another sign
-        # ends a prefix that is only misspelt (vars.ids).
-        if first != prefix and first.startswith(prefix) and (not others or name.startswith(f"{first}-")):
-            first, others = prefix, [first.removeprefix(prefix), *others]
-        rest = "".join(others)
-        if similar(first, [prefix]) is None or not rest:
+        word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
+        # Without a sign behind the prefix: varids, texten-us. But vars.ids has another prefix, which is similar.
+        if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
+            word, others = prefix, [word.removeprefix(prefix), *others]
+        if not others or similar(word, [prefix]) is None:
             return None
+        rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
-        # As it is, as a language with a region, as a language.
+        # As it is, as a language with a region, as a language; else the example.
         candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
         return next((each for each in candidates if self.has(each)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
+        """Load the texts of all parameters of the family, by their names (called by marshmallow)."""
         loaded: dict[str, tuple[str, ...]] = {}
         refused: dict[str, list[str]] = {}
         for name, texts in value.items():

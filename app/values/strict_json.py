@@ -77,6 +77,7 @@ def _integer(literal: str) -> int | HugeNumber:
 
 
 def _constant(literal: str) -> Any:
+    """Refuse NaN and Infinity, which Python's decoder would accept."""
     raise InvalidJson(f"{literal} is not a JSON value")
 
 

@@ -84,9 +84,11 @@ class _TreeMaker(TreeMaker):
         return ParsedFacet(Name(path.value, position_of(path)), expression, alias, counting_products=bool(counting))
 
     def alias(self, name: Token) -> str:
+        """The name after ``as``."""
         return name.value
 
     def counting(self) -> bool:
+        """The mark ``counting products``."""
         return True
 
     def values(self, *items: Literal) -> Values:
@@ -96,9 +98,10 @@ class _TreeMaker(TreeMaker):
         return Ranges(items)
 
     def range(self, low: Literal | None, high: Literal | None) -> Range:
+        """A range: its bounds, of which None is an open end."""
         return low, high
 
-    def open(self) -> None:
+    def open(self) -> None:  # the open end of a range
         return None
 
     def exists(self) -> Presence:

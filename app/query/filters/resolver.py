@@ -241,10 +241,12 @@ class _Resolver:
     # Filters and facets
 
     def _values(self, target: FieldPath, path: Name, items: Sequence[Literal]) -> tuple[Value, ...]:
+        """The values of literals; a refused one is left out, and its fault is added."""
         found = [self._value(target, path, item) for item in items]
         return tuple([value for value in found if value is not None])
 
     def _bounds(self, target: FieldPath, path: Name, item: Range) -> Bounds:
+        """The bounds of a range; a refused one is None, and its fault is added."""
         low, high = item
         return self._bound(target, path, low), self._bound(target, path, high)
 
@@ -269,6 +271,7 @@ class _Resolver:
         return value
 
     def _refuse_object(self, target: FieldPath, path: Name, takes: str) -> None:
+        """Add the fault of an expression that an object, or an array of objects, does not take."""
         members = ", ".join(f"'{path.text}.{name}'" for name in target.field.members)
         self._fault(
             f"The field '{path.text}' does not support this expression. It takes {takes}; its members are {members}.",
@@ -276,10 +279,12 @@ class _Resolver:
         )
 
     def _fault(self, reason: str, position: int) -> None:
+        """Add a fault, with the place in the text of this filter or facet to which it refers."""
         self.faults.add(f"{reason} {place(self.text, position)}")
 
 
 def _holds(of: Field, operator: str, *values: Value) -> Holds:
+    """The comparison of a field by an operator, not negated."""
     return Holds(of, OPERATORS[operator], values, negated=False)
 
 

@@ -199,6 +199,7 @@ class _Compiler:
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
     def _parameter(self, value: SqlParameter) -> LiteralString:
+        """Add a value to the parameters of the clause, and return its placeholder."""
         name = numbered(self.prefix, len(self.parameters))
         self.parameters[name] = value
         return placeholder(name)
@@ -233,8 +234,10 @@ class _Compiler:
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        """The SQL that compares a column with values.
+        """The SQL that compares a column with values by the operator of a comparison.
 
+        :param column: the field's own, or another form of it: the beginning of a text, the text of an id.
+        :param values: those of the comparison, in the form of that column.
         :param cast: the SQL type of the values; by default that of the field's kind.
         """
         value = self._operand(atom, cast or atom.field.kind.cast, values)
@@ -279,9 +282,12 @@ class _Compiler:
     # Documents
 
     def _contains(self, document: str) -> LiteralString:
+        """The SQL condition that the ObjectType contains a document."""
         return CONTAINS.for_projection(self.projection).format(hidden_from_planner(self._parameter(document), "jsonb"))
 
     def _found_by(self, path: str) -> LiteralString:
+        """The SQL condition that a jsonpath finds something in the ObjectType, in the form that the GIN index
+        serves."""
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _has_element(self, condition: HasElement) -> ClauseTerm:
@@ -335,6 +341,7 @@ def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralS
 
 
 def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) -> ClauseTerm:
+    """The term of terms that are joined by AND or OR. Of a single one it has the text as it is."""
     text = terms[0].text if len(terms) == 1 else f"({by.join([term.text for term in terms])})"
     return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
 
@@ -359,12 +366,14 @@ def parameter_of(value: Value) -> SqlParameter:
 
 
 def _json(value: Value) -> str:
+    """A text or a number as JSON."""
     if isinstance(value, UUID | datetime):
         raise AssertionError("documents hold texts and numbers")
     return encode(value) if isinstance(value, str) else number_text(value)
 
 
 def _document(name: str, values: Sequence[Value]) -> str:
+    """The JSON text of a document with one array."""
     return f'{{"{name}":[{",".join(map(_json, values))}]}}'
 
 

@@ -111,12 +111,15 @@ class _TreeMaker(TreeMaker):
     nested = Nested
 
     def comparison(self, name: Name, token: Token, operand: Operand) -> Parsed:
+        """A comparison by a sign, such as ``=``."""
         return Atom(name, token.value, (operand,))
 
     def field(self, token: Token) -> Name:
+        """The name of a field, without its backticks."""
         return Name(token.value.strip("`") if token.type == "QUOTED_NAME" else token.value, position_of(token))
 
     def variable(self, token: Token) -> Variable:
+        """A variable, without its colon."""
         return Variable(token.value[1:], position_of(token))
 
 

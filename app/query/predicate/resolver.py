@@ -97,12 +97,14 @@ class _Resolver:
         return Holds(row, operator, values, negated=negated != (atom.token in NEGATIONS))
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
+        """The field with a name; None if there is none, and its fault is added."""
         row = known.get(name.text)
         if row is None:
             self._fault(unknown_field(name.text, known), name.position)
         return row
 
     def _refuse_expression(self, name: Name, row: Field) -> None:
+        """Add the fault of an expression that a field does not take."""
         takes = [f"'{token}'" for token in tokens_of(row)]
         if row.members:
             takes.append("a condition in parentheses")
@@ -150,7 +152,9 @@ class _Resolver:
         return found
 
     def _fault_of_missing(self, variable: Variable) -> None:
+        """Add the fault of a variable whose value is not sent."""
         self._fault(f"Missing parameter value for {variable.name}.", variable.position)
 
     def _fault(self, reason: str, position: int) -> None:
+        """Add a fault, with the place in the text of this predicate to which it refers."""
         self.faults.add(f"{reason} {place(self.text, position)}")

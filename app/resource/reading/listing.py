@@ -75,6 +75,7 @@ def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ..
 
 
 def _term(field: Field, projection: Projection, *, descending: bool) -> Term:
+    """The term of a field in a projection."""
     expression = field.sorted_by.for_projection(projection)
     return Term(expression, descending, field if Index.ORDER in field.indexed_in(projection) else None)
 
@@ -147,6 +148,7 @@ class Selected:
 
 
 def _all_of(conditions: Sequence[LiteralString]) -> LiteralString:
+    """The SQL condition that a resource of the project fulfils all of these."""
     return " AND ".join(["r.project_key = %(project_key)s", *conditions])
 
 
@@ -307,6 +309,7 @@ def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: Lit
 
 
 def _order(terms: Sequence[Term]) -> LiteralString:
+    """What follows ORDER BY in a query of the table."""
     return ", ".join([term.ordered(term.expression) for term in terms])
 
 
@@ -320,6 +323,7 @@ def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString
 
 
 def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
+    """What follows ORDER BY in an outer query, whose columns are those of :func:`_columns`."""
     *others, last = terms
     columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
     return ", ".join([*columns, last.ordered("r.id")])

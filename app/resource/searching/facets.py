@@ -159,11 +159,13 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
 
 
 def _joined(json: LiteralString) -> LiteralString:
+    """The SQL that joins the JSON of terms, the most frequent first."""
     return f"coalesce(string_agg({json}, ',' ORDER BY t.count DESC, t.value), '')"
 
 
 @cache
 def _terms_result(data_type: LiteralString) -> LiteralString:
+    """The SQL of the JSON of a facet of terms."""
     return object_(
         text_member("type", "'terms'"),
         text_member("dataType", f"'{data_type}'"),
@@ -258,6 +260,7 @@ def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
 
 
 def _number_or(open_end: float, bound: Value | None) -> int | float:
+    """A bound as a number; an open end as an infinity."""
     return bound if isinstance(bound, int | float) else open_end
 
 

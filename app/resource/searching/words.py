@@ -111,6 +111,7 @@ def text_beyond(at_most: int, texts: Sequence[SearchText], sizes: Iterable[int])
 
 
 def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
+    """The error 400 for a text of a search."""
     return errors.ApiError([errors.parameter_fault(text.parameter, reason)])
 
 

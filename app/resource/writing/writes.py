@@ -74,6 +74,7 @@ def update(database: Database, caller: Caller, resource_id: str, body: Update, c
     """POST on a resource (interface 4.10): apply all update actions in their order, or none of them."""
 
     def change(resource: Resource) -> Resource:
+        """The resource after all actions of the body."""
         return reduce(lambda changed, action: action.apply(changed), body.actions, resource)
 
     return _written(database, Write(caller, _by_id(resource_id), change, conditions.expecting(body.version)))
@@ -126,6 +127,7 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
     """
 
     def changed(content: Content) -> Content:
+        """The content of a projection after the body."""
         object_type = content.object_type.merged_with(draft.object_type) if merges else draft.object_type
         return Content(object_type, content.some_property if draft.some_property is None else draft.some_property)
 
