@@ -59,9 +59,9 @@ class Extension:
     """The extension's counters by name: their meaning, the name of their label, and the values of the label."""
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
-        """Called before the view for each request that the gate lets pass. An answer ends the request; None lets it go
-        on. For public views, unknown URLs, OPTIONS and methods that a URL does not have, the gate checks no token, and
-        ``g.token`` is not set."""
+        """Called before the view for each request that the gate (:mod:`app.identity.gate`) lets pass. An answer ends
+        the request; None lets it go on. For public views, unknown URLs, OPTIONS and methods that a URL does not have,
+        the gate checks no token, and ``g.token`` is not set."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it

@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from time import monotonic
 from types import TracebackType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -68,9 +69,8 @@ class Database:
         self.is_away = False
         """Whether the database counts as away: no connection is open, and none could be opened while a request waited.
         Then requests wait only for :data:`_AWAY_TIMEOUT_S`."""
-        self._has_citus: bool | None = None
-        """Whether the server has Citus; None after a new connection, which may be one to another server. As long as the
-        pool has connections to two servers, one answer counts for both."""
+        self._has_citus = WeakKeyDictionary[Connection, bool]()
+        """Whether the server of a connection has Citus, for each connection that has asked."""
         self._failures_at_last_success = 0
         """The number of failed attempts to connect, by the pool's statistics, when the last attempt succeeded. If the
         number is greater now, an attempt has failed since."""
@@ -108,14 +108,14 @@ class Database:
         return self.around_writes(project) or self.connection(project)
 
     def has_citus(self, connection: Connection) -> bool:
-        """Whether the server of a connection has Citus. Citus distributes no table with triggers, so writes have to add
-        words themselves there.
-
-        The first write after a new connection asks the server.
+        """Whether the server of a connection has Citus, which the first write on each connection asks. Citus
+        distributes no table with triggers, so there a write has to add the words of its resource to the dictionary
+        itself.
         """
-        if self._has_citus is None:
-            self._has_citus = has_citus(connection)
-        return self._has_citus
+        known = self._has_citus.get(connection)
+        if known is None:
+            known = self._has_citus[connection] = has_citus(connection)
+        return known
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool. Until the deadline, wait for one while another is open or one is being opened.
@@ -250,11 +250,9 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
-            """Called by the pool for each new connection. It may lead to another server, so the server is asked again
-            for Citus; an attempt to connect has succeeded, so failures are counted anew; closed connections are
-            forgotten."""
+            """Called by the pool for each new connection. An attempt to connect has succeeded, so failures are counted
+            anew; closed connections are forgotten."""
             connection.configure(settings)
-            self._has_citus = None
             self._failures_at_last_success = _failed_connections(pool)
             # A copy, because another thread may add a connection.
             self._connections.difference_update([each for each in list(self._connections) if each.closed])

@@ -216,9 +216,9 @@ def _reference(schema: str) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
-    Its example is inside the schema, so that documentation pages do not fill it in. They fill in the field of the form:
-    a parameter that is not repeatable is refused if it is in both places. An object has an empty example beside the
-    schema, too, because Swagger UI would send the one inside.
+    Documentation pages fill in the field of the form. If they filled in the parameter as well, the value would be sent
+    twice, which is refused unless it is repeatable. So the example of the parameter is inside its schema, which pages
+    do not send. Only of an object Swagger UI does so, unless an empty example stands beside the schema.
     """
     made: Document = {
         "name": name,

@@ -68,7 +68,7 @@ class Worker(GeventWorker):
 
     def patch(self) -> None:
         """Make the master's listening sockets anew for the event loop of this process. The method of gunicorn would
-        also patch modules, as ``gunicorn_settings`` has done already."""
+        also patch all modules, of which ``gunicorn_settings`` has left some out."""
         listeners: list[Any] = self.sockets
         self.sockets = [
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())

@@ -54,8 +54,7 @@ class TextLines(logging.Formatter):
             if "sql_count" in fields:
                 message += f", sql {fields.pop('sql_count')} in {fields.pop('sql_ms'):.1f} ms"
         pairs = " ".join(f"{name}={_printable(str(value))}" for name, value in fields.items())
-        time_of_day = time.strftime("%H:%M:%S", time.localtime(record.created))
-        text = f"{time_of_day} {head} {message} {pairs}".rstrip()
+        text = f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {head} {message} {pairs}".rstrip()
         trace = self.formatException(record.exc_info).splitlines() if record.exc_info else ()
         return "\n".join([text, *map(_printable, trace)])
 

@@ -177,7 +177,8 @@ class _Resolver:
                 return self._presence(target, exists=exists)
             case Values(items):
                 values = self._values(target, path, items)
-                # "=" for one value, because an index in the order of the field serves it, and not "in".
+                # "=" for one value: unlike "in", it selects a stretch of the order of the field, which an index can
+                # have.
                 return _within_element(target, _holds(target.field, "=" if len(values) == 1 else "in", *values))
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]

@@ -206,7 +206,7 @@ class Page:
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether the selected resources are a stretch of the page's order, and that order has an index."""
+        """Whether the selected resources are a stretch of the order of the page's first term, which an index has."""
         order = self.terms[0].in_order_of
         return order is not None and self.selected.stretch_of is order
 

@@ -165,7 +165,8 @@ def _joined(json: LiteralString) -> LiteralString:
 
 @cache
 def _terms_result(data_type: LiteralString) -> LiteralString:
-    """The SQL of the JSON of a facet of terms."""
+    """The SQL of the JSON of a facet of terms, from the columns of ``f`` and ``listed`` in :func:`_terms`. Cached,
+    because composing it takes time, and there is one for each type of data."""
     return object_(
         text_member("type", "'terms'"),
         text_member("dataType", f"'{data_type}'"),

@@ -133,8 +133,8 @@ def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
 
 
 def swaps_of(word: LiteralString) -> LiteralString:
-    """The SQL of an array: the word with each pair of adjacent characters swapped. It is empty if the word is too long
-    to be compared."""
+    """The SQL of an array: for each pair of adjacent characters, the word with this pair swapped. It is empty if the
+    word is too long to be compared."""
     swapped = _swapped(word, "p.place")
     last = f"CASE WHEN length({word}) <= {_LONGEST_COMPARED} THEN length({word}) - 1 END"
     return f"ARRAY(SELECT {swapped} FROM generate_series(1, {last}) p (place))"
