@@ -99,7 +99,7 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
     They are only two, because each registered function costs time, and they take the request out of Flask's proxy once,
     because each use of the proxy does, too.
     """
-    proxy: Any = request  # whose type does not have the method
+    proxy: Any = request  # its type lacks _get_current_object
 
     def before() -> Any:
         """Call the hooks before the view, until one of them answers (Flask's hook)."""
@@ -123,8 +123,8 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 def _middleware(app: Flask, settings: Settings) -> Any:
     """The WSGI application of Flask, wrapped into the middleware.
 
-    RawPath is called first, so that a host in the request line gives way to the proxy's ``X-Forwarded-Host``.
-    PathPrefix is called last: it checks the prefix that ProxyFix has set.
+    RawPath keeps ``%2F`` within a segment of the path. It comes before ProxyFix, so that ``X-Forwarded-Host`` wins over
+    a host in the request line. PathPrefix comes after ProxyFix, and drops a malformed prefix that this has accepted.
     """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:

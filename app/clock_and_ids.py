@@ -1,4 +1,4 @@
-"""The clock of a request, and the source of the ids that it makes.
+"""The clock of a request, and the source of the ids of the resources that it creates.
 
 The times of writes, the issue and the expiry of tokens, and the ids of resources come from a :class:`ClockAndIds`, so
 that tests of clients can run with another clock. It is :class:`RealClockAndIds`, unless an extension replaces it.
@@ -34,8 +34,8 @@ class ClockAndIds(Protocol):
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """The time after which the row of a token may be deleted that expires at ``expires_at`` by this clock, in
-        seconds since 1970. It is real time, whatever this clock is: the database's clock decides."""
+        """The real time after which a token's row may be deleted, in seconds since 1970. ``expires_at`` is by this
+        clock; the result is not, because rows are deleted by the database's clock."""
         ...
 
 
@@ -56,7 +56,7 @@ _KEPT_FOR_S = 86_400
 
 
 class RealClockAndIds:
-    """Real time and random ids."""
+    """Real time and UUIDv7s."""
 
     def time(self) -> float:
         """The present time of this machine, in seconds since 1970."""
@@ -79,14 +79,14 @@ REAL_CLOCK_AND_IDS = RealClockAndIds()
 
 
 class RealClocks:
-    """Real time and random ids for all projects and clients."""
+    """Real time and UUIDv7s for all projects and clients."""
 
     def of_project(self, project_key: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
-        """Real time and random ids."""
+        """Real time and UUIDv7s."""
         return REAL_CLOCK_AND_IDS
 
     def of_client(self, client_id: str) -> ClockAndIds:  # noqa: ARG002 -- signature of Clocks
-        """Real time and random ids."""
+        """Real time and UUIDv7s."""
         return REAL_CLOCK_AND_IDS
 
 

@@ -28,8 +28,8 @@ class InvalidSetting(ValueError):
         super().__init__(f"{variable}: {reason}" if value is None else f"{variable}={value!r}: {reason}")
 
 
-# How a setting is parsed: each function takes the text of an environment variable, and returns the setting's value. For
-# a text that is not allowed it raises a ValueError, whose message becomes the reason of an InvalidSetting.
+# How a setting is parsed: a function takes the text of an environment variable, and returns the setting's value. For a
+# text that is not allowed it raises a ValueError, whose message becomes the reason of an InvalidSetting.
 
 
 def integer(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -42,7 +42,7 @@ def integer(minimum: int, maximum: int) -> Callable[[str], int]:
 
 
 def text(text: str) -> str:
-    if not text.isprintable():  # a line end, for example, which a file often has, would end up in messages and URLs
+    if not text.isprintable():  # a line end within it, for example, would end up in messages and URLs
         raise ValueError("printable text is expected")
     return text
 
@@ -52,14 +52,16 @@ HOST_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 
 
 def domain(text: str) -> str:
-    domain = text.strip(".").lower()  # without the dot of the root, and the one before a domain of cookies
+    # Without the root's dot at the end, and without the leading dot that the domains of cookies have.
+    domain = text.strip(".").lower()
     if not all(re.fullmatch(HOST_LABEL, label) for label in domain.split(".")):
         raise ValueError("a domain name is expected, as in example.com")
     return domain
 
 
 _NOT_IN_A_PLAIN_URL = re.compile(r"[^!-~]|[\\\"<>^`{|}?#]")
-"""A character that a URL has only encoded, or that begins a query or a fragment. ``urlsplit`` accepts all of them."""
+"""A character that may stand in a URL only percent-encoded, or that begins a query or a fragment. ``urlsplit`` accepts
+almost all of them."""
 
 
 def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
@@ -81,9 +83,9 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """Check origins of http and https in the form of browsers (RFC 6454, section 6.2): scheme and host, and the port
-    only if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none
-    is allowed."""
+    """Check http and https origins as browsers write them (RFC 6454, section 6.2): scheme and host, and the port only
+    if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none is
+    allowed."""
     if text == NO_ORIGIN:
         return ()
     if text == ANY_ORIGIN:
@@ -92,7 +94,8 @@ def origins(text: str) -> tuple[str, ...]:
     for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
-        # As browsers write it. urlsplit lets characters of the pattern pass in a host, such as a blank.
+        # As a browser writes it: the comparison finds a path, a user, capitals and a default port, but no blank in a
+        # host.
         written = f"{parts.scheme}://{address_of(host, None if parts.port == default else parts.port)}"
         if default is None or not host or origin != written or _NOT_IN_A_PLAIN_URL.search(origin):
             raise ValueError(
@@ -107,7 +110,7 @@ def public_url(text: str) -> str:
     end."""
     parts, host = _split_url(text, ", as in https://api.example.com")
     if not host or parts.username is not None or _NOT_IN_A_PLAIN_URL.search(text):
-        raise ValueError("an encoded URL without user, query and fragment is expected, as in https://api.example.com")
+        raise ValueError("an encoded URL without user, query or fragment is expected, as in https://api.example.com")
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_private(host)):
         raise ValueError("https is expected; http only for a private address or a name without a dot")
     return text.rstrip("/")
@@ -122,7 +125,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is an address that is not public, or a name without a dot, as private networks have them."""
+    """Whether a host is an address that is not public, or a name without a dot, such as private networks have."""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
@@ -272,14 +275,14 @@ class Settings:
 
     @property
     def longest_request_s(self) -> int:
-        """The time that a request in flight gets when the service stops: the time limits for getting a connection and
-        for two statements, plus one second: half a second for a wait that ends late, and for each statement the quarter
-        of a second by which psycopg waits longer than PostgreSQL.
+        """The seconds that a request in flight gets when the service stops: the longest wait for a connection, two
+        statements at their time limit, and one second because limits act late.
 
-        A search looks up words before it searches, and a write reads before it writes. A request with more statements
-        takes longer only if all of them are slow, for example one whose token has to be looked up, a write that others
-        overtake, and the revocation of a token.
+        Two, because a search looks words up first, and a write reads first. Few requests have more statements, such as
+        one whose token has to be looked up, a write that others overtake, and the revocation of a token.
         """
+        # A wait for a connection can end half a second late, and psycopg waits a quarter of a second longer for each
+        # statement than PostgreSQL.
         return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 
     @property

@@ -67,7 +67,7 @@ class PersonSchema(StrictSchema):
 
 def _any_json() -> StrictField:
     """A field whose type the interface does not show: any JSON value that a body may have, kept as it was sent."""
-    # The empty text would say which type is expected in place of null; but null means that an optional field is absent.
+    # No message for null is needed: null means that an optional field is absent.
     return StrictField(check_json, "", metadata={"description": "any JSON value"})
 
 
@@ -148,7 +148,8 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
 
 
 def _is_int64(number: int | float) -> bool:
-    """Whether a number of a body is an integer of 64 bits: the decoder makes an int of each, except of -0.0."""
+    """Whether a number of a body is a whole number within int64."""
+    # The decoder has made an int of every such number but -0.0.
     return is_negative_zero(number) if isinstance(number, float) else INT64_MIN <= number <= INT64_MAX
 
 

@@ -109,7 +109,7 @@ class ApiError(Exception):
         return body
 
     def body(self) -> bytes:
-        """The body as JSON in UTF-8. Lone surrogates of a refused value, which UTF-8 does not have, are escaped."""
+        """The body as JSON in UTF-8. Lone surrogates, which UTF-8 cannot encode, are escaped."""
         text = json.dumps(self.payload(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.encode("utf-8", "backslashreplace")
 
@@ -264,7 +264,8 @@ def precondition_failed(header: str, version: int | None, *, has_unusable_tags: 
 
 
 def target_too_long() -> ApiError:
-    """The error 414 for a too long request target (RFC 9110, section 15.5.15). The platform has no code for it."""
+    """The error 414 for a request target that is too long (RFC 9110, section 15.5.15). The platform has no code for
+    it."""
     return ApiError([Fault("InvalidInput", "The request target is too long.")], status=414)
 
 

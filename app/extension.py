@@ -1,5 +1,5 @@
-"""The interface by which an extension adds to the service. A member that an extension does not override adds nothing;
-an extension whose package has a card and a page for the time when it is off has both when it is on, too.
+"""The interface by which an extension adds to the service. A member that an extension does not override adds nothing.
+If its package has a card and a page for when the extension is off, the extension has to have both, too.
 
 There is one extension, the sandbox of ``sample-resource-sandbox``. The service finds it by the entry point
 ``sample_resource.extension`` of an installed distribution, which names a subclass of :class:`ExtensionPackage`. In the
@@ -65,13 +65,13 @@ class Extension:
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it
-        """Called with each answer of the application. Returns the answer that is sent, to which headers are added. It
-        must not raise."""
+        """Called with each answer of the application. Returns the answer to send; the service then adds headers to it.
+        It must not raise."""
         return answer
 
     def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- for those that override it
-        """A context manager with a connection for writes to a project, by which the extension can do something before
-        and after them; None if it does nothing."""
+        """A context manager that gives a write to a project its connection, so that the extension can act before and
+        after it; None: the service's usual connection."""
         return None
 
     def install(self, app: "Flask") -> None:

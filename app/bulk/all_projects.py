@@ -21,13 +21,11 @@ def projects(connection: Connection) -> list[tuple[str, int]]:
 def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
     """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
 
-    A write that found a word before its removal has not added it. So this function then waits until the writes of
-    requests that began before the end of the removal have ended, and adds the words of all resources, of which it may
-    have removed some, or an earlier call that was interrupted. ``seed`` must not run meanwhile, because it has no time
-    limit.
+    A write that found a word before its removal did not add it. So this function then waits until such writes have
+    ended, and adds the words of all resources again. ``seed`` must not run meanwhile, because it has no time limit.
 
     :param connection: in autocommit mode.
-    :param wait_s: seconds within which the write of a request ends.
+    :param wait_s: seconds within which a transaction ends after its statement that adds words has begun.
     """
     is_any_removed = False
     try:
@@ -38,5 +36,5 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     finally:  # also if the caller stops early
         if is_any_removed:
             time.sleep(wait_s)
-        for project_key, _ in projects(connection):
+        for project_key, _ in projects(connection):  # also if this call removed nothing: an interrupted one may have
             dictionary.add_words_of_all(connection, project_key)

@@ -66,7 +66,7 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     """
 
     def stream(name: str) -> Random:
-        """A random generator of its own for a field, or for what is no field."""
+        """A random generator for one field or, as ``resource``, for everything else."""
         return Random(f"{project_key}/{seed}/{name}")  # noqa: S311 -- for test data, not for secrets
 
     generators = {row.name: stream(row.name) for row in OBJECT_FIELDS}
@@ -89,7 +89,8 @@ def _vocabulary() -> list[str]:
 
 
 def _word(random: Random) -> str:
-    """A random word. Its rank is log-uniform, so that its frequency is nearly one over its rank (Zipf)."""
+    """A random word. Its rank is log-uniform, so that its frequency is nearly proportional to one over
+    its rank (Zipf)."""
     words = _vocabulary()
     return words[int(math.exp(random.random() * math.log(len(words) + 1))) - 1]
 
@@ -97,8 +98,8 @@ def _word(random: Random) -> str:
 def _resource(
     project_key: str, seed: int, number: int, created: datetime, random: Random, generators: Mapping[str, Random]
 ) -> ResourceRow:
-    """The resource with a number, of the values that its generators give next. Of ten resources one has no key, of ten
-    three have someProperty, and of twenty one has staged changes."""
+    """The resource with this number, made of the generators' next values. 10 % have no key, 30 % have someProperty, and
+    5 % have staged changes."""
     object_type = _object_type(generators)
     some_property = " ".join(_word(random) for _ in range(4)) if random.random() < 0.3 else None
     staged = _object_type(generators) if random.random() < 0.05 else None

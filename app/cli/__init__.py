@@ -37,7 +37,8 @@ class _LazyGroup(click.Group):
         return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command with a name, which is imported if need be; None if there is none, or if it cannot be imported."""
+        """The command with a name, which is imported if need be; None if there is none, or if it is one of an extension
+        that cannot be imported."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found

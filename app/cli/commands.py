@@ -106,14 +106,14 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that begins
-    before the end of the removal may need a removed word. So the command waits for three times STATEMENT_TIMEOUT_MS,
-    and then adds such words again. Before it has done so, a search may miss the resource of such a write: if the
-    command is interrupted, run it again. Do not seed meanwhile.
+    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that is under
+    way may count on a removed word. So the command waits for three times STATEMENT_TIMEOUT_MS, and then adds the words
+    of all resources again. Before it has done so, a search may miss the resource of such a write: if the command is
+    interrupted, run it again. Do not seed meanwhile.
     """
     with open_connection(settings, has_time_limits=False) as connection:
-        # The longest transaction of a write: a statement, and then the time that it may be idle. (On Citus it has two
-        # statements, of which the second one adds words.)
+        # A write misses a removed word only by a statement that adds words and began before the removal ended. It takes
+        # one timeout at most, and its transaction may then be idle for two (connection.py).
         wait_ms = 3 * settings.statement_timeout_ms
         for project_key, removed in all_projects.remove_unused_words(connection, wait_ms / 1000):
             if removed:
@@ -130,8 +130,8 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Requests wait meanwhile.
     """
-    # `distribute` refuses tables that it is not told of. An installed sandbox has left its tables if it was on once, so
-    # they are named even if it is off now. Its migrations have to be applied only if it is on.
+    # `distribute` refuses tables that it is not told of. An installed extension has left its tables if it was on once,
+    # so they are named even if it is off now. Its migrations have to be applied only if it is on.
     package = installed_package()
     with open_connection(settings, has_time_limits=False) as connection:
         try:
@@ -151,11 +151,13 @@ def seed(settings: Settings, project_key: str, count: int, of_seed: int) -> None
     """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
     first ones."""
     with open_connection(settings, has_time_limits=False) as connection:
-        # The first resource is the same for every count but 0, which has none. If it exists, the seed is loaded.
+        # The id of the first resource, which is the same for every count; none for the count 0. If a resource has it,
+        # the seed has been loaded before.
         first_id = [resource.id for resource in made_up.resources(project_key, min(count, 1), of_seed)]
         try:
             if bulk_store.existing_ids(connection, project_key, first_id):
-                # COPY also fails for an existing id, but on distributed tables its error does not have this SQLSTATE.
+                # As COPY would. It is asked before, because on distributed tables the error of COPY has another
+                # SQLSTATE.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, of_seed)
             bulk_store.copy_in(connection, project_key, _with_progress(resources, count))

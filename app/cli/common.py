@@ -24,7 +24,8 @@ class ScopesParameter(click.ParamType[tuple[str, ...]]):
     name = "scopes"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """The scopes in their order, each once. An empty value and a text that is no scope are refused."""
+        """The scopes in their order, each once. An empty value, a text that is no scope, and scopes that are too long
+        together are refused."""
         scopes = tuple(dict.fromkeys(value.split()))
         wrong = [scope for scope in scopes if SCOPE.fullmatch(scope) is None]
         if wrong or not scopes:

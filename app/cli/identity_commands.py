@@ -26,7 +26,7 @@ def create(settings: Settings, name: str, scopes: tuple[str, ...]) -> None:
     """Create a client and print it as JSON, with its secret, which is never shown again."""
     with open_connection(settings) as connection:
         made = clients.create_client(connection, name, scopes)
-        # Before the connection and the embedded PostgreSQL are closed, which takes time in which one may interrupt it.
+        # Printed inside the block: closing takes time, and an interrupt then would lose the secret.
         echo_json_line(
             client_id=made.client_id, client_secret=made.client_secret, name=made.name, scope=" ".join(made.scopes)
         )
@@ -51,8 +51,8 @@ def list_clients(settings: Settings) -> None:
 @click.argument("client_id")
 @pass_settings
 def revoke_client(settings: Settings, client_id: str) -> None:
-    """Revoke a client for good, and with it all its tokens: no process accepts one in a request that begins 5 seconds
-    later."""
+    """Revoke a client for good, and with it all its tokens: 5 seconds later, no process accepts any of them in a new
+    request."""
     with open_connection(settings) as connection:
         revoked = clients.revoke_client(connection, client_id)
     echo_json_line(client_id=revoked.client_id, name=revoked.name, revoked_at=revoked.revoked_at)
@@ -66,14 +66,14 @@ def revoke_client(settings: Settings, client_id: str) -> None:
     default=TOKEN_LIFETIME_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long the token is valid, less up to a second.",
+    help="How long the token is valid; it may be up to a second less.",
 )
 @pass_settings
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else.
 
-    Its client is command-line, which the first such token creates. When this client is revoked, so are all of these
-    tokens, and it gets no more of them.
+    Its client is command-line, which is created with the first such token. When this client is revoked, so are all of
+    these tokens, and it gets no more of them.
     """
     with open_connection(settings) as connection:
         if clients.ensure_client(connection, clients.COMMAND_LINE).revoked_at is not None:

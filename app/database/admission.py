@@ -18,7 +18,7 @@ from app.database.pooled_connection import note_wait
 
 WAITING_AT_MOST = 500
 """The most waiting requests of one project in each process. Each of them holds a connection of a client, and a flood of
-one project has to leave some to others. It is enough for a burst of 800 requests to two processes."""
+one project has to leave some to others. The limit is high enough for a burst of 800 requests to two processes."""
 
 
 class Lane(Enum):
@@ -99,9 +99,8 @@ class Admission:
             queue.append(waiter)
             self._waits += 1
         began = monotonic()
-        waiter.woken.wait(
-            timeout_s
-        )  # nothing interrupts it but the end of the process, so the waiter is always removed
+        # Nothing interrupts this but the end of the process, so the waiter is always removed from its queue.
+        waiter.woken.wait(timeout_s)
         waited_s = monotonic() - began
         note_wait(waited_s, lane.value)
         with self._lock:
@@ -122,8 +121,8 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # Usually at most one. If connections were free already, two may be: one request that only the limit of this
-            # project held back, and one that only the limit of the slow lane did.
+            # Usually at most one is admitted. If connections were free already, two may be admitted: one request that
+            # only the limit of this project held back, and one that only the limit of the slow lane did.
             while self._admit_one():
                 pass
 

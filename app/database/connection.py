@@ -25,8 +25,8 @@ PREPARE_THRESHOLD = 2
 """The number of executions after which a connection prepares a statement."""
 
 _ANSWER_GRACE_S = 0.25
-"""The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive. One
-limit of the client is for an execution and the preparation before it, for which PostgreSQL counts anew."""
+"""The time by which the client's limit of a statement exceeds PostgreSQL's, so that PostgreSQL's error can arrive. The
+client's limit covers preparation and execution together; PostgreSQL times each anew."""
 
 
 class LimitedConnection(Connection):
@@ -72,7 +72,8 @@ they are, writes and triggers both add words, which does no harm, and no process
 
 
 def has_citus(connection: Connection) -> bool:
-    """Whether the server has Citus. Then writes add words themselves, because a distributed table has no triggers.
+    """Whether the server has Citus. Then each write adds its words to the table ``word``, a project's dictionary, by a
+    statement of its own; elsewhere triggers do, which a distributed table cannot have.
 
     A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
     """

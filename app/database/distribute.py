@@ -95,7 +95,7 @@ Step = tuple[str, str]
 """The name of a table, a function or an extension, and what was done with it."""
 
 _Placement = tuple[str, int]
-"""How a table is distributed, by the words of :data:`_PLACEMENTS`; and a number that colocated tables share."""
+"""How a table is distributed, in the words of :data:`_PLACEMENTS`; and a number that colocated tables share."""
 
 
 def distribute(
@@ -135,7 +135,7 @@ def distribute(
             connection.execute(_CREATE_REFERENCE_TABLE, {"table": table})
         elif placement[0] != "a reference table":
             raise CannotDistribute(f"The table {table} is {placement[0]}; it should be a reference table.")
-        # Also a table of an earlier run, which may have ended before it truncated the local copy.
+        # Do this also for a table of an earlier run, which may have ended before it truncated the local copy.
         _truncate_local_copy(connection, table)
         yield table, "is a reference table now" if placement is None else "was a reference table already"
     first = DISTRIBUTED[0]
@@ -144,8 +144,8 @@ def distribute(
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}
             if table == first:
-                # In one transaction, because a count that no trigger changes would be shown as the total. If it ends
-                # here, run it again: until then the service adds words itself, as on any server with Citus.
+                # In one transaction: else lists would show the last count, which no trigger updates any more. If this
+                # run ends here, repeat it. The service adds words itself, as on any server with Citus.
                 with connection.transaction():
                     connection.execute(_DROP_TRIGGERS)
                 connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
@@ -212,7 +212,7 @@ def _placements(connection: Connection) -> dict[str, _Placement]:
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
-    """Free the space of a table's local rows on the coordinator, which statements no longer see since the table was
+    """Free the space of a table's local rows on the coordinator, which statements have not seen since the table was
     distributed or made a reference table.
 
     If their file is empty, the table is not locked. Truncating waits for all transactions that have used the table, and

@@ -1,4 +1,4 @@
-"""Translates temporary errors of the driver and of the pool to answers: 503 with ``Retry-After``.
+"""Translates temporary errors of the driver and of the pool into answers: 503 with ``Retry-After``.
 
 Errors are identified by SQLSTATE and exception class, never by the text of a message, which depends on the server's
 version and language. Citus raises some temporary errors with the SQLSTATE of an internal error; they are identified by

@@ -1,8 +1,8 @@
 """The migrations: numbered SQL files in ``migrations/``, each applied once.
 
 An extension has its migrations in a separate folder. Their names begin with the name of the extension, and they are
-applied after those of the service. One process at a time applies them, as long as its lock lasts: an advisory lock of a
-transaction on a connection of its own.
+applied after those of the service. One process at a time applies them, while it holds an advisory lock, in a
+transaction on a separate connection.
 """
 
 import logging
@@ -62,8 +62,8 @@ class MigrationFailed(Exception):
     """The error for a migration that failed, or for a database that cannot be migrated: because of its server, its
     encoding or its schema, or because it is a worker of a Citus cluster.
 
-    A failed migration has changed nothing, unless its COMMIT failed; the migrations before it are applied. The message
-    names the statement that failed.
+    A failed migration has changed nothing, unless its COMMIT failed; the migrations before it are applied. Its
+    message names the statement that failed.
     """
 
 
@@ -183,15 +183,15 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
         except psycopg.Error as error:
             applied = "Nothing of this migration is applied; those before it are."
             if where == "COMMIT":
-                applied = "Whether this migration is applied says 'sample-resource db status'; those before it are."
+                applied = "'sample-resource db status' says whether this migration is applied; those before it are."
             raise MigrationFailed(f"Migration {name}, {where}: {str(error).strip()}\n{applied}") from error
 
 
 def statements(text: str) -> Generator[tuple[int, str]]:
     """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with ``--``. No
-    other line of a file, for example of a string, may end with one: the statement would be cut there, PostgreSQL would
+    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with ``--``. No other
+    line, such as one inside a string, may end with a semicolon: the statement would be cut there, PostgreSQL would
     refuse its first part, and nothing of the migration would be applied.
     """
     first, lines = 0, list[str]()

@@ -32,7 +32,7 @@ _OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": PREPARE_THR
 """The options of every connection."""
 
 _OPENED_AT_ONCE = 2
-"""The connections that the pool opens at first, and more when they are needed. Workers begin to open all
+"""The number of connections that the pool opens at first; it opens more when they are needed. Workers begin to open all
 before they accept requests (:meth:`Database.open_ahead`)."""
 
 _AWAY_TIMEOUT_S = 0.5
@@ -108,9 +108,9 @@ class Database:
         return self.around_writes(project) or self.connection(project)
 
     def has_citus(self, connection: Connection) -> bool:
-        """Whether the server of a connection has Citus, which the first write on each connection asks. Citus
-        distributes no table with triggers, so there a write has to add the words of its resource to the dictionary
-        itself.
+        """Whether the server of a connection has Citus, which distributes no table with triggers. There each write
+        itself adds its words to the dictionary of the text search, as triggers do elsewhere. The first write on each
+        connection asks.
         """
         known = self._has_citus.get(connection)
         if known is None:
@@ -118,7 +118,10 @@ class Database:
         return known
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
-        """Take a connection of the pool. Until the deadline, wait for one while another is open or one is being opened.
+        """Take a connection of the pool.
+
+        It waits in steps of :data:`_AWAY_TIMEOUT_S`. After each it goes on, before the deadline, if any connection is
+        open, or if the present attempt to open one may still succeed.
 
         :param deadline: the time by the monotonic clock after which no further wait in the pool begins.
         :raises Unavailable: if none can be opened, or if none becomes free in time.
@@ -127,29 +130,37 @@ class Database:
         while True:
             try:
                 # Not pool.connection(), which would also commit: connections are in autocommit mode.
-                connection = pool.getconn()  # waits for _AWAY_TIMEOUT_S, after which this loop decides
+                connection = pool.getconn()  # waits for _AWAY_TIMEOUT_S
             except PoolClosed:
                 raise failures.away() from None
             except PoolTimeout:
-                # The server may refuse further connections as too many. Then it is enough to wait until an open one is
-                # returned.
-                any_is_open = any(not each.closed for each in list(self._connections))
-                # While this request waits, the pool tries to connect. As long as no attempt has failed since the last
-                # success, the present one is only slow, as on a busy machine. But after one wait in vain (is_away),
-                # later requests do not wait for it, because it may hang.
-                may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
-                if monotonic() < deadline and (any_is_open or may_still_open):
-                    continue
-                if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
-                    raise failures.project_busy() from None
-                # The database is away for all requests if an attempt has failed, or if a whole queue timeout brought no
-                # connection. A request whose time was spent in the admission has not waited long enough to tell.
-                if not may_still_open or monotonic() >= began + self.queue_timeout_s:
-                    self.is_away = True
-                    self.admission.send_away()
-                raise failures.away() from None
-            self.is_away = False
-            return connection
+                self._raise_if_hopeless(pool, began, deadline)
+            else:
+                self.is_away = False
+                return connection
+
+    def _raise_if_hopeless(self, pool: ConnectionPool[PooledConnection], began: float, deadline: float) -> None:
+        """Decide after a wait in vain: return if the request should wait again, else raise why it gets no connection.
+
+        :param began: the time when the request began to wait in the pool.
+        """
+        # The server may refuse further connections as too many. Then it is enough to wait until an open one is
+        # returned.
+        any_is_open = any(not each.closed for each in list(self._connections))
+        # While this request waits, the pool tries to connect. As long as no attempt has failed since the last success,
+        # the present one is only slow, as on a busy machine. But after a whole queue timeout in vain (is_away), later
+        # requests do not wait for it, because it may hang.
+        may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
+        if monotonic() < deadline and (any_is_open or may_still_open):
+            return
+        if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
+            raise failures.project_busy() from None
+        # The database is away for all requests if an attempt has failed, or if a whole queue timeout brought no
+        # connection. A request whose time was spent in the admission has not waited long enough to tell.
+        if not may_still_open or monotonic() >= began + self.queue_timeout_s:
+            self.is_away = True
+            self.admission.send_away()
+        raise failures.away() from None
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
@@ -201,9 +212,9 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        The first wait ends after the timeout for connecting to each address of the URL's hosts, besides the time to
-        find the addresses; the second after one such timeout, also if the database is away. Requests that arrive before
-        the other connections are open wait in the queue of the pool.
+        The wait for the own connection ends after the timeout for connecting to each address of the URL's hosts,
+        besides the time to find the addresses; the wait for the pool's after one such timeout. Requests that arrive
+        before the other connections are open wait in the queue of the pool.
         """
         # First the own connection, because without it no token can be verified. If the database role may have too few
         # connections, the pool gets one less.
@@ -333,8 +344,8 @@ class Checkout:
         """Wait for the admission, then for a connection of the pool: together for at most the time that a request may
         wait and :data:`_AWAY_TIMEOUT_S`. While the database counts as away, the wait for the admission is short.
 
-        A request that is not admitted in time, or is sent away, is told that the database is away if that is so by
-        then.
+        A request that is sent away is told that the database is away; one that is not admitted in time, only if that is
+        so by then.
         """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s

@@ -2,9 +2,8 @@
 
 - :meth:`MeteredCursor.execute`, of psycopg's method, counts statements and their time for the request log and the
   metrics, and prepares no long statement;
-- :meth:`PooledConnection.wait_within` lets other greenlets run during the wait. It is a part of
-  :meth:`app.database.connection.LimitedConnection.wait`, the other override of a method of psycopg, which commands use,
-  too.
+- :meth:`PooledConnection.wait_within` lets other greenlets run during the wait. It is called by
+  :meth:`app.database.connection.LimitedConnection.wait`, which overrides psycopg's and which commands use, too.
 
 ``tests/database/test_upstream.py`` checks the internals of psycopg on which the overrides rely, and ``setup.cfg`` names
 the lowest version that has them.
@@ -94,7 +93,7 @@ _poll = monkey.get_original("select", "poll")
 
 
 def is_readable(connection: Any) -> bool:
-    """Whether bytes have arrived on a connection or socket, or its end."""
+    """Whether bytes, or the end of the stream, have arrived on a connection or socket."""
     poll = _poll()
     poll.register(connection, select.POLLIN)
     return bool(poll.poll(0))
@@ -119,8 +118,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     """Run a generator as :func:`psycopg.waiting.wait` does, with one I/O watcher and one switch of greenlets for each
     wait.
 
-    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, with which a get
-    takes 7 % more time. The bits for reading and writing are the same in psycopg and in gevent.
+    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, so that a get takes
+    7 % longer. The bits for reading and writing are the same in psycopg and in gevent.
 
     :param limit_s: the time limit of all waits together.
     :raises OperationalError: without SQLSTATE at the limit, so that :meth:`LimitedConnection.wait` closes the
@@ -141,7 +140,7 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
                 hub.wait(watcher)
             finally:
                 watcher.close()
-            # The hub does not say which of the events has come. If it was another than the generator is told, the
+            # The hub does not say which of the events has come. If it is not the one that the generator is told, the
             # generator reads or writes nothing, without blocking, and asks again.
             events = gen.send(events)
     except StopIteration as done:

@@ -66,7 +66,7 @@ class Readiness:
     def health(self) -> Health:
         """Check whether this process can serve requests at the moment. If it can, there are no faults.
 
-        It also sets the metrics ``ready`` and ``warning`` as far as the checks get; those of the checks behind a fault
+        It also sets the metrics ``ready`` and ``warning`` as far as the checks get; those of the checks after a fault
         stay as they were.
         """
         if self.is_stopping():
@@ -74,7 +74,8 @@ class Readiness:
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
-            # A database that is silent while requests hold all connections counts as "pool": nobody can tell the two.
+            # A database that is silent while requests hold all connections counts as "pool": nobody can tell the two
+            # apart.
             name, why = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
             if self._database.admission.is_exhausted:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."

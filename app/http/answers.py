@@ -24,7 +24,8 @@ def html_answer(text: str, policy: str) -> Response:
 
 
 _ACCEPT_LENGTH = 2000
-"""The most characters of ``Accept`` that are parsed. A thousand take up to 0.6 ms, while no other request is served."""
+"""The most characters of ``Accept`` that are parsed. A thousand take up to 0.6 ms, during which no other
+request is served."""
 
 
 def accepted_types(request: Request) -> MIMEAccept:

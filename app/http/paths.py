@@ -42,8 +42,8 @@ class RawPath:
         environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
-            # For a target in absolute form its authority counts, and not the Host header. HTTP/1.1 demands the header
-            # all the same (RFC 9112, section 3.2), so a missing one stays missing, also for HTTP/1.0.
+            # For a target in absolute form its authority counts, and not the Host header. A missing header is not
+            # filled in: HTTP/1.1 demands it even for such a target (RFC 9112, section 3.2), and HTTP/1.0 needs none.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:
             # urlsplit would take the beginning of //demo/resource for a host.
@@ -72,15 +72,15 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The path of the current request for messages: decoded, except ``%2F`` and a ``%25`` before two hexadecimal
-    digits, and with all slashes at its beginning."""
+    """The path of the current request as messages show it: with all slashes at its beginning, and decoded, except
+    ``%2F``, and except ``%25`` where a plain ``%`` would look like the beginning of an escape."""
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # left by RawPath
 
 
 class PathPrefix:
-    """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if it is the beginning of a path with letters,
-    digits, ``.``, ``_``, ``~`` and ``-`` in its segments, none of which is ``.`` or ``..``, and ignores any other.
+    """WSGI middleware that accepts a proxy's ``X-Forwarded-Prefix`` only if its segments consist of letters, digits,
+    ``.``, ``_``, ``~`` and ``-``, and none is ``.`` or ``..``. It ignores any other.
 
     It runs after werkzeug's ``ProxyFix``, which accepts any text. The prefix becomes part of ``Location`` and of links,
     where ``//host`` would lead to another host.

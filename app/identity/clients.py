@@ -87,27 +87,28 @@ def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) ->
 
 
 def _random(size: int) -> str:
-    """A text made of so many random bytes. It has no hyphens, because on a command line a text with a leading hyphen
-    would be an option; that takes 1.3 bits of a secret on average."""
+    """A text made of ``size`` random bytes. It has no hyphens, because on a command line a text with a leading hyphen
+    would be an option; that costs a secret 1.3 bits on average."""
     return secrets.token_urlsafe(size).replace("-", "_")
 
 
 def ensure_client(connection: Connection, client_id: str) -> Client:
-    """Return the client with an id. If there is none, create it, without scopes and with a secret that nobody knows."""
+    """Return the client with an id. If there is none, create it, without scopes and with a secret that nobody knows:
+    the client of the command ``token``, :data:`COMMAND_LINE`, is given tokens and never authenticates itself."""
     row = {"id": client_id, "name": client_id, "secret_hash": secrets.token_bytes(32), "scopes": list[str]()}
     connection.execute(_INSERT_IF_MISSING, row)
     return _stored(connection, client_id)
 
 
 def has_clients(connection: Connection) -> bool:
-    """Whether any client is stored, also a revoked one. That of the command line does not count: the command ``token``
+    """Whether any client is stored, even a revoked one. That of the command line does not count: the command ``token``
     may make it before the first ``serve``, which still has to make the first client."""
     return connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone() == (True,)
 
 
 def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> str | None:
     """The id of the oldest client with this name and these scopes in this order that is not revoked; None if there is
-    none."""
+    none. ``serve`` finds the demo client of an earlier start by it."""
     row = connection.execute(_FIND, {"name": name, "scopes": list(scopes)}).fetchone()
     return None if row is None else row[0]
 

@@ -24,7 +24,8 @@ _log = logging.getLogger("app.identity")
 
 
 class Gate:
-    """Lets a request reach a view that is not public only with a token that has one of the scopes that it accepts.
+    """Lets a request reach a view that is not public only with a token that has one of the scopes that the view
+    accepts.
 
     :param app: the application whose views are marked.
     :param verifier: verifies the tokens.
@@ -58,7 +59,7 @@ class Gate:
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that answers a method: the view, or a method of a MethodView; None if that does not have it.
+    """The function that answers a method: the view, or a method of a MethodView; None if the class lacks it.
 
     A MethodView without ``head`` answers HEAD by ``get``.
     """

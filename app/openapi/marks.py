@@ -12,7 +12,7 @@ _MARK = "openapi_operation"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response of an operation without the body of an error.
+    """A response of an operation whose body, if it has one, is not an error.
 
     :param schema: the name of a schema of the document; None for an answer without a body.
     :param headers: names of ``components.headers`` in ``parts.json``.
@@ -46,8 +46,7 @@ class Operation:
 
 
 def operation(operation_id: str, *answers: Answer, **further: Any) -> Callable[[AnyView], AnyView]:
-    """Mark a view with its description. The OpenAPI document leaves out views without a mark, and functions that are
-    views.
+    """Mark a view with its description. The OpenAPI document has only marked methods of endpoint classes.
 
     :param further: the further fields of :class:`Operation`.
     """

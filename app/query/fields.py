@@ -57,13 +57,13 @@ class Field:
     :param kind: the kind of its value; of an array, the kind of its items.
     :param column: SQL of its value; NULL if the field is absent. A member of an array's elements has no column.
     :param members: the fields of an object, or of the elements of an array.
-    :param text: SQL of its value as text, if it is compared as a text although ``column`` is none.
+    :param text: SQL of its value as text, if it is compared as a text although ``column`` is not a text.
     :param indexed: the conditions that its index serves.
     :param looked_up: returns whether the index serves a comparison with a value.
     :param beginning: SQL of the beginning of a text that may be too long for an index. ``sort`` and the index use it in
         place of the value; only the current projection has such an index.
-    :param counted_as: the SQL type as which facets count the items of an array, or a member of its elements. Empty for
-        a field whose column facets count as it is, and for objects, which they do not count.
+    :param counted_as: the SQL type in which facets count the items of an array, or a member of its elements. Empty
+        where facets count the column as it is, and for objects, which they do not count.
     """
 
     name: LiteralString
@@ -128,10 +128,11 @@ function.
 
 
 def _served_by_gin(condition: LiteralString) -> Column:
-    """A condition on a document or on words for both projections, each of which the GIN index of its column can serve.
+    """A condition on a document or on words for each projection, in a form that the GIN indexes serve. For the staged
+    one, rows with staged changes are tested by the staged column, and others by the current one.
 
-    ``IS NOT NULL`` is said although a NULL matches nothing: the indexes of the staged columns are partial, and serve
-    only conditions that say so.
+    ``IS NOT NULL`` changes no result, but the indexes of the staged columns are partial, and serve only conditions that
+    state it.
 
     :param condition: SQL with ``{prefix}``, ``r.`` or ``r.staged_``, before the column's name, and ``{0}`` for the
         operand.
@@ -182,10 +183,10 @@ def _array(row: ArrayField) -> Field:
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
-    """The field of a reference to an API client. The column has the client's id. The object itself has this column,
-    too, for ``is defined``."""
+    """The field of a reference to an API client. The column has the client's id. The reference itself has this column,
+    too, so that ``is defined`` works."""
     members = _by_name(
-        # A constant would have the collation of the database, and the columns of texts have "C".
+        # Without COLLATE the constant would have the collation of the database, and the columns of texts have "C".
         Field("typeId", kinds.TEXT, _shared("'api-client'::text COLLATE \"C\"")),
         Field("id", kinds.TEXT, _shared(column)),
     )
@@ -202,6 +203,7 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 
 
 def _is_uuid(value: Value) -> bool:
+    """Whether the index of ids serves a comparison with a value. Any other text is compared with the id as text."""
     return isinstance(value, UUID)
 
 
@@ -234,5 +236,5 @@ ObjectType."""
 SORTABLE: Mapping[str, Field] = {
     name: RESOURCE[name] for name in ("id", "key", "version", "createdAt", "lastModifiedAt", "someProperty")
 }
-"""The fields that ``sort`` accepts. No index has the order of versions: every update would write it, and few sort by
-it."""
+"""The fields that ``sort`` accepts. No index has the order of versions: every update would have to write to it, and
+few clients sort by version."""

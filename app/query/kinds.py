@@ -25,7 +25,7 @@ class Kind:
     """A kind of values.
 
     :param takes: for messages, what a single value can be compared with, and what an array can be compared with.
-    :param cast: the SQL type as which values are compared; of ids, only those that are no UUIDs.
+    :param cast: the SQL type in which values are compared; for ids, only values that are not UUIDs.
     :param literals: the types of literals that can be values; none for objects, which no operator compares.
     :param read: returns the value that a text stands for, which is the content of a literal in quotes or the value of a
         variable; None if it stands for none.

@@ -3,7 +3,7 @@
 A message has the platform's form: the unexpected character, the expected ones, line and column, and the line with a
 caret below. The unexpected character is the first that no accepted keyword or sign has at this position: in
 ``firstName ilike`` it is the ``l``, because ``in`` and ``is`` begin with an ``i``. ``true`` and ``false`` count as
-values, of which it is the first character.
+values: there the unexpected character is the word's first.
 """
 
 import re
@@ -36,7 +36,8 @@ _CACHED_LENGTH = 2_048
 
 @dataclass(slots=True)
 class Faults:
-    """Collects the faults of all expressions of one parameter, as many as an answer lists, and counts their terms.
+    """Collects the faults of all expressions of one parameter, up to the number that an answer lists, and counts the
+    terms of the expressions.
 
     :param too_many: the fault of more than :data:`TERMS_AT_MOST` terms.
     """
@@ -55,7 +56,8 @@ class Faults:
             self.raise_if_any()
 
     def count_terms(self, terms: int) -> None:
-        """Count terms.
+        """Add the terms of one condition or facet (its values and ranges; 1 for a condition without any) to those of
+        the whole parameter.
 
         :raises ValidationError: with the faults so far, if there are too many terms.
         """
@@ -100,13 +102,13 @@ def place(text: str, position: int) -> str:
 
 
 def compared_number(literal: str) -> int | float:
-    """The number of a JSON literal: an int within int64, else the nearest double, or a HugeNumber beyond all doubles.
+    """The number of a JSON literal for a comparison: as :func:`~app.values.json_fields.check_number` makes it, but a
+    HugeNumber beyond all doubles, and 0 for -0.0.
 
-    A double that is a whole number within int64 becomes an int, too, as in an array of numbers: 1234567890123456800.5
-    becomes 1234567890123456768. So does -0.0, which stays a double in an array.
+    So a double that is a whole number within int64 becomes an int: 1234567890123456800.5 becomes 1234567890123456768.
     """
     number = strict_json.number_of(literal)
-    # check_number would refuse a HugeNumber. Or 0: for -0.0, whose sign the result of a facet would repeat.
+    # check_number would refuse a HugeNumber. Or 0: the result of a facet would show the sign of -0.0.
     return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
@@ -135,7 +137,7 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 def _feed(parser: InteractiveParser, token: Token) -> Any:
     """Feed a token to the parser, and return the parser's result.
 
-    If the token is refused, the parser's states are those before it, so that the message can list all that could stand
+    If the token is refused, the parser's states are restored, so that the message can list all that could stand
     in its place: ``parser.accepts()`` depends only on the states. Without the copy some would be missing, because Lark
     may reduce before it refuses.
     """
@@ -287,8 +289,8 @@ class Language:
         """The position of the first unexpected character, and what is expected there, for the message.
 
         :param position: the beginning of the refused token. If this token begins like an accepted keyword or sign, the
-            first unexpected character comes later. A whole keyword directly before a letter, digit, _ or - lacks the
-            end of the word; of what could end it, whitespace is named.
+            first unexpected character comes later. A keyword that runs on, such as ``and`` in ``andx``, is followed by
+            something unexpected: there whitespace is expected.
         :param accepted: the terminals that can continue the text before this position.
         """
         # If a literal, a name in backticks or a variable is accepted here and the token begins like one, the lexer has
@@ -308,20 +310,16 @@ class Language:
         # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
         # makes two characters of some, such as İ, which would shift the position.
         rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
-        # depth: the length of the longest beginning of the rest with which an accepted word begins; begun: these words.
-        depth, begun = 0, words
-        for length in range(1, len(rest) + 1):
-            longer = [word for word in begun if word.startswith(rest[:length])]
-            if not longer:
-                break
-            depth, begun = length, longer
-        if depth == 0:  # no keyword or sign has begun: all that is accepted, names too
+        # The longest beginning that the rest has in common with a word, and the words that have it.
+        common = max((n for n in range(len(rest) + 1) if any(word.startswith(rest[:n]) for word in words)), default=0)
+        begun = [word for word in words if word.startswith(rest[:common])]
+        if common == 0:  # no keyword or sign has begun: all that is accepted, names too
             names = [name for terminals, name in _NAMES if terminals & accepted]
             return position, names + [f"'{word}'" for word in words]
-        following = [f"'{word[depth]}'" for word in begun if len(word) > depth]
-        if any(len(word) == depth for word in begun):
+        following = [f"'{word[common]}'" for word in begun if len(word) > common]
+        if any(len(word) == common for word in begun):
             following.append("whitespace")
-        return position + depth, list(dict.fromkeys(following))
+        return position + common, list(dict.fromkeys(following))
 
 
 _SHOWN = 100
@@ -329,8 +327,8 @@ _SHOWN = 100
 
 
 def _shown(text: str, position: int) -> str:
-    """The line of a character, and a line with a caret below the character, if all before it are one cell wide. A long
-    line is cut on both sides."""
+    """The line of a character, and a line with a caret. The caret is below the character unless one before it is wider
+    or narrower than one cell; tabs are kept. A long line is cut on both sides."""
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     before, after = text[begin:position], text[position : None if end < 0 else end]
     if len(before) > _SHOWN:

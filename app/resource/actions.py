@@ -16,7 +16,8 @@ from app.values.json_fields import Boolean, Text
 
 
 class UpdateAction(ABC):
-    """An update action whose fields are valid. The OpenAPI document has the docstring of its class.
+    """An update action whose fields are valid. The OpenAPI document contains the docstring of each
+    subclass.
 
     ``FIELDS`` maps each parameter of the class to the JSON field that it is loaded from; ``action`` is not among them.
     """
@@ -36,8 +37,8 @@ class DoSomeThing(UpdateAction):
     ACTION = "doSomeThing"
 
     def apply(self, resource: Resource) -> Resource:
-        # A version that differs is a change, even if nothing else differs. The write stores the version that it read
-        # plus one, however many actions have raised it.
+        # A version that differs is a change, even if nothing else differs. The write stores one more than the version
+        # that it has read, however many actions have raised the version.
         return replace(resource, version=resource.version + 1)
 
 

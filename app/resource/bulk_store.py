@@ -90,10 +90,10 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 
     One statement for a large project could exceed the statement timeout, and lose its work if it is interrupted. After
     an interruption the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards, for the
-    words, the counts, and resources that were written meanwhile.
+    words, the counts, and resources that were written meanwhile. A second call for the same project at the same time
+    may end early, because both select the same resources, and the one that waits deletes none.
 
-    :param connection: in autocommit mode. A second call for the same project at the same time may end early, because
-        both select the same resources, and the one that waits deletes none.
+    :param connection: in autocommit mode.
     """
     parameters = {"project_key": project_key, "at_once": _DELETED_AT_ONCE}
     deleted = 0

@@ -56,8 +56,8 @@ class Resource:
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with ``change`` applied to both projections, or only to the staged one.
 
-        If both projections are the same object, ``change`` is called once, and unless ``staged_only`` they are one
-        object afterwards, too: so ObjectTypes are merged once, and the write need not compare the projections.
+        If both projections are the same object, ``change`` is called once, and unless ``staged_only`` they are
+        still one object afterwards. So ObjectTypes are merged once, and the write need not compare the projections.
         """
         staged = change(self.staged)
         if staged_only:
@@ -243,7 +243,7 @@ FACET_TERMS_AT_MOST = 200
 """The most terms that a facet lists; ``other`` is the sum of the counts of the remaining ones."""
 
 FACET_BYTES_AT_MOST = 4 * 1024 * 1024
-"""The most bytes of the texts among the terms of all facets of a search together, before JSON escapes them. Each facet
+"""The most bytes that the text terms of all facets of a search may have together, before JSON escapes them. Each facet
 may use an equal part of them."""
 
 
@@ -263,8 +263,8 @@ FUZZY_LEVEL_AT_MOST = 2
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """A text of a search. A resource matches if it has all of its words that are no stop words, or words with the same
-    stem, or words of a similar spelling.
+    """A text of a search. A resource matches if it has all of its words that are not stop words, or words with the
+    same stem, or words of a similar spelling.
 
     :param parameter: the name of the parameter, ``text.<language>``, with any character in place of the dot.
     """

@@ -47,7 +47,8 @@ class ObjectType:
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
-        # Fields that only a newer release knows come last, and are kept: it may have stored them beside this one.
+        # The None entries set the order; those without an array are dropped. Fields that only a newer release knows
+        # come last, and are kept: workers of both may run at the same time.
         arrays = {**dict.fromkeys(OBJECT_TYPE), **self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(array).decode()}' for name, array in arrays.items() if array is not None]
         return ObjectType(f"{{{','.join(ordered)}}}")

@@ -2,7 +2,7 @@
 
 For a page, SQL makes the JSON of each result from its row ``r``, so that many results cost the worker little time.
 After a write, Python makes the JSON from the columns, because Citus refuses most functions that make JSON in RETURNING
-of a distributed table; and so it does for a read of a single resource.
+of a distributed table; Python also makes it for a read of a single resource.
 """
 
 # encode_basestring quotes a text as strict_json.encode does, with less work, and with the escapes of PostgreSQL's

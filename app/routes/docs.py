@@ -1,4 +1,5 @@
-"""The endpoints of the OpenAPI document, of the documentation pages, and of the page at the root that links to them."""
+"""The endpoints of the OpenAPI document, of the documentation pages with their files, of ``llms.txt``, and of the page
+at the root that links to them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,7 +63,8 @@ _DOCS_POLICY = (
 _FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-# All usual methods, because to a client that is no browser this URL is as unknown as any other. Below a prefix the path
+# All usual methods, because to a client that is no browser this URL is as unknown as any other: POST gets 404, not 405.
+# Below a prefix the path
 # may be empty; with strict slashes such clients would then get a redirect instead of a 404.
 @blueprint.route("/", methods=_FRONT_METHODS, strict_slashes=False)
 @public
@@ -95,17 +97,17 @@ def front_when_off() -> Response:
 
 @blueprint.record
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
-    """Add the page of an extension that is off, which the application knows by its page: an extension that is off has
-    none."""
+    """While the extension is off, answer the path of its page by :func:`front_when_off`."""
+    is_off = state.app.extensions["extension"].page is None  # only an extension that is on has a page
     path = installed_package().page_when_off
-    if path and state.app.extensions["extension"].page is None:
+    if is_off and path:
         state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)
 
 
 @blueprint.route("/openapi.json")
 @public
 def open_api() -> Response:
-    """Answer the OpenAPI document; a client that has it already gets 304."""
+    """Answer with the OpenAPI document; a client that has it already gets 304."""
     answer = json_answer(current_app.extensions["openapi_text"])
     answer.add_etag()
     answer.headers["Cache-Control"] = "no-cache"
@@ -116,8 +118,8 @@ def open_api() -> Response:
 @blueprint.route("/docs")
 @public
 def docs() -> Response:
-    """Answer the page that shows an OpenAPI document: the extension's, if the query parameter ``document`` is the name
-    of that document; else, also for an unknown name, the one of the resource API."""
+    """Answer with the page that shows an OpenAPI document: the extension's, if the query parameter ``document`` is the
+    name of that document; else, also for an unknown name, the one of the resource API."""
     other = frame.extension().document
     shown, current = _OF_RESOURCES, "/docs"
     if other is not None and request.args.get("document") == other.name:
@@ -135,7 +137,7 @@ def specification() -> Response:
 @blueprint.route("/llms.txt")
 @public
 def for_language_models() -> Response:
-    """Answer what this is and where its documents are, in the form of llmstxt.org."""
+    """Answer with what this is and where its documents are, in the form of llmstxt.org."""
     return Response(_filled(_LLMS, {"root": current_app.extensions["settings"].base_url}), mimetype="text/plain")
 
 
@@ -144,5 +146,5 @@ def for_language_models() -> Response:
 @blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):asset>")
 @public
 def file_of_a_page(asset: str) -> Response:
-    """Answer a style sheet, a script, an icon or data that the pages load or link to."""
+    """Answer with a style sheet, a script, an icon or data that the pages load or link to."""
     return frame.asset(_FOLDERS[asset], asset)

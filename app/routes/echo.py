@@ -39,16 +39,16 @@ class AllOptions(Endpoint):
         self,
         record: ComplexRecord,
         query: EchoQuery,
-        _: object,
+        _: object,  # of raise_if_path_is_not_text, which only checks
         project_key: str,
         uri_parameter_one: str,
         uri_parameter_two: str,
     ) -> Response:
         """Echo path, query and body (4.9).
 
-        Stores nothing, and answers the values that arrived, in an array for each type: integers, numbers, texts. If the
-        body has both times, an array has them, too. `Prefer: code=201` chooses the status. `Accept` chooses between
-        JSON and a form, and JSON is the answer unless the form is preferred.
+        Stores nothing, and answers with the values that arrived, in an array for each type: integers, numbers, texts.
+        If the body has both `createdAt` and `lastModifiedAt`, an array has them, too. `Prefer: code=201` chooses the
+        status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
         """
         arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
@@ -72,9 +72,9 @@ class DescriptionWithLinks(Endpoint):
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
-        Stores nothing, and answers the values that arrived, in an array for each type: integers, numbers, texts. If the
-        body has both times, an array has them, too. With `Prefer: code=202` the answer is the body's `lastModifiedAt`,
-        else its `createdAt`, in six fields.
+        Stores nothing, and answers with the values that arrived, in an array for each type: integers, numbers, texts.
+        If the body has both `createdAt` and `lastModifiedAt`, an array has them, too. With `Prefer: code=202` the
+        answer is the body's `lastModifiedAt`, else its `createdAt`, in six fields.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
@@ -100,7 +100,8 @@ def _preferred_status() -> int | None:
 
 
 def _with_preferred_status(answer: Response, offered: tuple[int, ...], varies_by: str) -> Response:
-    """Give an answer the status that the client prefers if it is offered; else 200, without a word (RFC 7240).
+    """Give an answer the status that the client prefers if it is offered; else 200, without ``Preference-Applied`` (RFC
+    7240).
 
     :param varies_by: the request headers on which the answer depends.
     """

@@ -57,7 +57,7 @@ class Ready(Endpoint):
 @metrics_blueprint.route("/metrics")
 @public
 def metrics_of_all() -> Response:
-    """Answer the metrics of all processes to a client that sends the token of ``METRICS_TOKEN``.
+    """Answer with the metrics of all processes to a client that sends the token of ``METRICS_TOKEN``.
 
     :raises ApiError: 401 for any other client.
     """

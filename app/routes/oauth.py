@@ -59,9 +59,9 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        The client that the token was issued to may ask, and so may a client that has scopes for all projects of a token
-        with scopes (RFC 7662). To any other client, and for an invalid token, the answer is only that the token is not
-        active.
+        The client that the token was issued to may ask. So may a client with scopes for every project of the token, if
+        the token has any (RFC 7662). To any other client, and for an invalid token, the answer is only that the token
+        is not active.
         """
         return _uncached(authorization_server().introspect(request))
 
@@ -80,6 +80,6 @@ class Revocation(Endpoint):
     def post(self) -> Response:
         """Revoke one of the client's own tokens (RFC 7009).
 
-        Every process refuses the token within 5 seconds. To revoke a token that is not valid is no error.
+        Every process refuses the token within 5 seconds. Revoking an invalid token is no error.
         """
         return _uncached(authorization_server().revoke(request))

@@ -91,7 +91,7 @@ def no_body() -> None:
 
 
 def _caller(project_key: str) -> Caller:
-    """The client of the current request, with the clock for its writes, which an extension may give to the project."""
+    """The client of the current request, with the clock of its project, which an extension may replace."""
     return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
@@ -250,7 +250,7 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List whole resources, sorted (4.12).
 
-        Answers the resources that match all predicates, in the order of `sort` and then of `id`, which has the
+        Returns the resources that match all predicates, in the order of `sort` and then of `id`, which has the
         direction of the last `sort`. `expand` adds API clients to the references to them.
         """
         return sorted_list(project_key, query)
@@ -325,7 +325,7 @@ class Item(Endpoint):
     ) -> Response:
         """Delete a resource (4.11).
 
-        Answers the resource as it was before. With the query parameter `version`, or `If-Match`, a resource that has
+        Returns the resource as it was before. With the query parameter `version`, or `If-Match`, a resource that has
         changed since is not deleted. A body other than `{}` or white space is refused.
         """
         deleted = writes.delete(database(), _caller(project_key), resource_id, conditions.expecting(expected))
@@ -335,9 +335,9 @@ class Item(Endpoint):
 # The search
 
 
-def _found(project_key: str, query: Search) -> Response:
-    """The answer to a search. With texts it executes two statements on one connection, and always in the slow lane: the
-    first one looks words up, and before that there is no page by which to choose the lane."""
+def _search_answer(project_key: str, query: Search) -> Response:
+    """The answer to a search. Texts are first looked up on the same connection. Their lane is always the slow one:
+    ``lane_of_page`` needs the page, and the page needs their words."""
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:
@@ -359,7 +359,7 @@ class SearchByQuery(Endpoint):
         Searches one of the two projections by texts and filters, and counts facets. Without `sort` the results that
         match the texts best come first; if there are no texts, the results are in the order of `id`.
         """
-        return _found(project_key, query)
+        return _search_answer(project_key, query)
 
 
 @search_blueprint.route(f"/{PROJECTION_SEARCH}")
@@ -375,4 +375,4 @@ class SearchByForm(Endpoint):
         Searches resources like 4.4. A parameter may be in the form or in the query string, and a repeatable one in
         both. Either scope is enough for both projections.
         """
-        return _found(project_key, query)
+        return _search_answer(project_key, query)

@@ -1,4 +1,4 @@
-"""Four of the objects in Flask's ``extensions``, which the application has made, with their types, for views."""
+"""Typed access for views to four objects that the application has put into Flask's ``extensions``."""
 
 from flask import current_app
 

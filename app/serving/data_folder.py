@@ -4,14 +4,14 @@ PostgreSQL does not run as root. Under root it runs as a system account of the s
 ``DATA_DIR``, the cluster is in a folder of the store (:data:`app.serving.postgres_programs.STORE`), to which a link in
 ``DATA_DIR`` leads.
 
-Under root only the cluster, also an unfinished one, belongs to that account. Every file in the folder belongs to root,
-and root makes and changes files only in folders in which no other account can write. So nobody can replace a file that
-root writes by a link, or swap a folder of the data that root hands over. The folders above the data folder are not
+Under root only the cluster, even an unfinished one, belongs to that account. Every file in the folder belongs to root,
+and root makes and changes files only in folders in which no other account can write. So nobody can put a link in place
+of a file that root writes, or swap a folder of the data that root hands over. The folders above the data folder are not
 checked. An account that can write there, such as the owner of a checkout in which root runs ``make run``, can swap the
 data folder as a whole.
 
-One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way. To
-remove the file ``owner.lock`` while its owner runs breaks this.
+One process at a time owns a data folder, by a lock that the kernel releases when this process ends, in whatever way.
+Removing the file ``owner.lock`` while its owner runs breaks this.
 """
 
 import contextlib
@@ -66,8 +66,8 @@ class DataFolder:
         return os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
     def hand_over(self, folder: Path) -> None:
-        """Make the server's account the owner of a folder that this process has just made. Only under root this does
-        anything.
+        """Make the server's account the owner of a folder that this process has just made. It does nothing unless this
+        process is root.
 
         :raises OSError: if somebody has replaced the folder by a link.
         """
@@ -88,7 +88,7 @@ class DataFolder:
 
         Programs that this process starts do not inherit the descriptor, so a held lock means that its owner runs.
 
-        :raises DataDirInUse: if the folder is owned already, also by another object of this process.
+        :raises DataDirInUse: if the folder is owned already, even by another object of this process.
         """
         descriptor = os.open(self.home / "owner.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -121,7 +121,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         PostgreSQL cannot use the folder, or if the account cannot be made.
     :raises OSError: if folders cannot be made or examined.
     """
-    programs = postgres_programs.find_programs()
+    programs = postgres_programs.find_programs()  # under root it also copies them into the store
     if {"\n", "\r"} & set(str(data_dir)):
         raise EmbeddedError(f"DATA_DIR {str(data_dir)!r}: PostgreSQL cannot use a path with a line break.")
     if os.path.lexists(data_dir) and not data_dir.is_dir():
@@ -229,7 +229,7 @@ def _make_home_in_store(data_dir: Path) -> Path:
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)
-    sync_folder(postgres_programs.STORE)  # before the link, which would else lead to nothing after a loss of power
+    sync_folder(postgres_programs.STORE)  # before the link, which would otherwise lead to nothing after a loss of power
     try:
         (data_dir / _LINK).symlink_to(home)
     except FileExistsError:  # another process was faster
@@ -248,8 +248,8 @@ def _service_account() -> Account:
     """
     with contextlib.suppress(KeyError):
         return _known_account()
-    # useradd looks for the name before it takes its own lock, so if two starts called it at once, the second would give
-    # the account another user id. Usually only root can open root's home, so no other account holds a lock on it.
+    # Lock root's home, which other accounts usually cannot open, so that one start at a time calls useradd. It looks
+    # for the name before it takes its own lock, so the second of two calls would give the account another user id.
     home_of_root = os.open(pwd.getpwuid(0).pw_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(home_of_root, fcntl.LOCK_EX)

@@ -162,7 +162,7 @@ class EmbeddedPostgres:
         unfinished = folder.home / "postgresql.unfinished"
         stop_leftovers(folder, unfinished)
         if unfinished.exists():
-            logger.warning("An unfinished database in %s is made anew.", unfinished)
+            logger.warning("An unfinished database in %s is made again.", unfinished)
             shutil.rmtree(unfinished)
         unfinished.mkdir(mode=0o700)
         folder.hand_over(unfinished)
@@ -235,12 +235,11 @@ class EmbeddedPostgres:
             **self._settings,
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
-        # SIGINT is a fast shutdown, with a checkpoint and without a recovery at the next start. The environment makes
-        # the server start although a killed one has left its pid file.
-        past = environment_past_pid_file(folder)
+        variables = environment_past_pid_file(folder)
         pid_file = folder.cluster / "postmaster.pid"
         left = pid_file.read_bytes() if pid_file.exists() else b""
-        process, began = self._spawn(folder, folder.cluster, command, when_parent_dies=signal.SIGINT, environment=past)
+        ends_by = signal.SIGINT  # a fast shutdown, with a checkpoint: no recovery at the next start
+        process, began = self._spawn(folder, folder.cluster, command, when_parent_dies=ends_by, environment=variables)
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
         told_at = time.monotonic()
@@ -294,8 +293,8 @@ def _options(settings: Mapping[str, str]) -> list[str]:
 def accepts_connections(pid_file: Path, left: bytes) -> bool:
     """Whether a server accepts connections, by the eighth line of its pid file, which pg_ctl also reads.
 
-    :param left: the file before the start, as a killed server has left it. Its process id says nothing: in a container
-        the new server often has the same one.
+    :param left: the file that a killed server has left, which may say ``ready``, too. Such a file does not count as
+        long as it is unchanged. Its process id cannot tell: in a container the new server often has the same one.
     """
     try:
         text = pid_file.read_bytes()

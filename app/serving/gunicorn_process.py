@@ -126,13 +126,15 @@ class GunicornProcess:
 
 def _environment(url: str) -> dict[str, str]:
     """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of the files
-    with secrets. Files that only libpq reads need an absolute path of the user."""
+    with secrets. Paths that only libpq reads, such as PGPASSFILE, stay as they are: the user has to make them
+    absolute."""
     environment = {**os.environ, "DATABASE_URL": url}
     # The URL may have come from this file, and both variables together would be refused.
     environment.pop(file_variable("DATABASE_URL"), None)
     environment.pop(PREPARED, None)
     for name, value in environment.items():
-        # The working directory of gunicorn is another one. These are files of secrets, also of an extension.
+        # gunicorn runs in another working directory. The suffix (_FILE) also ends the variables of an extension's
+        # secrets.
         if name.endswith(file_variable("")) and os.path.isfile(value):  # noqa: PTH113 -- is_file() can raise an error
             environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- keeps an absolute path
     return environment

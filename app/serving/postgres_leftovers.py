@@ -22,7 +22,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
     To be called by the owner of the folder's lock, while it runs no server on the cluster.
 
     :param cluster: the folder's, or the unfinished one of an initdb that was killed.
-    :raises EmbeddedError: if processes remain after about half a minute, or if they cannot be listed.
+    :raises EmbeddedError: if processes remain after a wait of at most half a minute, or if they cannot be listed.
     """
     if not cluster.exists():
         return
@@ -43,7 +43,8 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
 
 def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
-    """Return an environment variable with which PostgreSQL starts despite the pid file that a killed server left.
+    """Make PostgreSQL start despite the pid file that a killed server left: return the environment variable that it
+    needs for that, if any.
 
     PostgreSQL does not start if a process with the id in its pid file runs, and by now any process may have this id. To
     be called while no server runs on the cluster. The variable, by which pg_ctl names the id of its shell, makes
@@ -64,9 +65,11 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     """
     found = processes.postgres_working_in(cluster, folder.user)
     if found is not None:
-        # As root, if it may, also find those of another account, to which the folder may have belonged before.
+        # If folder.user is an account, this process is root, and searches again as itself: the folder may have belonged
+        # to another account before. In a container root may see only some processes.
         return found if folder.user is None else list({*found, *(processes.postgres_working_in(cluster, None) or ())})
-    # Without /proc only the postmaster is found, if the process with its id was started with this path of the cluster.
+    # Without /proc only the postmaster can be found. By now its id may be another process's, so the command line has to
+    # name this cluster.
     postmaster = _postmaster(cluster)
     if postmaster is None:
         return []
@@ -77,8 +80,8 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
 
 def _postmaster(cluster: Path) -> int | None:
-    """The process id in the pid file of a cluster, which is negative there for ``postgres --single``; None if there is
-    none. The server may have ended, and by now another process may have this id."""
+    """The process id in the pid file of a cluster, without the minus sign that ``postgres --single`` writes before it;
+    None if there is none. The server may have ended, and by now another process may have this id."""
     try:
         return abs(int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0]))
     except (OSError, ValueError):

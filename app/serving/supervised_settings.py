@@ -19,8 +19,8 @@ def on_starting(server: Any) -> None:
     """Check gunicorn's number of workers, and apply the migrations, which may wait for minutes (gunicorn's hook). If
     that fails, the start ends.
 
-    A gunicorn that is started again after one has answered skips the migrations and the preparation: they are done, and
-    the database may be away now.
+    A gunicorn that is started again after an earlier one has answered a request skips the migrations and the
+    preparation: they are done, and the database may be away now.
     """
     gunicorn_settings.on_starting(server)
     if PREPARED in os.environ:

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")  # noqa: S108 -- what is made there is private, and must not exist before
-"""The folder in memory of Linux. Some containers, and other systems, do not have it."""
+"""Linux's folder in memory. Some containers, and other systems, do not have it."""
 
 _NAME = "sample-resource-metrics-"
 """The beginning of a folder's name, before the process id of gunicorn's master."""
@@ -29,16 +29,18 @@ def memory_folder() -> Path | None:
 def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in memory, or in the usual folder for temporary files: that of ``TMPDIR`` if it is set, or another if
-    that is not usable. Its name has the id of this process, because a machine can run several services, and two masters
-    of one. So the process must not daemonize or change its account afterwards, and containers, each of which has ids of
+    The folder is in ``TMPDIR`` if that is set, else in memory, else in the usual folder for temporary files (so also if
+    ``TMPDIR`` is not usable). Its name has the id of this process, because a machine can run several services, and two
+    masters of one; and only the account of this process may enter it. So the process must not daemonize or change its
+    account afterwards, and containers, each of which has ids of
     its own, must not share the parent folder. The folder stays when the service ends; a later start removes it, unless
     another process has the id by then. A folder that has this process's own id already is that of an ended process, as
     in a container that starts again.
 
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """
-    parent = (None if os.environ.get("TMPDIR") else memory_folder()) or Path(tempfile.gettempdir())
+    in_memory = None if os.environ.get("TMPDIR") else memory_folder()
+    parent = in_memory or Path(tempfile.gettempdir())
     for former in parent.glob(f"{_NAME}*"):
         pid = former.name.removeprefix(_NAME)
         if pid.isdecimal() and (int(pid) == os.getpid() or not _is_running(int(pid))):
@@ -52,7 +54,7 @@ def _is_running(pid: int) -> bool:
     """Whether a process with this id exists. Signal 0 is not sent; the system only checks that it could be."""
     try:
         os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):  # no process has a number that is too large
+    except (ProcessLookupError, OverflowError):  # the number is too large for a process id
         return False
     except PermissionError:  # it belongs to another account
         pass

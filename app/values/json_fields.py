@@ -38,7 +38,7 @@ class RefusedValue:
     value: Any
     reason: str
 
-    def __str__(self) -> str:  # for callers that show a message without its path, as of the parameter objectParameter
+    def __str__(self) -> str:  # for callers that show a message without its path, as for objectParameter
         return self.reason
 
 
@@ -70,8 +70,8 @@ def integer_check(minimum: int, maximum: int, name: str) -> Check:
     arrives here is
 
     - ``-0.0``, which is kept as 0;
-    - of a magnitude of 2**63 or more, such as ``1e30``. Doubles of this size show no fraction, so such a value is told
-      as out of range, even if the literal had a fraction;
+    - of a magnitude of 2**63 or more, such as ``1e30``. Doubles of this size show no fraction, so such a value is
+      reported as out of range, even if the literal had a fraction;
     - or a number with a fraction, which is a value of the wrong type.
 
     :param name: the range in messages, such as ``int64``.
@@ -107,7 +107,8 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # Such as of 9007199254740992.5 and of -2**63 - 1, whose nearest doubles are whole.
+    # The decoder leaves 9007199254740992.5 a float, and -2**63 - 1 an int beyond int64. The nearest double of each is a
+    # whole number within int64.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
@@ -145,7 +146,7 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     :param level: the number of arrays and objects around the value in the field.
     :param stored: whether to convert the value to the form in which a document stores it: without members and items
         that are ``null``, and with numbers as :func:`check_number` makes them. Texts that PostgreSQL cannot store are
-        refused. Positions in messages then do not count items that are ``null``; the only caller with ``stored`` shows
+        refused. Then positions in messages skip items that are ``null``; the only caller with ``stored`` shows
         no positions.
     """
     if isinstance(value, str):
@@ -304,8 +305,8 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers: an integer without fraction and exponent, of at most 4,300 digits, or a finite double. Of
-    an integer with more digits the decoder has made an infinity."""
+    """The check for numbers of any size: like :func:`check_number`, but an ``int`` stays exact. An integer of more than
+    4,300 digits arrives as an infinity, and is refused."""
     return value if type(value) is int else check_number(value)
 
 
@@ -400,8 +401,8 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
     """Yield each message of a marshmallow ``ValidationError``, with the path of fields to it.
 
-    If an object has messages about itself beside those about its members, as in an extension, their key is None.
-    marshmallow's own key, ``_schema``, may be a field of a body.
+    The key None marks messages about an object itself, which an extension may raise beside those about its members.
+    marshmallow's own key for them, ``_schema``, could be the name of a field.
     """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():

@@ -33,9 +33,9 @@ WITH
                     LIMIT (SELECT %(limit)s::bigint)
                     OFFSET (SELECT %(offset)s::bigint)
                 )
-            ) w
+            ) hit
                 CROSS JOIN LATERAL (
-                    SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1
+                    SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1
                 ) r
         ) r
         ORDER BY r.id ASC

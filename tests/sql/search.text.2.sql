@@ -9,7 +9,7 @@ WITH
     page AS MATERIALIZED (
         SELECT r.*
         FROM (
-            SELECT r.*, w.sort_0
+            SELECT r.*, hit.sort_0
             FROM (
                 (
                     SELECT r.*
@@ -30,9 +30,9 @@ WITH
                     LIMIT (SELECT %(limit)s::bigint)
                     OFFSET (SELECT %(offset)s::bigint)
                 )
-            ) w
+            ) hit
                 CROSS JOIN LATERAL (
-                    SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1
+                    SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1
                 ) r
         ) r
         ORDER BY r.sort_0 DESC, r.id ASC

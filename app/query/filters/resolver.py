@@ -1,7 +1,7 @@
 """Resolves parsed filters and facets: paths become fields, literals become values of the fields' types.
 
-Faults are collected over all texts of a parameter, as many as an answer lists. A fault hides those that depend on it:
-an unknown path those of its values, and too many terms the rest.
+Faults are collected over all texts of a parameter, up to as many as an answer lists. A fault hides those that depend on
+it: an unknown path hides those of its values, and too many terms hide the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -135,12 +135,12 @@ _PATHS = _paths_of(RESOURCE)
 
 def _candidates(path: str) -> Sequence[str]:
     """The paths that a hint for an unknown path may name: those below the field before the last dot, if there are any;
-    else all paths. Without a dot, the parent is empty, and no path begins with a dot."""
+    else all paths, as for a path without a dot."""
     parent, _, _ = path.rpartition(".")
     return [each for each in _PATHS if each.startswith(f"{parent}.")] or list(_PATHS)
 
 
-_NOTHING = AllOf(())
+_REFUSED = AllOf(())
 """Replaces a refused condition on an object. It is never compiled, because the request is refused."""
 
 
@@ -171,7 +171,7 @@ class _Resolver:
         """
         if target.field.members and not isinstance(expression, Presence):
             self._refuse_object(target, path, "'exists' and 'missing'")
-            return _NOTHING
+            return _REFUSED
         match expression:
             case Presence(exists):
                 return self._presence(target, exists=exists)
@@ -202,15 +202,15 @@ class _Resolver:
         if not tests:
             return self._presence(target, exists=True)
         if target.field.is_array and len(tests) == 2:
-            # One item has to pass both tests. A single test needs no HasElement: on an array it asks for such an item.
+            # One item has to pass both tests. A single test on an array already means that some item passes it.
             return HasElement(target.field, AllOf(tuple(tests)), negated=False)
         return _within_element(target, AllOf(tuple(tests)))
 
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None if its path names no field, an object or an array of objects, or if it has ranges of a
-        field that is neither a number nor a time, or too many ranges.
+        """Resolve a facet; None for an unknown path, for an object or an array of objects, for ranges of texts or ids,
+        and for too many ranges. Its faults are added.
 
         With faulty values or bounds it still returns a facet, so that its name is compared with the others' names. That
         facet is never compiled.
@@ -254,8 +254,8 @@ class _Resolver:
     def _bound(self, target: FieldPath, path: Name, literal: Literal | None) -> Value | None:
         """The value of a bound; None for an open end, and for a refused bound, whose fault is added.
 
-        A number beyond all doubles is refused, because a facet's result repeats the bound as a JSON number; filters
-        take no others.
+        A number beyond all doubles is refused, because a facet's result repeats its bounds as JSON numbers. Filters
+        follow the same rule.
         """
         if literal is None:
             return None
@@ -290,5 +290,6 @@ def _holds(of: Field, operator: str, *values: Value) -> Holds:
 
 
 def _within_element(target: FieldPath, condition: Condition) -> Condition:
-    """The condition; if the field is a member of an array's elements, that one element fulfils the condition."""
+    """Wrap a condition on a member of an array's elements, so that a single element has to fulfil all of it. Return any
+    other condition unchanged."""
     return condition if target.element_of is None else HasElement(target.element_of, condition, negated=False)

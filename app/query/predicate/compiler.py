@@ -73,7 +73,8 @@ class ClauseTerm:
 class Stretch:
     """A stretch: resources that are adjacent in the order of a field.
 
-    :param text: the condition for a statement with stretches of this field only, in a form that its index serves.
+    :param text: the condition in a form that the index of the field serves; used if all conditions of the statement are
+        stretches of this field.
     """
 
     field: Field
@@ -87,15 +88,16 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 
 
 def _has_value(document: Any) -> bool:
-    """Whether a document has any scalar value. The GIN index has no entries of empty arrays and objects."""
+    """Whether a document has any scalar value. The GIN index has no entries for empty arrays and objects."""
     if isinstance(document, dict | list):
         return any(map(_has_value, document.values() if isinstance(document, dict) else document))
     return True
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether it is known that a comparison can use the index of its field in a certain way: to find values, or in the
-    order of the field. The operator, the index and each value have to allow it."""
+    """Whether the index of its field is known to serve a comparison: as an equality (``Index.VALUES``), or as a value
+    or a range in its order (``Index.ORDER``). The operator, the index and each value have to allow it, and it is not
+    negated."""
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
@@ -142,22 +144,25 @@ class _Compiler:
 
     def conjunct(self, condition: Condition) -> ClauseTerm:
         """Compile a condition that has to hold, with its stretch if the order of an index serves it."""
-        # The name that _term gives to the parameter of the first value. The stretch uses the parameter again.
-        parameter = placeholder(numbered(self.prefix, len(self.parameters)))
+        before = len(self.parameters)
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
-            return replace(term, stretch=self._stretch(condition, parameter))
+            # _term has added one parameter, the value of the comparison. The stretch uses it again.
+            return replace(term, stretch=self._stretch(condition, placeholder(numbered(self.prefix, before))))
         return term
 
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
-        """The stretch of the resources that fulfil a comparison with one value, which a parameter contains. The
-        comparison is one that the order of an index serves, so it is not negated."""
+        """The stretch of a comparison that the order of an index serves. A page in this order then reads only this part
+        of the index.
+
+        :param parameter: the placeholder of the one value of the comparison, which is not negated.
+        """
         of, template = atom.field, atom.operator.scalar
         if atom.operator is OPERATORS["="]:
             # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
             # planner might read the primary key.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # of ids, _is_served accepts UUIDs only
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # ids: only UUIDs are served
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
@@ -219,13 +224,13 @@ class _Compiler:
         return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
-        """The SQL that compares someProperty, of whose beginning there is an index in the current projection."""
+        """The SQL that compares someProperty. Its index, which only :attr:`Projection.CURRENT` has, contains the
+        beginnings of the texts."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            # Served values are shorter, and compare with the beginning as with the whole.
+            # Such values are shorter than a beginning, so comparing them with it gives the result of the whole text.
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
-        has_index = Index.VALUES in atom.field.indexed_in(self.projection)
-        if atom.negated or not atom.operator.is_equality or not has_index:
+        if self.projection is Projection.STAGED or atom.negated or not atom.operator.is_equality:
             return text  # no index serves it
         # An equality with longer values: the index finds the texts with the same beginning, and the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
@@ -329,11 +334,10 @@ class _Compiler:
 
 
 def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralString:
-    """The SQL of a condition, or of its negation, in which NULL, of an absent field, counts as true or false.
+    """The SQL of a condition, or of its negation if ``negated``. Where ``text`` is NULL, because a field is absent, the
+    condition counts as ``if_absent``.
 
-    A condition stays as it is if NULL means false and it is not negated, because a NULL selects no row.
-
-    :param if_absent: whether the condition, before its negation, holds where its SQL is NULL.
+    The condition stays as it is if that is False and it is not negated, because a NULL selects no row.
     """
     if if_absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"
@@ -341,7 +345,7 @@ def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralS
 
 
 def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) -> ClauseTerm:
-    """The term of terms that are joined by AND or OR. Of a single one it has the text as it is."""
+    """The term of terms that are joined by AND or OR. A single one keeps its text, without parentheses."""
     text = terms[0].text if len(terms) == 1 else f"({by.join([term.text for term in terms])})"
     return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
 

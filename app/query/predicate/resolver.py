@@ -1,7 +1,11 @@
 """Resolves parsed predicates: names become fields, literals and variables become values of the fields' types.
 
-Faults are collected over all predicates, as many as an answer lists. A fault hides those that depend on it: an error of
-syntax those of its predicate, a name those of its values and of the parentheses behind it, and too many terms the rest.
+Faults are collected over all predicates, up to as many as an answer lists. A fault hides those that depend on it:
+
+- an error of syntax hides the other faults of its predicate;
+- an unknown name, or an operator that its field does not have, hides faults of the values and of the parentheses behind
+  it, except for variables that are not sent;
+- too many terms hide the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +39,7 @@ def read(texts: Sequence[str], variables: Variables) -> Condition:
     return AllOf(tuple(conditions))
 
 
-_NOTHING = AllOf(())
+_REFUSED = AllOf(())
 """Replaces a term whose field or operator is refused. It is never compiled, because the request is refused."""
 
 
@@ -67,34 +71,35 @@ class _Resolver:
         """Resolve ``name(inner)``: of an array, one element fulfils ``inner``; of an object, its members do."""
         row = self._field(name, known)
         if row is None:
-            return _NOTHING
+            return _REFUSED
         if row.members and row.is_array:
             return HasElement(row, self.condition(inner, row.members), negated)
         if row.members:
             # Every resource has these objects, so only the inner condition matters.
             return self.condition(inner, row.members, negated=negated)
         self._refuse_expression(name, row)
-        return _NOTHING
+        return _REFUSED
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
         """Resolve a comparison, or its negation; a token such as ``!=`` negates it once more."""
-        # Each value of a list is a term, and a comparison without values too.
+        # A term for each value; at least one, also without values or for a variable that is not sent.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
         row = self._field(atom.name, known)
-        operator = NEGATIONS.get(atom.token) or OPERATORS[atom.token]
-        if row is None or not operator.fits(row):
-            if row is not None:
-                self._refuse_expression(atom.name, row)
-            # Without a field, the only fault of a value that is certain is a variable that is not given.
-            for operand in atom.operands:
-                if isinstance(operand, Variable) and not self.variables.get(operand.name):
-                    self._fault_of_missing(operand)
-            return _NOTHING
-        values = self._values(atom, operator, row)
-        if operator is OPERATORS["in"] and len(values) == 1:
-            operator = OPERATORS["="]  # which the order of an index serves too
-        return Holds(row, operator, values, negated=negated != (atom.token in NEGATIONS))
+        negation_of = NEGATIONS.get(atom.token)  # of "!=", the operator "="
+        operator = negation_of or OPERATORS[atom.token]
+        if row is not None and operator.fits(row):
+            values = self._values(atom, operator, row)
+            if operator is OPERATORS["in"] and len(values) == 1:
+                operator = OPERATORS["="]  # the same condition, which the order of an index can serve, too
+            return Holds(row, operator, values, negated=negated != (negation_of is not None))
+        if row is not None:
+            self._refuse_expression(atom.name, row)
+        # Nobody knows which values would fit, but a variable that is not sent is a fault in any case.
+        for operand in atom.operands:
+            if isinstance(operand, Variable) and not self.variables.get(operand.name):
+                self._fault_of_missing(operand)
+        return _REFUSED
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         """The field with a name; None if there is none, and its fault is added."""

@@ -1,8 +1,9 @@
 """A page of the resources that a condition selects: found, counted, sorted, cut and made JSON by one statement.
 
-Without a condition, and for a range of the field that sorts the page (a range of times, sorted by time), the
-statement reads the index of the order, if there is one, up to the end of the page; of a range, also up to the end of
-what is counted for ``total``. Such a range is called a stretch.
+A value or a range of a field whose order has an index is called a stretch: its resources are adjacent in this order.
+Without a condition, and for a stretch of the field that sorts the page (a range of times, sorted by time), the
+statement reads the index of the order, if there is one, up to the end of the page; for a stretch it reads on to the end
+of what is counted for ``total``.
 
 For other conditions the statement first finds matches in any order, up to a fixed number. If these are all matches, it
 sorts them and takes the page. If there are more, it reads the project in the order of an index instead, and has enough
@@ -50,7 +51,7 @@ class Term:
     def ordered(self, expression: LiteralString) -> LiteralString:
         """The SQL of an expression followed by the direction of this term.
 
-        :param expression: the one of this term, or the column in which an inner query has its value.
+        :param expression: the term's own, or the column of an inner query that already contains its value.
         """
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
@@ -95,8 +96,8 @@ class Selected:
     @property
     def where(self) -> LiteralString:
         """The SQL condition that a resource is selected; of a stretch, in a form that the index of its order serves."""
-        # The text of a stretch means the same as its term, but says >= and <= for =. With an = PostgreSQL would drop
-        # the field from ORDER BY, and might read another index.
+        # _stretches has all terms or none. For = their texts say >= and <=: else the planner would drop the field,
+        # which is then constant, from ORDER BY, and might read another index.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -107,7 +108,8 @@ class Selected:
 
     @property
     def finds_few(self) -> bool:
-        """Whether an index finds few resources, as far as is known, by one of the terms, all of which have to hold."""
+        """Whether an index is assumed to find few resources for at least one term. One is enough, because all terms
+        have to hold."""
         return any(term.finds_few for term in self.terms)
 
     @property
@@ -131,9 +133,8 @@ class Selected:
     def where_in_order_of(self, order: Term) -> LiteralString:
         """The SQL condition of a query that is sorted by a term.
 
-        If an index has this order, the condition is written so that a GIN index can serve no more of it than the
-        project, and PostgreSQL usually reads the index of the order. If none has, any index may find the resources,
-        which are then sorted.
+        If an index has this order, the terms that a GIN index could serve are hidden from it, so that PostgreSQL
+        usually reads the index of the order. Otherwise any index may find the resources, which are then sorted.
         """
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
@@ -160,7 +161,7 @@ class Page:
     :param terms: the order, instead of ``paging.sort``; the last term is the id.
     :param result: SQL on ``r`` that makes the JSON of a result.
     :param facets: SQL of the member ``facets``, with a comma before it; NULL if the terms of the facets are too large.
-    :param facet_queries: parts of the statement's WITH, which ``facets`` refers to.
+    :param facet_queries: a query of the statement's WITH for each facet; ``facets`` refers to them.
     """
 
     selected: Selected
@@ -194,7 +195,7 @@ class Page:
             raise AssertionError("a query has a result")
         count = made.ntuples - 1  # the last row has the total and the facets
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
-        if facets is None:
+        if facets is None:  # a facet exceeds its share: the limit, divided by the number of facets
             queries = len(self.facet_queries)
             shared = f", its equal part of {FACET_BYTES_AT_MOST}" if queries > 1 else ""
             reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // queries} bytes{shared}."
@@ -227,16 +228,19 @@ class _Found(NamedTuple):
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of all resources, or of a stretch. If the order has an index, these resources are adjacent in it.
 
-    ``LIMIT (SELECT ...)`` hides the limit of the count from the planner. Then the planner prefers what returns its
-    first rows soonest: with this ORDER BY it walks the index of the order, instead of making a bitmap of the whole
-    stretch. (Without an ORDER BY it would scan the table, so :func:`_found_in_any_order` hides nothing.)
+    The matches of a stretch are counted in its order, up to a limit that ``(SELECT ...)`` hides from the planner. Then
+    the planner prefers what returns its first rows soonest: with this ORDER BY it walks the index of the order, instead
+    of making a bitmap of the whole stretch. (Without an ORDER BY it would scan the table, so
+    :func:`_found_in_any_order` hides nothing.)
     """
+    rows = _page_in_order(selected.where, terms, "r.*")
+    if not selected.clauses:
+        return _Found((), rows, _ALL)
+    # The first term chooses the index.
     counted: LiteralString = (
-        # The first term chooses the index.
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
     )
-    count: LiteralString = f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r"
-    return _Found((), _page_in_order(selected.where, terms, "r.*"), count if selected.clauses else _ALL)
+    return _Found((), rows, f"SELECT count(*) FROM (SELECT FROM resource r {counted}) r")
 
 
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
@@ -247,28 +251,26 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     second way reads the index of the order's first term. If this term has no index, PostgreSQL finds all matches a
     second time, without the cap, and sorts them.
     """
+    number: LiteralString = "(SELECT number FROM counted)"
     queries: tuple[LiteralString, LiteralString] = (
         f"""found AS MATERIALIZED (
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
         "counted AS MATERIALIZED (SELECT count(*) AS number FROM found)",
     )
-    if_more_than_counted = (
-        f"(SELECT number FROM counted) > {_COUNTED_AT_MOST} AND {selected.where_in_order_of(terms[0])}"
-    )
-    # The number of found resources decides which of the two parts is executed.
-    page = f"""
-        (SELECT r.* FROM found r WHERE (SELECT number FROM counted) <= {_COUNTED_AT_MOST}
-            ORDER BY {_order_of_columns(terms)} {_CUT})
-        UNION ALL ({_page_in_order(if_more_than_counted, terms, "r.id")})"""
-    # w: the rows of the page, each an id and the expressions of the order.
-    sort_columns: LiteralString = "".join([f", w.{numbered('sort', number)}" for number, _ in enumerate(terms[:-1])])
+    # Few matches: those that were found are sorted. Else: the project is read in the order of the page. One of the two
+    # parts is always empty, and not executed. Their rows are an id and the expressions of the order.
+    from_found: LiteralString = f"""
+            SELECT r.* FROM found r WHERE {number} <= {_COUNTED_AT_MOST} ORDER BY {_order_of_columns(terms)} {_CUT}"""
+    where_in_order = f"{number} > {_COUNTED_AT_MOST} AND {selected.where_in_order_of(terms[0])}"
+    hits: LiteralString = f"({from_found}) UNION ALL ({_page_in_order(where_in_order, terms, 'r.id')})"
+    sort_columns: LiteralString = "".join([f", hit.{numbered('sort', place)}" for place, _ in enumerate(terms[:-1])])
     # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner may choose a join, estimate a
     # page of 500 to be as large as the project, and read the whole project.
     rows = f"""
         SELECT r.*{sort_columns}
-        FROM ({page}) w
+        FROM ({hits}) hit
             CROSS JOIN LATERAL (
-                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = w.id LIMIT 1) r"""
+                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1) r"""
     return _Found(queries, rows, "SELECT number FROM counted")
 
 
@@ -345,9 +347,12 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. It is fast only if one index serves its conditions and one its order. The order needs
-    one even if an index finds the matches, because these are only assumed to be few: a page with more matches than are
-    counted is read in its order. A page with facets is slow, because facets read all that they count."""
+    """The lane of a page: fast if an index has its order, if an index finds its matches or there is no condition, if
+    its offset is small, and if it has no facets, which read all that they count.
+
+    The order needs an index even if another finds the matches, because these are only assumed to be few: a page with
+    more matches than are counted is read in its order.
+    """
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending

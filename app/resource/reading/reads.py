@@ -47,8 +47,8 @@ _EXISTS_SELECTED: LiteralString = """
     SELECT EXISTS (SELECT FROM found)"""
 """MATERIALIZED prevents a plan for one row, which may scan the whole project in the hope of an early match instead of
 using an index. The execution still stops at the first row that matches; a bitmap of an index is complete by then. For a
-stretch of an order the condition has its own LIMIT:
-then PostgreSQL reads one row of the index, and not a bitmap of the whole stretch."""
+stretch of an order the condition has its own LIMIT: then PostgreSQL reads one row of the index, and not a bitmap of the
+whole stretch."""
 
 
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:

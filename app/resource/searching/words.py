@@ -75,7 +75,7 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
         characters it is 0, and for one of three to five at most 1. Words with the same stem match at any distance; if
-        it is 0, only these match.
+        the level is 0, only these match.
     :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, if too many words of
         the project match them, or if these have too many bytes.
     """
@@ -133,9 +133,10 @@ def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
 
 
 def swaps_of(word: LiteralString) -> LiteralString:
-    """The SQL of an array: for each pair of adjacent characters, the word with this pair swapped. It is empty if the
+    """The SQL of an array of variants of a word, each with one pair of adjacent characters swapped. It is empty if the
     word is too long to be compared."""
     swapped = _swapped(word, "p.place")
+    # NULL for a long word, so that generate_series returns no place.
     last = f"CASE WHEN length({word}) <= {_LONGEST_COMPARED} THEN length({word}) - 1 END"
     return f"ARRAY(SELECT {swapped} FROM generate_series(1, {last}) p (place))"
 

@@ -129,11 +129,11 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
 
 
 def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoungest) -> Resource | None:
-    """Find the youngest resource of a client without a key, then lock it by a second statement.
+    """Find a client's youngest resource without a key, then lock it by a second statement.
 
     One statement would not suffice. While it waits for the lock, the other transaction may take the resource away and
-    create a younger one. The statement would go on to the next older resource, or find none, because it sees the rows
-    of its beginning.
+    create a younger one. The statement would go on to the next older resource, or find none, because it sees only
+    rows that existed when it began.
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """

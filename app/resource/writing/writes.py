@@ -123,7 +123,7 @@ def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: 
     """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
 
     :param staged: whether the content changes only in the staged projection.
-    :param merges: whether the stored fields of ObjectType stay that are absent from the body; else they are removed.
+    :param merges: whether stored fields of ObjectType that the body lacks stay; else they are removed.
     """
 
     def changed(content: Content) -> Content:
