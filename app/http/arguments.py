@@ -68,7 +68,7 @@ class Blueprint(SmorestBlueprint):
 
         :param location: the part of the request that the function reads: ``path``, ``headers``, ``query``, ``form`` or
             ``json``.
-        :param load: the function; it may raise an ApiError. Of a 400 only the faults count.
+        :param load: the function; it may raise an ApiError. Of a 400 only the faults are used.
         """
 
         def take(view: AnyView) -> AnyView:
@@ -95,7 +95,7 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 
     :raises ApiError: 400 with the faults of all parts, as many as an answer lists, those of the path first and those of
         the body last. An error of a part with another status, such as 413 or 415, is raised at once; faults that were
-        found before it are not told.
+        found before it are dropped.
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []
@@ -119,7 +119,7 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
     """
-    # The form first: after wait_for_turn a long query has to be parsed without any wait, and the form may be awaited.
+    # The form first, because reading it may wait for the client. A long query has to be parsed right after its turn.
     fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)

@@ -35,8 +35,8 @@ _TURNS = Lock()
 _PAUSE_S = 0.001
 
 FIELDS_AT_MOST = 1000
-"""The most fields of a form, empty ones included: many more than a search needs, and few enough to be parsed at
-once."""
+"""The most fields of a form, or of a query string of OAuth, empty ones included: many more than a search needs, and few
+enough to be parsed at once."""
 
 
 def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
@@ -46,7 +46,7 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
     :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;
         400 if the client stops sending, or for a malformed chunk; 431 for a trailer that is too large.
     """
-    # One byte more than the limit, because werkzeug silently cuts a chunked body at its own limit.
+    # One byte more than the limit, because werkzeug silently cuts a chunked body at max_content_length.
     request.max_content_length = BODY_BYTES_AT_MOST + 1
     try:
         data = request.get_data()
@@ -58,8 +58,8 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
         raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    # gunicorn takes the end of a connection for the end of a body. "failed": an earlier call has raised, and now the
-    # body seems to end.
+    # gunicorn takes the end of a connection for the end of a body. It sets "failed" when reading raises: another read
+    # then looks like the end of the body.
     if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
@@ -74,8 +74,8 @@ def wait_for_turn() -> None:
 
     Such requests are let through one at a time, with a pause in between in which the event loop looks at all
     connections. Without the pause, all that have arrived would be parsed in one round of the loop, and forty of one
-    client would take a second. The caller has to parse at once; it needs no lock, because nothing in between lets
-    another greenlet run.
+    client would take a second. The caller has to parse right after the return, before another greenlet can run.
+    So the lock covers only the pause, and the next pause begins after the parsing.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

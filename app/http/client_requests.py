@@ -39,8 +39,7 @@ class Credentials:
 def read_parameters(request: Request) -> dict[str, str]:
     """Return the known parameters of an OAuth request that are not empty.
 
-    ``parse_qsl`` accepts unencoded spaces and colons, and no check is added, because clients that build a form by hand
-    may send them. Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
+    Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
     ignored.
 
     :raises ApiError: 400 ``invalid_request`` if the body is no form, if a known parameter is repeated in the form or in
@@ -62,7 +61,11 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 def _known_parameters(encoded: bytes) -> dict[str, str]:
     """The known parameters in a query string or form, without empty ones. One that is repeated there is refused, even
-    if it is empty."""
+    if it is empty.
+
+    ``parse_qsl`` accepts unencoded spaces and colons, and no check is added, because clients that build a form by hand
+    may send them.
+    """
     try:
         pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)
     except UnicodeDecodeError:

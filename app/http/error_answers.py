@@ -12,8 +12,8 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handler that answers every exception of a view or of a hook before it; except an HTTPException with
-    a response of its own or without a status, which only an extension could raise, and Flask answers."""
+    """Register the handler that answers every exception of a view, or of a hook before it. Flask itself answers an
+    HTTPException without a status, as ``abort(response)`` raises; only an extension could raise one."""
 
     def answer(error: Exception) -> Response:
         """Answer an exception, count it by its code, and log it if the service has failed."""

@@ -34,7 +34,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
     def is_own(name: str | None) -> bool:
         """Whether a name is one of the service's own addresses."""
-        # own_host is a loopback address also if BIND is 0.0.0.0 or ::, every address of the machine.
+        # own_host is where this machine reaches gunicorn: 127.0.0.1 if BIND is 0.0.0.0 or ::, all of its addresses.
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:

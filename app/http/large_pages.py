@@ -1,9 +1,8 @@
 """Answers with a page of resources, whose bytes under way have a limit.
 
-The largest page has 66 MB, 500 resources with an ObjectType and a someProperty of 64 KiB each; facets of texts whose
-characters JSON escapes make it 91 MB. It stays in memory until
-the kernel has taken it for its client, or for the proxy. Without a limit, clients that take their pages slowly would
-use up the memory of the container.
+Without facets the largest page has 66 MB, 500 resources with an ObjectType and a someProperty of 64 KiB each; facets of
+texts whose characters JSON escapes make it 91 MB. A page stays in memory until the kernel has taken it for its client,
+or for the proxy. Without a limit, clients that take their pages slowly would use up the memory of the container.
 """
 
 import weakref
@@ -16,7 +15,7 @@ from app import errors
 from app.http.answers import json_answer
 
 LARGE_BYTES = 1024 * 1024
-"""Smaller pages do not count. To limit how many slow clients have one is the matter of the proxy."""
+"""Smaller pages do not count. Limiting how many slow clients hold one is up to the proxy."""
 
 
 class PagesUnderWay:

@@ -26,9 +26,9 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
     (parsing.ChunkMissingTerminator, "A chunk is not as long as its size says, or its end or the last one is missing."),
     (
         parsing.InvalidHeader,
-        "A header line is no 'Name: value' with CR and LF, or its value is not allowed, also beside another header.",
+        "A header line is no 'Name: value' with CR and LF, or its value is not allowed, alone or with another header.",
     ),
-    (parsing.InvalidHeaderName, "A header line is not 'Name: value' with a valid name, which in a trailer few have."),
+    (parsing.InvalidHeaderName, "A header line is not 'Name: value' with a valid name; in a trailer few are valid."),
 )
 """What is wrong, by the exception. The texts do not quote the line, which may be an Authorization header."""
 
@@ -57,13 +57,14 @@ def _what_is_wrong(exception: Exception) -> str:
     method = exception.method if isinstance(exception, parsing.InvalidRequestMethod) else ""
     if method.isalpha() and method != method.upper():
         return "Methods are written in capital letters."
-    # gunicorn splits the line at the first two blanks, so the version begins with what follows a blank in the target. A
-    # blank at the end of the line is none in the target.
+    # gunicorn splits the line at the first two blanks: of GET /a b HTTP/1.1 the version is "b HTTP/1.1". A blank at the
+    # end of the line is none in the target.
     version = exception.version if isinstance(exception, parsing.InvalidHTTPVersion) else ""
     if isinstance(version, str) and " " in version.rstrip(" "):  # of HTTP/2.0 it is a tuple
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        # Empty if the line has no blank. Of a line that ends with a bare LF, ``req`` says so in words.
+        # Empty if the line has no blank. For a bare LF, req is not the line but a sentence, and this is one of its
+        # words.
         target = str(exception.req).partition(" ")[2].partition(" ")[0]
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."

@@ -26,8 +26,8 @@ from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
-"""A process removes outdated tokens with its first grant and then each time that it has granted so many: at most
-:data:`app.identity.tokens.REMOVED_AT_ONCE`, many more than it has granted in between."""
+"""A process removes outdated tokens with its first grant, and then with one grant of so many: at most
+:data:`app.identity.tokens.REMOVED_AT_ONCE`, far more than were granted since."""
 
 _log = logging.getLogger("app.identity")
 
@@ -59,7 +59,7 @@ class AuthorizationServer:
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = digest_of(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
-            if granted is None:  # the client is refused here, or it has not all the scopes
+            if granted is None:  # the next line refuses the client, or it lacks one of the scopes
                 known = " ".join(_authenticated(connection, credentials).scopes)
                 raise errors.oauth_error(
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"
@@ -80,7 +80,7 @@ class AuthorizationServer:
         """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
         A token of another client gets this answer, too, if it is for a project of which the asking client has no scope,
-        or for none (section 2.2).
+        or for no project (section 2.2).
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)
@@ -176,8 +176,8 @@ def _check_grant_type(parameters: Mapping[str, str]) -> None:
 
 
 def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The requested scopes in their order, each once; None if the parameter is absent, as an empty one counts as
-    (:func:`~app.http.client_requests.read_parameters`).
+    """The requested scopes in their order, each once; None if the parameter is absent. An empty one is absent, too:
+    :func:`~app.http.client_requests.read_parameters` leaves it out.
 
     :raises ApiError: 400 if one is malformed, or if there are only spaces.
     """

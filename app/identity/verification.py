@@ -6,7 +6,8 @@ statement was sent, so every process refuses requests that begin 5 seconds after
 Requests that wait for a lookup share one statement: while a statement runs, further requests gather for the next one.
 So nobody waits for longer than two statements, even during a flood of requests with one token or with invented tokens.
 If a statement fails, the gathered requests fail with it. So if the database does not answer, nobody waits for longer
-than one statement, except for a request that is just about to execute the next one when a new request overtakes it.
+than one statement, except for a request that is about to execute the next one when a new request takes the lock before
+it.
 """
 
 from collections.abc import Callable
@@ -51,8 +52,8 @@ class TokenVerifier:
         self._connect = connect
         self._clock_of = clocks.of_client
         self._remembered: dict[str, tuple[float, AccessToken]] = {}
-        """The remembered tokens, each with the time of its lookup by the monotonic clock, about the oldest first. One
-        that is too old stays until it is valid again, is forgotten, or has to make room."""
+        """The remembered tokens, each with the time of its lookup by the monotonic clock, roughly the oldest first. One
+        that is too old stays until it has been verified anew, is forgotten, or has to make room."""
         self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         """The lookups for the next statement, by the digests of their tokens."""
         self._changing = Lock()
@@ -125,6 +126,7 @@ class TokenVerifier:
             own = self._waiting.setdefault(digest, Future())
         if is_first:
             self._look_up_together(own)
+        # Waits, unless this request has executed the statement itself.
         if (error := own.exception()) is not None:
             raise error.with_traceback(None)  # else each request that raises it would add to its trace
         return own.result()
@@ -132,17 +134,17 @@ class TokenVerifier:
     def _look_up_together(self, own: Future[tuple[float, AccessToken | None]]) -> None:
         """Wait for the end of the present statement, execute the next one, and set the result of each lookup.
 
-        If it fails, all lookups get its error, also those that have gathered meanwhile: they would probably wait as
-        long for the same one.
+        If the next statement fails, its lookups get its error. So do those that have gathered for the one after it,
+        which would probably wait as long and fail, too.
 
-        :param own: the lookup of this request, one of those that wait. It has an error already if the statement before
-            has failed.
+        :param own: the lookup of this request, one of those that wait.
         """
-        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}  # those that waited when the turn began
+        # Those that waited when the turn of this statement came.
+        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         try:
             with self._looking_up:
                 if own.done():
-                    return
+                    return  # the statement before failed, and its request has given this lookup the error
                 with self._changing:
                     together, self._waiting = self._waiting, {}
                 began = monotonic()

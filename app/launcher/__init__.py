@@ -23,7 +23,8 @@ _ROOT = _FOLDER if _HAS_APP else os.path.dirname(_FOLDER)  # noqa: PTH120 -- thi
 
 
 def import_own_package() -> None:
-    """Import the ``app`` to which this file belongs. Another one that a ``.pth`` file has imported already stays."""
+    """Import the ``app`` to which this file belongs. If a ``.pth`` file has already imported another ``app``, that one
+    stays."""
     sys.path.insert(0, _ROOT)
     import_module("app")  # from now on Python finds it without the path
     sys.path.remove(_ROOT)  # in front, it would let site-packages hide modules of the standard library

@@ -285,7 +285,7 @@ class StagedSchema(QuerySchema):
 
 class VersionSchema(QuerySchema):
     """The parameter ``version`` of a delete. It loads to the expected version, or to None if it is not given. It may be
-    any number: one that no resource can have is not the actual version, and so a 409."""
+    any number: one that no resource can have is answered with 409, like every version that is not the actual one."""
 
     # The example is inside the schema, so that documentation pages do not send it: each version fits only one state.
     version = Parameter(
@@ -314,8 +314,8 @@ def read_words(text: str) -> str:
 def read_level(text: str) -> int:
     """Load a number of edits, rounded down.
 
-    :raises ValidationError: for a text that is no number, and for a number (a double, before it is rounded down) that
-        is not from 0 to :data:`FUZZY_LEVEL_AT_MOST`, which is the default level, too.
+    :raises ValidationError: for a text that is no number, and for a number that, before it is rounded down, is not
+        from 0 to :data:`FUZZY_LEVEL_AT_MOST`, the default level.
     """
     number = read_number(text)
     if number < 0:
@@ -333,15 +333,15 @@ REPEATED_TERMS_AT_MOST = 1000
 
 The statement of a search repeats these filters for each facet that is not on their field. Without this limit it could
 have 6 MiB, for which PostgreSQL took 78 s and 5 GB of memory. Values are counted as if they were repeated, although all
-values of a filter are one parameter of the statement: the limit is told more simply.
+values of a filter are one parameter of the statement: so the limit is easier to explain.
 """
 
 
 def _raise_if_too_many(search: Search) -> None:
     """Refuse filters and facets whose statement would be too long.
 
-    :raises ValidationError: for too many values and ranges in all, which names the first of the three parameters of
-        filters that was sent; and for too many that the facets repeat, which names ``facet``.
+    :raises ValidationError: for too many values and ranges in all, as a fault of the first of the three parameters of
+        filters that was sent; and for too many that the facets repeat, as a fault of ``facet``.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:

@@ -26,7 +26,7 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     if if_match is None and if_none_match is None:
         return _NONE
     matched, has_unusable_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
-    # Unusable tags explain why If-Match failed. If-None-Match fails because a tag matches.
+    # Only the error of If-Match mentions unusable tags: If-None-Match fails because a tag matches.
     none_matched, _ = _entity_tags("If-None-Match", if_none_match, accepts_weak=True)
     return Preconditions(matched, has_unusable_tags, none_matched)
 

@@ -50,7 +50,7 @@ def _array(row: ArrayField) -> StrictField:
         }
 
     def check(value: Any) -> list[Any]:
-        """The check for the array: its items, their number, and that none repeats."""
+        """The check for the array: its items, their number, and that none is repeated."""
         items = check_items(value, check_item)
         if row.length is not None and len(items) != row.length:
             refuse_value(value, f"An array of {row.length} items is expected, not of {len(items)}.")
@@ -82,9 +82,11 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
     """The schema of ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
+        """Make the ObjectType. Its stored text may be too large although the body was not: 1e18 is stored with 19
+        digits."""
         made = ObjectType.of(data)
-        if made.size > OBJECT_TYPE_BYTES_AT_MOST:  # as stored, numbers can be longer than they were sent: 1e18
-            # A fault that names its path, as for merges, because it does not repeat the value.
+        if made.size > OBJECT_TYPE_BYTES_AT_MOST:
+            # A Fault, which has its path already, because a RefusedValue would repeat the huge value.
             raise ValidationError(cast(Any, [errors.size_fault(WRAPPER, made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
         return made
 

@@ -66,7 +66,7 @@ class _Supervisor:
             connections = max(100, settings.workers * (settings.connections + 1) + 20)
             self._postgres = EmbeddedPostgres(settings.data_dir, {"max_connections": str(connections)})
         self._signals = 0
-        """The number of signals to stop so far. The second ends gunicorn without its requests in flight."""
+        """The number of signals to stop so far. The second ends gunicorn without waiting for requests in flight."""
         self._may_raise = False
         """Whether the next signal to stop raises :class:`_StopRequested`."""
 
@@ -104,6 +104,7 @@ class _Supervisor:
         has_answered = False
         while not self._signals:
             children = (self._gunicorn.process, None if self._postgres is None else self._postgres.process)
+            # As process 1 of a container, remove dead orphans, but not these children: their exit codes are read below.
             processes.reap_orphans([child for child in children if child is not None])
             if self._postgres is not None and self._postgres.pid is None and postgres_restarts.due():
                 with self._interruptible():
@@ -113,8 +114,8 @@ class _Supervisor:
                 has_answered = has_answered or self._gunicorn.answers()
             elif exit_code > 0 and not has_answered:  # if a signal has ended it, the exit code is negative
                 return 1  # gunicorn has printed the reason
-            elif gunicorn_restarts.due():  # also of one that somebody has stopped (0)
-                # Once it has answered, its database was migrated and prepared.
+            elif gunicorn_restarts.due():  # also after exit code 0: somebody has stopped it
+                # If it has answered, its database has been migrated and prepared.
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
             # The end of a child, or a signal to stop, ends this wait at once. It is limited because nothing ends it
             # when gunicorn begins to answer, or when the pause before a restart is over.
@@ -124,8 +125,8 @@ class _Supervisor:
         return 0
 
     def _restart(self, name: str, start: Callable[[], object]) -> None:
-        """Start a child again. If it cannot be started, the next restart is due after a pause, which counts from
-        now."""
+        """Start a child again. A failure is only logged: the attempt counts as a restart, and :class:`_Restarts` tells
+        when the next is due."""
         logger.error("%s died; it is started again.", name)
         try:
             start()

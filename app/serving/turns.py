@@ -18,20 +18,19 @@ _TURN_S = 0.001
 
 _DISCARDED_AT_MOST = 8 * 1024 * 1024
 _DISCARDED_WITHIN_S = 5.0
-"""The limits for reading what a client still sends after its answer: bytes (of chunks their content), and time. They
-apply twice if the rest of a body is malformed or takes too long, or if the connection ends after it. A client that is
-still sending would otherwise not read the answer, and bytes that nobody has read make the kernel reset the connection,
-with the answer in it."""
+"""The limits for reading what a client still sends after its answer: bytes (of chunks their content), and time.
+:func:`end_after_answer` applies them a second time if the rest of a body is malformed or takes too long, or if the
+    connection ends. A client that is still sending would otherwise not read the answer, and bytes that nobody has read
+    make the kernel reset the connection, with the answer in it."""
 
 
 class _NotWritable(TimeoutError):
-    """The error of :func:`let_others_go` alone, which leaves the timeouts of its callers to them."""
+    """Raised only within :func:`let_others_go`, which so does not catch a timeout of its caller."""
 
 
 def let_others_go(sock: Any) -> bool:
-    """Let the event loop look at all connections. Those that have something to read get their turn before this one goes
-    on. The loop serves ready sockets in no fixed order, so this one may come first; then the others follow during its
-    next call.
+    """Let the event loop look at all connections. Others with something to read run before this call returns or, if the
+    loop resumes this one first, during the next call of its connection.
 
     ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches if they
     took 5 ms, and a greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket
@@ -64,7 +63,8 @@ def discard_rest(body: Any, sock: Any) -> bool:
     """Read and discard what is left of a request's body after the answer, and return whether the connection can go on.
 
     It cannot if it is closed, if its client reads nothing, or if nobody knows where the next request begins: the rest
-    is malformed, or reaches a limit for what is discarded.
+    is malformed, or reaches a limit for what is discarded. If reading has failed, the connection is ended by
+    :func:`end_after_answer`, so that the client still gets the answer.
 
     :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
     """
@@ -72,12 +72,11 @@ def discard_rest(body: Any, sock: Any) -> bool:
         return False
     if getattr(body.reader, "length", None) == 0:  # a body with a length, of which nothing is left
         return True
-    is_read = not body.failed and _discard_to_end(body.read, sock)
-    # Reading the rest may have set it, also at the time limit. The client may still be sending. After a body with too
-    # many bytes nothing more is read: the kernel may reset the connection.
-    if body.failed:
+    if not body.failed and _discard_to_end(body.read, sock):
+        return True
+    if body.failed:  # before, or just now: the client may still be sending
         end_after_answer(sock)
-    return is_read and not body.failed
+    return False  # at the limit of bytes nothing more is read: the kernel may reset the connection
 
 
 def end_after_answer(sock: Any) -> None:
@@ -99,6 +98,7 @@ def _discard_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
             if not data:
                 return True
             left -= len(data)
-            if not let_others_go(sock):  # the client reads nothing; the end of the block's time is an error
+            # False: the client reads nothing. At the end of the block's time a TimeoutError is raised.
+            if not let_others_go(sock):
                 return False
     return False

@@ -40,8 +40,9 @@ class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the request line and the header lines."""
-        # gunicorn's __init__ has set its own limit. 4: the line ends after the last header line.
+        """Parse the head, with a limit for what gunicorn buffers until the head is complete: the longest head, and what
+        the last read brings beyond it."""
+        # Here, because gunicorn's __init__ sets its own limit just before. 4: CR LF CR LF at the end of the head.
         self.max_buffer_headers = _HEADERS_AT_MOST + 4 + _READ_AT_ONCE
         return super().parse(unreader)
 
@@ -94,9 +95,9 @@ class Worker(GeventWorker):
                     same.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve a connection to its end. It ends when its client sends nothing for ``keepalive`` seconds, or has not
-        taken a whole piece of its answer within them: all of JSON, a block of a file. gunicorn's own limit is only for
-        the head of a request."""
+        """Serve a connection to its end. It ends when its client sends nothing for ``keepalive`` seconds, or does not
+        take one piece of its answer within this time: a whole JSON body, or one block of a file. gunicorn's own limit
+        is only for the head of a request."""
         client.settimeout(self.cfg.keepalive or None)  # a time limit of 0 would make the socket non-blocking
         self._open.add(client)
         try:
@@ -105,9 +106,11 @@ class Worker(GeventWorker):
             self._open.discard(client)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request by :meth:`_answer`. Before that, find ``close`` among several options of Connection, and let
-        other connections have their turn while chunks of the body are read; meanwhile the connection counts as busy, so
-        that :meth:`notify` does not end it. StopIteration is gunicorn's sign that the connection ends."""
+        """Answer a request by :meth:`_answer`; until then :meth:`notify` does not end the connection. First honour
+        ``close`` among several options of Connection, and make a body in chunks give others their turn.
+
+        :raises StopIteration: gunicorn's sign that the connection ends.
+        """
         for name, value in req.headers:
             # gunicorn knows Connection only as one line with one option.
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):

@@ -63,8 +63,8 @@ class Metrics:
         """The statistics of each watched pool at the last report."""
 
         of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
-        # prometheus_client adds _total to the name of a counter. Of a gauge of an ended process, "live" modes show
-        # nothing; "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
+        # prometheus_client adds _total to the name of a counter. "live" modes leave out the gauges of ended processes;
+        # "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
         self._counter = counter = partial(Counter, **of_all)
         gauge = partial(Gauge, **of_all)
         seconds = partial(Histogram, buckets=_SECONDS, **of_all)
@@ -101,7 +101,7 @@ class Metrics:
             statistic: (counter(name, meaning), factor) for statistic, name, meaning, factor in _POOL_STATISTICS
         }
 
-    # Requests and tokens
+    # Extensions and requests
 
     def counter_of(self, name: str, meaning: str, label: str) -> Counter:
         """The counter of an extension. It is made at the first call."""
@@ -142,7 +142,8 @@ class Metrics:
                 self._pools[read] = now
 
     def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
-        """Set the gauges, as if a process had one pool only, and add the growth of a pool's statistics to the counters.
+        """Add the growth of a pool's statistics to the counters, and set the gauges to its values: of several pools,
+        the gauges show the one that was reported last.
 
         :param now: the statistics of the pool, under psycopg's names; empty for a closed pool.
         :param before: the statistics at the last report; empty for the first report.

@@ -39,8 +39,7 @@ def share_between_processes() -> None:
 
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """
-    in_memory = None if os.environ.get("TMPDIR") else memory_folder()
-    parent = in_memory or Path(tempfile.gettempdir())
+    parent = (None if os.environ.get("TMPDIR") else memory_folder()) or Path(tempfile.gettempdir())
     for former in parent.glob(f"{_NAME}*"):
         pid = former.name.removeprefix(_NAME)
         if pid.isdecimal() and (int(pid) == os.getpid() or not _is_running(int(pid))):

@@ -73,7 +73,7 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     # a double may be too coarse to show it.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    # The comparison alone would accept -2.0**63, the double of texts on either side of the lowest integer.
+    # The comparison alone would accept -2.0**63, which texts just below and just above the lowest integer become.
     if isinstance(number, float) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
@@ -119,8 +119,8 @@ class Parameter(fields.Field[Any]):
     :param schema: the JSON Schema of one value, for the OpenAPI document.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: the end of the hint "'name' is ..." for a client that writes ``name[...]``; by default, that a
-        repeatable parameter is repeated.
+    :param how_sent: completes the hint "'name' is ..." for a client that writes ``name[...]``; by default, "repeated
+        for several values" if it is repeatable.
     """
 
     def __init__(
@@ -172,16 +172,16 @@ class ParameterFamily(Parameter):
     :param pattern: a regular expression for the whole name.
     :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value.
-    :param described: as for :class:`Parameter`, without ``how_sent``; ``example``, which is needed, is a dictionary of
-        one parameter, by its whole name, in which a dot follows the prefix.
+    :param described: as for :class:`Parameter`, without ``how_sent``; ``example``, which is needed, is a dictionary
+        such as ``{"var.word": "dog"}``.
     """
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
         # DOTALL, because a dot in a pattern of the interface stands for any character.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        # The schema of a repeatable parameter is an array, and an empty one would send no parameter.
-        several = self.schema | {"minItems": 1}
+        # One value, or several; an empty array would send no parameter.
+        several = {"type": "array", "items": schema, "minItems": 1}
         self.schema = {
             "type": "object",
             "propertyNames": {"pattern": f"^{pattern}$"},
@@ -193,8 +193,8 @@ class ParameterFamily(Parameter):
         return self._pattern.fullmatch(name) is not None
 
     def name_like(self, name: str) -> str | None:
-        """The name of the family that a client probably meant by a name that does not match, for a suggestion; None if
-        it meant another parameter.
+        """The parameter of this family that a client probably meant by a name that does not match, for a suggestion;
+        None if it meant none of them.
 
         ``var_ids``, ``varids`` and ``var[ids][0]`` mean ``var.ids``; ``text_en_us`` and ``texten-us`` mean
         ``text.en-US``. If no name can be made of what follows the prefix, as of ``text.english``, the name of the
@@ -203,7 +203,8 @@ class ParameterFamily(Parameter):
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # Without a sign behind the prefix: varids, texten-us. But vars.ids has another prefix, which is similar.
+        # No separator behind the prefix: varids, or texten-us, whose hyphen belongs to the language. In vars.ids the
+        # prefix itself is misspelt; `similar` below accepts that.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
@@ -239,17 +240,15 @@ class QuerySchema(Schema):
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters; those that can be sent by this name; and the parameter families,
-        which cannot: var.<name> is no parameter."""
+        """All fields by the names of their parameters; of these, those that are no families; and the families. The name
+        of a family, such as ``var.<name>``, stands for many names, and is never sent itself."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
         return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name. Its message suggests a similar declared name, or a name that fits a
-        parameter family, if there is one. For a declared name with brackets behind it, it suggests the name or, if it
-        is repeated or JSON, says how it is sent. If a name with brackets is meant to be one of a family, it also says
-        that the parameter is repeated."""
+        """The fault of an undeclared name, with a hint: how to send a declared parameter that has brackets behind its
+        name; else the most similar declared name, or name in a family."""
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -257,9 +256,9 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # Names that fit a family, made of this one, such as var.ids for var_ids. They are not among the declared
-            # names.
+            # Names in families for which this one may stand: var.ids for var_ids. Cut to 100 characters it may be one.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
+            # If none is similar enough, that of the family is suggested nevertheless.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]

@@ -86,7 +86,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise InvalidJson(f"The name {json.dumps(name[:100])} stands twice in one object")
+        raise InvalidJson(f"The name {json.dumps(name[:100])} is repeated in one object")
     return members
 
 
@@ -96,7 +96,7 @@ _decoder = json.JSONDecoder(
 
 
 _COUNTED = ", which Content-Length counts"
-"""Added to the length of a text that ends too early, unless within a literal or an escape: often its Content-Length
+"""Added to the length of a text that ends too early, unless within a literal or a \\u escape: often its Content-Length
 counts characters and not bytes."""
 
 
@@ -127,8 +127,8 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Any) -> str:
-    """Encode a value as compact JSON. Each number decodes to an equal number, but a whole double from 1e16 to 2**63 may
-    become another integer that has the same nearest double: the value of an ObjectType is an int there.
+    """Encode a value as compact JSON. Each number decodes to an equal one, except some whole doubles from 1e16 to
+    2**63, whose shortest digits are another integer. ObjectTypes are not affected: they hold ints there.
 
     :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
     """

@@ -197,13 +197,13 @@ def _ranges(
     parameters[f"{prefix}_low"] = [None if low is None else parameter_of(low) for low, _ in limits]
     parameters[f"{prefix}_high"] = [None if high is None else parameter_of(high) for _, high in limits]
     parameters[f"{prefix}_bounds_json"] = [_bounds_json(each) for each in ranges]
-    # The subquery casts a parameter once, and makes one plan serve all values.
+    # hidden_from_planner makes a subquery of each parameter, which casts it once and lets one plan serve all values.
     all_bounds = hidden_from_planner(f"%({prefix}_bounds)s", f"{cast}[]")
     part_of: LiteralString = f"width_bucket({{}}, {all_bounds})"
     all_low = hidden_from_planner(f"%({prefix}_low)s", f"{cast}[]")
     all_high = hidden_from_planner(f"%({prefix}_high)s", f"{cast}[]")
     all_bounds_json = hidden_from_planner(f"%({prefix}_bounds_json)s", "text[]")
-    amount = facet.path.field.kind.amount
+    amount = facet.path.field.kind.amount  # SQL of a value as a number; of a time, its milliseconds
     json = concatenated(
         "'{'",
         "l.bounds_json",  # which ends with a comma
@@ -249,8 +249,8 @@ def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
     """The bounds of a range as values of the SQL type ``cast``; None is an open end.
 
     Integers of arrays and of members are compared with integers, because comparing bigint with numeric takes three
-    times as long. So each bound is rounded up: an integer is at least 2.5 if it is at least 3, and less than 2.5 if it
-    is less than 3. A bound that no bigint can hold is an open end, or leaves no integer in the range.
+    times as long. So each bound is rounded up, which selects the same integers: at least 2.5 means at least 3, and less
+    than 2.5 means less than 3. A bound that no bigint can hold is an open end, or leaves no integer in the range.
     """
     if cast != "bigint":
         return bounds

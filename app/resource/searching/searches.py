@@ -20,10 +20,11 @@ from app.values.strict_json import encode
 
 
 def page_of_search(project_key: str, query: Search, texts: Expansion | None = None) -> Page:
-    """Compose the page of a search.
+    """Compose the page of a search: the parts of its one statement, which :meth:`Page.read` executes.
 
     :param texts: the words of the project that match the texts of the search; None if it has no texts.
     """
+    # What narrows the results and the facets; query.filters narrow only the results.
     shared_with_facets = _clauses("query", query.query_filters, query.projection)
     if texts is not None:
         shared_with_facets.append(_matching(texts.tsquery, query.projection))
@@ -54,7 +55,7 @@ def _matching(tsquery: str | None, projection: Projection) -> Clause:
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)
-    # finds_few stays False: most resources may have a word, and every search with texts is in the slow lane.
+    # finds_few stays False: no index is known to find few resources, because most may have a word.
     return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
@@ -66,8 +67,8 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 
     For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
     has a word with the same stem, none for a similar spelling. Among equal points ``ts_rank`` decides: it is higher if
-    the words occur more often and closer together. PostgreSQL keeps at most 255 positions of each word, and gives all
-    words after the 16,383rd of a text that position.
+    the words occur more often and closer together. PostgreSQL keeps at most 255 positions of each word, and gives every
+    word after the 16,383rd of a text the position 16,383.
 
     :param parameters: the SQL parameters of the terms are added to it.
     """
