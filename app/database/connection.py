@@ -72,8 +72,8 @@ they are, writes and triggers both add words, which does no harm, and no process
 
 
 def has_citus(connection: Connection) -> bool:
-    """Whether the server has Citus. Then each write adds its words to the table ``word``, a project's dictionary, by a
-    statement of its own; elsewhere triggers do, which a distributed table cannot have.
+    """Whether the server has Citus. Then each write adds the words of its resource to the dictionary of the text search
+    (the table ``word``) by a statement of its own. Elsewhere triggers do so, but a distributed table cannot have any.
 
     A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
     """

@@ -72,8 +72,8 @@ class Database:
         self._has_citus = WeakKeyDictionary[Connection, bool]()
         """Whether the server of a connection has Citus, for each connection that has asked."""
         self._failures_at_last_success = 0
-        """The number of failed attempts to connect, by the pool's statistics, when the last attempt succeeded. If the
-        number is greater now, an attempt has failed since."""
+        """The number of failed attempts to connect, by the pool's statistics, at the time of the last successful one.
+        If the pool now counts more, an attempt has failed since."""
         self._connections = set[PooledConnection]()
         """The connections of the pool, and closed ones, which are removed when a new one opens."""
         self._own: PooledConnection | None = None
@@ -91,8 +91,8 @@ class Database:
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
-        """Returns a context manager with a connection for writes to a project, as the service's extension
-        (:mod:`app.extension`) wraps them; None if it adds nothing."""
+        """The extension's function that gives a write to a project its connection
+        (:meth:`app.extension.Extension.writing`). It returns None if an ordinary connection will do."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.

@@ -140,8 +140,8 @@ CONVERTERS: Mapping[str, type[BaseConverter]] = {
 
 
 def raise_if_path_is_not_text() -> None:
-    """Refuse a request whose path is not UTF-8. Only a view that echoes path segments needs this. Elsewhere the
-    characters by which werkzeug replaces such bytes match nothing, because ids and keys are ASCII.
+    """Refuse a request whose path is not UTF-8. Only a view that echoes segments of the path needs this. Elsewhere such
+    a path is a 404: werkzeug replaces bytes that are not UTF-8 by U+FFFD, which no id and no key has.
 
     :raises ApiError: 400.
     """

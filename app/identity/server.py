@@ -116,8 +116,8 @@ class AuthorizationServer:
 
     @contextmanager
     def _client_request(self, request: Request) -> Generator[tuple[Connection, Credentials, Mapping[str, str]]]:
-        """Read a request, and yield a connection, the client's credentials and the parameters. Every 4xx of the reading
-        or the block is logged."""
+        """Read a request, and yield a connection, the client's credentials and the parameters. A 4xx is logged, whether
+        it comes from reading the request or from the block."""
         client_id = None
         try:
             parameters = read_parameters(request)

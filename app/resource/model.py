@@ -266,7 +266,8 @@ class SearchText:
     """A text of a search. A resource matches if it has all of its words that are not stop words, or words with the
     same stem, or words of a similar spelling.
 
-    :param parameter: the name of the parameter, ``text.<language>``, with any character in place of the dot.
+    :param parameter: the name of the parameter, such as ``text.en``. It may have another character in place of the dot,
+        because the interface gives the name as a pattern.
     """
 
     parameter: str

@@ -129,9 +129,9 @@ _FIRST_MEMBERS: tuple[LiteralString, ...] = (
 
 
 def _resource(*expanded: LiteralString) -> LiteralString:
-    """A result that is a resource (interface 2.2) in its current projection.
+    """The SQL of a resource (interface 2.2) in its current projection.
 
-    :param expanded: the names of the references that contain the referenced API client.
+    :param expanded: those of ``createdBy`` and ``lastModifiedBy`` that contain the API client itself, as ``obj``.
     """
     return object_(
         *_FIRST_MEMBERS,
@@ -143,7 +143,7 @@ def _resource(*expanded: LiteralString) -> LiteralString:
 
 
 def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
-    """A reference to the API client whose id the column contains."""
+    """The SQL of a reference to the API client whose id the column contains."""
     client_id = member("id", f"to_json({column})")
     return object_(
         member("typeId", "'\"api-client\"'"), concatenated(client_id, _client(column)) if expand else client_id
@@ -151,7 +151,8 @@ def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
 
 
 def _client(column: LiteralString) -> LiteralString:
-    """The member ``obj``: the API client whose id the column contains; an empty text if the client was removed.
+    """The SQL of the member ``obj``: the API client whose id the column contains; an empty text if the client was
+    removed.
 
     The member ``scopes`` contains only scopes for the project of the row, because the others would name other projects.
     """
@@ -175,7 +176,7 @@ FLAT_JSON: LiteralString = object_with_members_of(OBJECT_TEXT.current, *_FIRST_M
 
 
 def _projection(projection: Projection) -> LiteralString:
-    """A result of a search in a projection."""
+    """The SQL of a result of a search in a projection."""
     return object_with_members_of(
         OBJECT_TEXT.for_projection(projection),
         *_FIRST_MEMBERS,

@@ -179,10 +179,10 @@ class Collection(Endpoint):
     def post(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or update a resource (4.6).
 
-        Updates the resource with the body's `id`, and gives it the body's `key`; without `id`, the one with this `key`.
-        Without both, or with an unknown `key`, it creates a resource; an unknown `id` is 404. The sent fields of
-        `objectTypeProperty`, and `someProperty`, replace the stored fields; fields that are absent or `null` stay. A
-        create does not compare `version`. With `If-Match` nothing is created (412).
+        With an `id` in the body, updates the resource with this id, and gives it the `key` of the body; an unknown `id`
+        is 404. Without `id`, updates the resource with the `key`, or creates it. Without both, creates a resource. The
+        sent fields of `objectTypeProperty`, and `someProperty`, replace the stored fields; fields that are absent or
+        `null` stay. A create does not compare `version`. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "POST", staged=staged)
         return _written_answer(written, project_key)

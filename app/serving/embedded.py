@@ -205,10 +205,11 @@ class EmbeddedPostgres:
     def _run(self, folder: DataFolder, cluster: Path, command: list[str], source: int = subprocess.DEVNULL) -> None:
         """Run a program of PostgreSQL, and wait for its end, however long it takes.
 
+        :param cluster: its working directory.
         :param source: the file descriptor of its standard input; by default it has none.
         :raises EmbeddedError: if its exit code is not 0, with the last lines of the log.
         """
-        process, began = self._spawn(folder, cluster, command, when_parent_dies=signal.SIGKILL, source=source)
+        process, offset = self._spawn(folder, cluster, command, when_parent_dies=signal.SIGKILL, source=source)
         try:
             code = process.wait()
         except BaseException:
@@ -216,9 +217,10 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            self.process = None  # _spawn had set it, so that stop() ends the program if a signal comes before this try
+            # The program has ended. While it ran, stop() would have ended it, also between _spawn and this try.
+            self.process = None
         if code != 0:
-            raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(began)}")
+            raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(offset)}")
 
     def _launch(self, folder: DataFolder, sockets: Path) -> None:
         """Start the server, and wait until it accepts connections.
@@ -239,7 +241,7 @@ class EmbeddedPostgres:
         pid_file = folder.cluster / "postmaster.pid"
         left = pid_file.read_bytes() if pid_file.exists() else b""
         ends_by = signal.SIGINT  # a fast shutdown, with a checkpoint: no recovery at the next start
-        process, began = self._spawn(folder, folder.cluster, command, when_parent_dies=ends_by, environment=variables)
+        process, offset = self._spawn(folder, folder.cluster, command, when_parent_dies=ends_by, environment=variables)
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
         # begin again.
         told_at = time.monotonic()
@@ -248,13 +250,13 @@ class EmbeddedPostgres:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.3, 0.25)
             if process.poll() is not None:
-                code, tail = process.returncode, folder.log_tail(began)
+                code, tail = process.returncode, folder.log_tail(offset)
                 raise EmbeddedError(f"PostgreSQL ended with exit code {code} while it started:\n{tail}")
             if accepts_connections(pid_file, left):
                 return
             if time.monotonic() > told_at + _TOLD_EVERY_S:
                 told_at = time.monotonic()
-                logger.warning("PostgreSQL is not ready yet:\n%s", folder.log_tail(began))
+                logger.warning("PostgreSQL is not ready yet:\n%s", folder.log_tail(offset))
 
     def _spawn(
         self,
@@ -270,7 +272,7 @@ class EmbeddedPostgres:
         output begins. It works in the cluster, where :func:`stop_leftovers` finds it."""
         log = folder.open_log()
         try:
-            began = os.fstat(log).st_size
+            offset = os.fstat(log).st_size
             self.process = processes.spawn(
                 command,
                 environment={**SERVER_ENVIRONMENT, **(environment or {})},
@@ -282,7 +284,7 @@ class EmbeddedPostgres:
             )
         finally:
             os.close(log)
-        return self.process, began
+        return self.process, offset
 
 
 def _options(settings: Mapping[str, str]) -> list[str]:

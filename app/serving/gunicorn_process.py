@@ -35,7 +35,7 @@ class GunicornProcess:
     def __init__(self, settings: Settings, application: str, configuration: Path) -> None:
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = settings
-        self._command = processes.module_beside_own_app("gunicorn", "-c", str(configuration), application)
+        self._command = processes.command_with_own_app("gunicorn", "-c", str(configuration), application)
 
     @property
     def exit_code(self) -> int | None:

@@ -74,7 +74,7 @@ def setpriv() -> str | None:
     return found if found and "--pdeathsig" in run_as(None, [found, "--help"]).stdout else None
 
 
-def module_beside_own_app(module: str, *arguments: str) -> list[str]:
+def command_with_own_app(module: str, *arguments: str) -> list[str]:
     """The command that runs a module in a Python whose package ``app`` is this one.
 
     The launcher imports ``app`` before the module can import another ``app``. ``-P`` keeps the launcher's own folder
