@@ -123,8 +123,9 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 def _middleware(app: Flask, settings: Settings) -> Any:
     """The WSGI application of Flask, wrapped into the middleware.
 
-    RawPath keeps ``%2F`` within a segment of the path. It comes before ProxyFix, so that ``X-Forwarded-Host`` wins over
-    a host in the request line. PathPrefix comes after ProxyFix, and drops a malformed prefix that this has accepted.
+    RawPath keeps ``%2F`` within a segment of the path, and puts the host of a request line that is a whole URL into the
+    Host header. It is called before ProxyFix, so that ``X-Forwarded-Host`` wins over that host. PathPrefix is called
+    after ProxyFix, and drops a malformed prefix that this has accepted.
     """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:

@@ -29,13 +29,14 @@ class ClockAndIds(Protocol):
         """Make the id of a new resource, a UUIDv7: as time passes, new rows then go to the end of the project's part of
         the primary key's index.
 
-        :param connection: the connection that will write the resource, for a source that is stored in the database.
+        :param connection: the connection that will write the resource. A source that counts its ids in the database
+            takes the next one through it.
         """
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """The real time after which a token's row may be deleted, in seconds since 1970. ``expires_at`` is by this
-        clock; the result is not, because rows are deleted by the database's clock."""
+        """When a token's row may be deleted, in seconds since 1970 by the database's clock, which decides the deletion.
+        ``expires_at`` is by this clock instead, which an extension may set differently."""
         ...
 
 

@@ -94,8 +94,8 @@ def origins(text: str) -> tuple[str, ...]:
     for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
-        # As a browser writes it: the comparison finds a path, a user, capitals and a default port, but no blank in a
-        # host.
+        # ``written`` has no path, user, capitals or default port, so an origin with one of them differs from it. A
+        # blank in the host stays in both; only the pattern finds that.
         written = f"{parts.scheme}://{address_of(host, None if parts.port == default else parts.port)}"
         if default is None or not host or origin != written or _NOT_IN_A_PLAIN_URL.search(origin):
             raise ValueError(
@@ -136,6 +136,7 @@ _FIXED_TOKEN = re.compile("[A-Za-z0-9._~+/-]{16,}=*")
 
 
 def fixed_token(text: str) -> str:
+    """Check a bearer token that is itself a setting, and not issued by the service."""
     if _FIXED_TOKEN.fullmatch(text) is None:
         # The syntax of bearer tokens (RFC 6750, section 2.1), with a minimum length against guessing.
         raise ValueError("at least 16 letters, digits, dots, hyphens, underscores, ~, + and / are expected, then any =")
@@ -274,15 +275,16 @@ class Settings:
         return address_of(self.listen_host, self.port)
 
     @property
-    def longest_request_s(self) -> int:
+    def graceful_timeout_s(self) -> int:
         """The seconds that a request in flight gets when the service stops: the longest wait for a connection, two
         statements at their time limit, and one second because limits act late.
 
-        Two, because a search looks words up first, and a write reads first. Few requests have more statements, such as
-        one whose token has to be looked up, a write that others overtake, and the revocation of a token.
+        It counts two statements, because a search looks words up first, and a write reads first. It may be too short
+        for the few requests with more, such as one whose token has to be looked up, a write that others overtake, and
+        the revocation of a token.
         """
-        # A wait for a connection can end half a second late, and psycopg waits a quarter of a second longer for each
-        # statement than PostgreSQL.
+        # The last second: half of it for a wait for a connection, which can end late, and a quarter for each statement,
+        # because psycopg waits that much longer than PostgreSQL.
         return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 
     @property

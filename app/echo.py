@@ -67,7 +67,7 @@ class PersonSchema(StrictSchema):
 
 def _any_json() -> StrictField:
     """A field whose type the interface does not show: any JSON value that a body may have, kept as it was sent."""
-    # No message for null is needed: null means that an optional field is absent.
+    # "" would be the message for null. It is never used, because null in an optional field counts as absent.
     return StrictField(check_json, "", metadata={"description": "any JSON value"})
 
 
@@ -125,13 +125,13 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     one, two = query
     untyped = record.untyped.values()
     sent = [value for value in untyped if type(value) in _NUMBERS]
-    numbers = [check_number(value) for value in sent]  # as doubles, unless they are integers of 64 bits
-    integers = [int(value) for value in sent if _is_int64(value)]  # of -0.0, 0: an integer has no negative zero
+    numbers = [check_number(value) for value in sent]  # also converts: to an int within int64, else to a double
+    integers = [int(value) for value in sent if _is_int64(value)]  # int() makes 0 of -0.0
     given = [] if one is None else [one]
     arrays: ArrayFields = {
         "arrayOfIntExample": integers,
         "arrayOfUniqueIntExample": list(dict.fromkeys(integers)),
-        "arrayOfTwonumbersExample": [],
+        "arrayOfTwonumbersExample": [],  # filled below; here for its place in the order
         "arrayOfFloatExample": given,
         "arrayOfNumberNoDefaultsExample": [*given, *numbers],
         "arrayOfStringExample": [
@@ -149,7 +149,7 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
 
 def _is_int64(number: int | float) -> bool:
     """Whether a number of a body is a whole number within int64."""
-    # The decoder has made an int of every such number but -0.0.
+    # The decoder makes ints of 3.0 and 1e2, too, so -0.0 is the only float that is a whole number within int64.
     return is_negative_zero(number) if isinstance(number, float) else INT64_MIN <= number <= INT64_MAX
 
 

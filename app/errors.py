@@ -96,13 +96,14 @@ class ApiError(Exception):
 
     def payload(self) -> dict[str, Any]:
         """The body as a dictionary: ``statusCode``, ``message``, ``errors``; for codes of OAuth, and for every 401 and
-        403, also ``error`` and ``error_description``. An extension can answer these two statuses with any code."""
+        403, also ``error`` and ``error_description``."""
         first = self.faults[0]
         body: dict[str, Any] = {
             "statusCode": self.status,
             "message": first.message,
             "errors": [{"code": fault.code, "message": fault.message, **fault.extra} for fault in self.faults],
         }
+        # An extension can answer 401 or 403 with a code that is not of OAuth.
         if first.code in _OAUTH_CODES or self.status in (401, 403):
             body["error"] = first.code
             body["error_description"] = self.description
@@ -172,10 +173,11 @@ error repeats."""
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value, which is no object, in a form that JSON can represent. Texts and arrays are cut to
-    :data:`_LONGEST_ECHO`."""
+    """A refused value in a form that JSON can represent; texts and arrays are cut to :data:`_LONGEST_ECHO`. Objects
+    need no care: no check refuses one by its value."""
     if isinstance(value, float) and not isfinite(value):
-        # JSON has no infinity. A HugeNumber of app.values.strict_json has the literal of the request, such as 1e999.
+        # JSON has no infinity. The only one that arrives is a HugeNumber of app.values.strict_json, which has the
+        # literal of the request, such as 1e999.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]
@@ -215,7 +217,8 @@ def not_found_by_key(key: str) -> ApiError:
 
 
 def no_own_resource(project_key: str) -> ApiError:
-    """The error 404 for a body without id and key, if its client has no resource without a key."""
+    """The error 404 for a PATCH whose body names neither id nor key. It means the youngest resource without a key that
+    its client has created, and there is none."""
     message = (
         f"The project '{project_key}' has no Resource without a key that this API client has created. "
         "A body without id and key means the youngest of these."
@@ -238,7 +241,7 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> ApiError:
 def concurrent_modification(resource_id: str, expected: int | float, actual: int) -> ApiError:
     """The error 409 for a version that is not the actual one, with ``currentVersion`` (interface 4.10 and 7).
 
-    :param expected: any number that a client has sent; one with a fraction is no version.
+    :param expected: the number that the client sent. It may be one that no version can have, such as 1.5.
     """
     message = f"Object {resource_id} has a different version than expected. Expected: {expected} - Actual: {actual}."
     return ApiError([Fault("ConcurrentModification", message, {"currentVersion": actual})])

@@ -60,8 +60,8 @@ class Extension:
 
     def before(self, request: "Request") -> "Response | None":  # noqa: ARG002 -- for those that override it
         """Called before the view for each request that the gate (:mod:`app.identity.gate`) lets pass. An answer ends
-        the request; None lets it go on. For public views, unknown URLs, OPTIONS and methods that a URL does not have,
-        the gate checks no token, and ``g.token`` is not set."""
+        the request; None lets it go on. It is also called where the gate demands no token (public views, unknown URLs,
+        OPTIONS, methods that a URL does not have); there ``g.token`` is not set."""
         return None
 
     def after(self, request: "Request", answer: "Response") -> "Response":  # noqa: ARG002 -- for those that override it
@@ -70,8 +70,8 @@ class Extension:
         return answer
 
     def writing(self, project: str) -> "AbstractContextManager[Connection] | None":  # noqa: ARG002 -- for those that override it
-        """A context manager that gives a write to a project its connection, so that the extension can act before and
-        after it; None: the service's usual connection."""
+        """A context manager that checks out the connection for one write to the project, so that the extension can act
+        before and after the write; None: the service's usual connection."""
         return None
 
     def install(self, app: "Flask") -> None:
@@ -81,7 +81,8 @@ class Extension:
         """Start the extension's background work. Called in each worker, after the fork."""
 
     def stop(self) -> None:
-        """End the extension's background work. Called when a worker ends by itself, even if ``start`` has failed."""
+        """End the extension's background work. Called when a worker exits, on request or after an error, but not if it
+        is killed; also if ``start`` has failed."""
 
 
 class ExtensionPackage:

@@ -88,7 +88,9 @@ class Admission:
         :raises SentAway: if :meth:`send_away` was called during the wait.
         """
         with self._lock:
-            if self._may_hold(project, lane):  # overtakes nobody: leave has admitted every waiting request that may
+            # It overtakes nobody: ``leave`` admits every waiting request that may hold a connection, so those that
+            # still wait may not hold one now.
+            if self._may_hold(project, lane):
                 self._hold(project, lane)
                 return
             queue = self._queues.setdefault(project, deque())
@@ -121,8 +123,8 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # Usually at most one is admitted. If connections were free already, two may be admitted: one request that
-            # only the limit of this project held back, and one that only the limit of the slow lane did.
+            # Two are admitted only if a slow request leaves while connections are free: one that waited for its
+            # project's limit, and a slow one that waited for the limit of the lane.
             while self._admit_one():
                 pass
 
@@ -152,6 +154,8 @@ class Admission:
         """Admit the oldest waiting request that may hold a connection, of the first project with such a request.
         Return False if no request may."""
         for project, queue in self._queues.items():
+            # The limits are checked for each lane and not for each request: a queue can be long, and is not searched if
+            # no lane may hold a connection.
             lanes = [lane for lane in Lane if self._may_hold(project, lane)]
             waiter = next((each for each in queue if each.lane in lanes), None) if lanes else None
             if waiter is not None:

@@ -341,11 +341,12 @@ class Checkout:
         self._lane = lane
 
     def __enter__(self) -> Connection:
-        """Wait for the admission, then for a connection of the pool: together for at most the time that a request may
-        wait and :data:`_AWAY_TIMEOUT_S`. While the database counts as away, the wait for the admission is short.
+        """Wait for the admission, then for a connection of the pool: together at most the queue timeout plus
+        :data:`_AWAY_TIMEOUT_S`, because a last wait in the pool may begin just before the deadline. While the database
+        counts as away, the wait for the admission is short.
 
-        A request that is sent away is told that the database is away; one that is not admitted in time, only if that is
-        so by then.
+        A request that is sent away is told that the database is away; one that is not admitted in time, only if the
+        database counts as away by then.
         """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s

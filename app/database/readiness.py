@@ -59,7 +59,8 @@ class Readiness:
         self._database = database
         self._migrations = migrations
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Returns whether this process will soon stop accepting requests. Until then it answers them."""
+        """Returns whether this process will soon stop accepting requests, which it still answers. Set by
+        :mod:`app.serving.gunicorn_settings`; elsewhere no stop is known."""
         self._running: Future[Health] | None = None
         self._lock = Lock()
 

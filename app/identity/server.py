@@ -54,12 +54,13 @@ class AuthorizationServer:
                 _check_grant_type(parameters)
                 asked = _asked_scopes(parameters)
             except errors.ApiError:
-                _authenticated(connection, credentials)  # its 401 comes before these two faults
+                _authenticated(connection, credentials)  # its 401 comes before a fault of the parameters
                 raise
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = digest_of(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
-            if granted is None:  # the next line refuses the client, or it lacks one of the scopes
+            # The credentials are wrong: 401 from the next line; or the client lacks one of the scopes.
+            if granted is None:
                 known = " ".join(_authenticated(connection, credentials).scopes)
                 raise errors.oauth_error(
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"

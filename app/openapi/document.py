@@ -66,10 +66,12 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     :param made: the schemas that flask-smorest has made.
     :param by_hand: the schemas of ``parts.json``, as a copy, which this function completes.
     """
-    codes = by_hand["ErrorObject"]["properties"]["code"]
-    codes["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
+    code_property = by_hand["ErrorObject"]["properties"]["code"]
+    code_property["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
     term: Document = by_hand["TermFacet"]["properties"]["terms"]["items"]["properties"]["term"]
     term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()})
+    # FlatResource (a result of the list) and Projection (of a search) have the fields of ObjectType beside id, version,
+    # key and times; Resource has them in objectTypeProperty.
     fields: Document = made["ObjectType"]["properties"]
     properties: Document = by_hand["Resource"]["properties"]
     common = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
@@ -217,8 +219,8 @@ def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
     Documentation pages fill in the field of the form. If they filled in the parameter as well, the value would be sent
-    twice, which is refused unless it is repeatable. So the example of the parameter is inside its schema, which pages
-    do not send. Only of an object Swagger UI does so, unless an empty example stands beside the schema.
+    twice, which is refused unless it is repeatable. So the parameter's example is inside its schema, where pages do not
+    send it. Swagger UI still would for a parameter that is an object; an empty example beside the schema prevents that.
     """
     made: Document = {
         "name": name,

@@ -134,8 +134,8 @@ def _served_by_gin(condition: LiteralString) -> Column:
     ``IS NOT NULL`` changes no result, but the indexes of the staged columns are partial, and serve only conditions that
     state it.
 
-    :param condition: SQL with ``{prefix}``, ``r.`` or ``r.staged_``, before the column's name, and ``{0}`` for the
-        operand.
+    :param condition: SQL with ``{0}`` for the operand, and ``{prefix}`` before the column's name, which ``r.`` or
+        ``r.staged_`` replaces.
     """
     current, staged = condition.replace("{prefix}", "r."), condition.replace("{prefix}", "r.staged_")
     return Column(
@@ -203,12 +203,14 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 
 
 def _is_uuid(value: Value) -> bool:
-    """Whether the index of ids serves a comparison with a value. Any other text is compared with the id as text."""
+    """Whether a value is a UUID, as the index of ids needs. A text that is none is compared with the id as text,
+    without the index."""
     return isinstance(value, UUID)
 
 
 def _is_short(value: Value) -> bool:
-    """Whether comparing a text with the beginning of someProperty gives the result of comparing it with the whole."""
+    """Whether a text is shorter than the beginning of someProperty that is indexed. Then comparing it with this
+    beginning gives the same result as comparing it with the whole someProperty."""
     return len(str(value)) < BEGINNING_LENGTH
 
 

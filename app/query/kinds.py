@@ -56,8 +56,8 @@ _CANONICAL_ID = re.compile(UUID_PATTERN, re.ASCII)
 
 
 def _id(text: str) -> UUID | str:
-    """The UUID, if the text is one in the form of answers. Another text stays as it is, and is not refused, because
-    ``<`` and ``>`` compare ids with any text."""
+    """The UUID, if the text is written as answers write UUIDs, in lower case. Any other text is returned as it is, and
+    not refused, because ``<`` and ``>`` compare ids with any text."""
     return UUID(text) if _CANONICAL_ID.fullmatch(text) else text
 
 

@@ -115,8 +115,8 @@ class GunicornProcess:
             return
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-            # longest_request_s is gunicorn's graceful_timeout, unless GUNICORN_CMD_ARGS has another.
-            deadline = time.monotonic() + self._settings.longest_request_s + _AFTER_GRACE_S
+            # graceful_timeout_s is gunicorn's graceful_timeout, unless GUNICORN_CMD_ARGS has another.
+            deadline = time.monotonic() + self._settings.graceful_timeout_s + _AFTER_GRACE_S
             while process.poll() is None and time.monotonic() < deadline and not hurry():
                 time.sleep(0.02)
         processes.send_to_group(process.pid, signal.SIGKILL)  # after an orderly end the group is empty

@@ -77,7 +77,7 @@ keepalive = 75
 
 # The seconds that requests in flight get when the service stops. Without ``serve``, readiness fails first
 # (app/serving/stopping.py).
-graceful_timeout = settings.longest_request_s
+graceful_timeout = settings.graceful_timeout_s
 
 # The longest request line to which gunicorn can limit, because URLs contain expressions of the query language. A longer
 # search can be sent by POST.

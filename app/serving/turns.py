@@ -25,12 +25,12 @@ _DISCARDED_WITHIN_S = 5.0
 
 
 class _NotWritable(TimeoutError):
-    """Raised only within :func:`let_others_go`, which so does not catch a timeout of its caller."""
+    """Raised by the time limit of :func:`let_others_go`, so that it does not catch its caller's timeout."""
 
 
 def let_others_go(sock: Any) -> bool:
-    """Let the event loop look at all connections. Others with something to read run before this call returns or, if the
-    loop resumes this one first, during the next call of its connection.
+    """Let the event loop look at all connections. Those with something to read run before this call returns or, if the
+    loop resumes this greenlet first, when it next has to wait.
 
     ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches if they
     took 5 ms, and a greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket
@@ -63,8 +63,8 @@ def discard_rest(body: Any, sock: Any) -> bool:
     """Read and discard what is left of a request's body after the answer, and return whether the connection can go on.
 
     It cannot if it is closed, if its client reads nothing, or if nobody knows where the next request begins: the rest
-    is malformed, or reaches a limit for what is discarded. If reading has failed, the connection is ended by
-    :func:`end_after_answer`, so that the client still gets the answer.
+    is malformed, or reaches a limit for what is discarded. If reading has failed, also because its time was over,
+    :func:`end_after_answer` ends the connection, so that the client still gets the answer; not at the limit of bytes.
 
     :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
     """
@@ -76,7 +76,8 @@ def discard_rest(body: Any, sock: Any) -> bool:
         return True
     if body.failed:  # before, or just now: the client may still be sending
         end_after_answer(sock)
-    return False  # at the limit of bytes nothing more is read: the kernel may reset the connection
+    # At the limit of bytes, or for a client that reads nothing, nobody reads on: the kernel may reset the connection.
+    return False
 
 
 def end_after_answer(sock: Any) -> None:

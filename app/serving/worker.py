@@ -40,15 +40,15 @@ class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the head, with a limit for what gunicorn buffers until the head is complete: the longest head, and what
-        the last read brings beyond it."""
+        """Parse the head, with a limit for what gunicorn buffers after the request line: the longest header lines, the
+        empty line that ends them, and what the last read brings beyond."""
         # Here, because gunicorn's __init__ sets its own limit just before. 4: CR LF CR LF at the end of the head.
         self.max_buffer_headers = _HEADERS_AT_MOST + 4 + _READ_AT_ONCE
         return super().parse(unreader)
 
     def parse_headers(self, data: bytes, from_trailer: bool = False) -> Any:
-        """Refuse header lines that are too many, or too long together, and parse others. They are counted here because
-        gunicorn counts only those that it keeps: it parses the others, too, such as names with an underscore."""
+        """Parse header lines, unless they are too many, or too long together. They are counted here because gunicorn
+        does not count those that it drops, such as names with an underscore, although it parses them."""
         lines = data.count(b"\r\n") + 1  # no line end follows the last line
         if len(data) > _HEADERS_AT_MOST or lines > self.limit_request_fields:
             raise LimitRequestHeaders("limit request headers")
@@ -106,8 +106,8 @@ class Worker(GeventWorker):
             self._open.discard(client)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request by :meth:`_answer`; until then :meth:`notify` does not end the connection. First honour
-        ``close`` among several options of Connection, and make a body in chunks give others their turn.
+        """Honour ``close`` among several options of Connection, make a body in chunks give others their turn, and
+        answer the request by :meth:`_answer`. While that runs, :meth:`notify` does not end the connection.
 
         :raises StopIteration: gunicorn's sign that the connection ends.
         """

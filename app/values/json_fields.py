@@ -51,7 +51,7 @@ def refuse_value(value: Any, reason: str) -> NoReturn:
 
 
 def refuse_shape(reason: str) -> NoReturn:
-    """Refuse a value of the wrong type, or a missing or unknown field.
+    """Refuse a value of the wrong type, or one with too many levels.
 
     :raises ValidationError: always.
     """

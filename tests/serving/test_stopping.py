@@ -103,4 +103,4 @@ def test_requests_in_flight_have_as_long_as_they_may_wait_and_work(environment: 
     ).stdout
     (line,) = [line for line in shown.splitlines() if line.startswith("graceful_timeout ")]
     assert line.split() == ["graceful_timeout", "=", str(seconds)]
-    assert Settings.from_environment(environment).longest_request_s == seconds
+    assert Settings.from_environment(environment).graceful_timeout_s == seconds

@@ -11,7 +11,7 @@ WITH
     page AS MATERIALIZED (
         SELECT r.*
         FROM (
-            SELECT r.*
+            SELECT whole.*
             FROM (
                 (
                     SELECT r.*
@@ -36,7 +36,7 @@ WITH
             ) hit
                 CROSS JOIN LATERAL (
                     SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1
-                ) r
+                ) whole
         ) r
         ORDER BY r.id ASC
     )

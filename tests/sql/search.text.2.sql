@@ -9,7 +9,7 @@ WITH
     page AS MATERIALIZED (
         SELECT r.*
         FROM (
-            SELECT r.*, hit.sort_0
+            SELECT whole.*, hit.sort_0
             FROM (
                 (
                     SELECT r.*
@@ -33,7 +33,7 @@ WITH
             ) hit
                 CROSS JOIN LATERAL (
                     SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1
-                ) r
+                ) whole
         ) r
         ORDER BY r.sort_0 DESC, r.id ASC
     )

@@ -92,7 +92,7 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     faults = Faults(_TOO_MANY_TERMS)
     filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
     faults.raise_if_any()
-    return tuple([each for each in filters if each is not None])  # none is None: it would have had a fault
+    return tuple([each for each in filters if each is not None])  # never None here: its fault would have been raised
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
@@ -177,8 +177,7 @@ class _Resolver:
                 return self._presence(target, exists=exists)
             case Values(items):
                 values = self._values(target, path, items)
-                # "=" for one value: unlike "in", it selects a stretch of the order of the field, which an index can
-                # have.
+                # "=" for one value: an index in the order of the field serves "=", but not "in" (see Index.ORDER).
                 return _within_element(target, _holds(target.field, "=" if len(values) == 1 else "in", *values))
             case Ranges(items):
                 ranges = [self._bounds(target, path, item) for item in items]
@@ -202,7 +201,8 @@ class _Resolver:
         if not tests:
             return self._presence(target, exists=True)
         if target.field.is_array and len(tests) == 2:
-            # One item has to pass both tests. A single test on an array already means that some item passes it.
+            # One item has to pass both tests: within HasElement, a test on the array's field is on one item. Outside, a
+            # single test on an array already means that some item passes it.
             return HasElement(target.field, AllOf(tuple(tests)), negated=False)
         return _within_element(target, AllOf(tuple(tests)))
 

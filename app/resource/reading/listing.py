@@ -95,9 +95,9 @@ class Selected:
 
     @property
     def where(self) -> LiteralString:
-        """The SQL condition that a resource is selected; of a stretch, in a form that the index of its order serves."""
-        # _stretches has all terms or none. For = their texts say >= and <=: else the planner would drop the field,
-        # which is then constant, from ORDER BY, and might read another index.
+        """The SQL condition that a resource is selected. If the selected resources are a stretch, it is in the form
+        that the index of its order serves."""
+        # Either every term has a stretch of one field, or _stretches is empty.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -131,11 +131,9 @@ class Selected:
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in_order_of(self, order: Term) -> LiteralString:
-        """The SQL condition of a query that is sorted by a term.
-
-        If an index has this order, the terms that a GIN index could serve are hidden from it, so that PostgreSQL
-        usually reads the index of the order. Otherwise any index may find the resources, which are then sorted.
-        """
+        """The SQL condition of a query that is sorted by ``order``. If an index has this order, no GIN index can serve
+        the condition, so that PostgreSQL usually reads the index of the order. Otherwise any index may find the
+        resources, which are then sorted."""
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
     @property
@@ -175,13 +173,13 @@ class Page:
     def read(self, connection: Connection) -> bytes:
         """Return the page as JSON text in UTF-8.
 
-        :raises ApiError: 400 if the terms of a facet, before JSON escapes them, have more than its equal part of
-            :data:`FACET_BYTES_AT_MOST`.
+        :raises ApiError: 400 if the terms of a facet, before JSON escapes them, have more bytes than
+            :data:`FACET_BYTES_AT_MOST` divided by the number of facets.
         """
         compose = _found_in_order if not self.selected.clauses or self.is_one_stretch else _found_in_any_order
         found = compose(self.selected, self.terms)
-        # The rows of the page are stored in its order, and UNION ALL keeps the order of its parts, because no parallel
-        # workers read what is MATERIALIZED.
+        # The rows are stored in the page's order. UNION ALL keeps it, and puts the total and the facets last, because
+        # no parallel workers read what is MATERIALIZED.
         page: LiteralString = f"""page AS MATERIALIZED (
                 SELECT r.* FROM ({found.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
         statement = f"""
@@ -195,7 +193,7 @@ class Page:
             raise AssertionError("a query has a result")
         count = made.ntuples - 1  # the last row has the total and the facets
         total, facets = made.get_value(count, 0), made.get_value(count, 1)
-        if facets is None:  # a facet exceeds its share: the limit, divided by the number of facets
+        if facets is None:  # a facet exceeds its share
             queries = len(self.facet_queries)
             shared = f", its equal part of {FACET_BYTES_AT_MOST}" if queries > 1 else ""
             reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // queries} bytes{shared}."
@@ -207,9 +205,11 @@ class Page:
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether the selected resources are a stretch of the order of the page's first term, which an index has."""
-        order = self.terms[0].in_order_of
-        return order is not None and self.selected.stretch_of is order
+        """Whether an index has the order of the page's first term, and the selected resources are a stretch in this
+        order.
+        """
+        field = self.terms[0].in_order_of
+        return field is not None and self.selected.stretch_of is field
 
 
 class _Found(NamedTuple):
@@ -228,10 +228,8 @@ class _Found(NamedTuple):
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of all resources, or of a stretch. If the order has an index, these resources are adjacent in it.
 
-    The matches of a stretch are counted in its order, up to a limit that ``(SELECT ...)`` hides from the planner. Then
-    the planner prefers what returns its first rows soonest: with this ORDER BY it walks the index of the order, instead
-    of making a bitmap of the whole stretch. (Without an ORDER BY it would scan the table, so
-    :func:`_found_in_any_order` hides nothing.)
+    In the count of a stretch, ``(SELECT ...)`` hides the LIMIT from the planner. Then the planner wants the first rows
+    soonest: with this ORDER BY it walks the index, instead of making a bitmap of the whole stretch.
     """
     rows = _page_in_order(selected.where, terms, "r.*")
     if not selected.clauses:
@@ -244,11 +242,11 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
 
 
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of the resources that fulfil all conditions, whatever these are. The docstring of the module
-    describes the two ways in which they are found.
+    """Find a page of the resources that fulfil all conditions. Up to a cap, matches are found in any order and sorted;
+    if there are more, the project is read in the page's order.
 
-    Both find only ids, and the expressions of the order; then the whole resources of the page are looked up by id. The
-    second way reads the index of the order's first term. If this term has no index, PostgreSQL finds all matches a
+    Both ways find only ids, and the expressions of the order; then the whole resources of the page are looked up by id.
+    The second way reads the index of the order's first term. If this term has no index, PostgreSQL finds all matches a
     second time, without the cap, and sorts them.
     """
     number: LiteralString = "(SELECT number FROM counted)"
@@ -267,10 +265,10 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     # LIMIT 1 makes PostgreSQL look each resource up by its id. Without it, the planner may choose a join, estimate a
     # page of 500 to be as large as the project, and read the whole project.
     rows = f"""
-        SELECT r.*{sort_columns}
+        SELECT whole.*{sort_columns}
         FROM ({hits}) hit
             CROSS JOIN LATERAL (
-                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1) r"""
+                SELECT r.* FROM resource r WHERE r.project_key = %(project_key)s AND r.id = hit.id LIMIT 1) whole"""
     return _Found(queries, rows, "SELECT number FROM counted")
 
 
@@ -347,8 +345,8 @@ def lane_of_existence(selected: Selected) -> Lane:
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page: fast if an index has its order, if an index finds its matches or there is no condition, if
-    its offset is small, and if it has no facets, which read all that they count.
+    """The lane of a page. Fast needs all four: an index has its order; an index finds its matches, or it has no
+    condition; its offset is small; it has no facets, which read all that they count.
 
     The order needs an index even if another finds the matches, because these are only assumed to be few: a page with
     more matches than are counted is read in its order.

@@ -164,10 +164,11 @@ def save(
     nothing.
 
     :param before: the resource as it was read; None if it is created.
-    :param after: the resource as it was decided, without the time of this write.
+    :param after: the resource as it was decided: with its new version and author, without the time of this write; equal
+        to ``before`` if nothing changes.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if a creation comes too late: another resource has got the key, or, for ``created_as_only``,
-        another write with this mark has created a resource of the same client without a key.
+    :raises Overtaken: if a creation comes too late: another resource has got the key or the id, or, for
+        ``created_as_only``, another write with this mark has created a resource of the same client without a key.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
@@ -177,6 +178,7 @@ def save(
     if before is not None and not columns:
         return Written(before)
     if isinstance(after, NewResource) and after.created_as_only:
+        # An index allows a client one resource with this mark and without a key.
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
     statement = (_insert if before is None else _update)(tuple(columns), at_given_time=at is not None)
@@ -186,7 +188,7 @@ def save(
     try:
         row = connection.execute(statement, {**which, "now": at, **columns}).fetchone()
     except UniqueViolation:
-        if before is not None:  # only a creation sets created_as_only, so the key is in use
+        if before is not None:  # no update sets created_as_only or removes a key, so another resource has the key
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:
