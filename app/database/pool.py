@@ -104,14 +104,13 @@ class Database:
         return Checkout(self, self._opened(), project, lane)
 
     def writing(self, project: str) -> AbstractContextManager[Connection]:
-        """Check out a connection for writes to a project, by :attr:`around_writes` if that returns one."""
+        """Check out a connection for writes to a project: the extension's, by :attr:`around_writes`, if it gives one,
+        so that it can act before and after the writes; else an ordinary one."""
         return self.around_writes(project) or self.connection(project)
 
     def has_citus(self, connection: Connection) -> bool:
-        """Whether the server of a connection has Citus, which distributes no table with triggers. There each write
-        itself adds its words to the dictionary of the text search, as triggers do elsewhere. The first write on each
-        connection asks.
-        """
+        """Whether the server has Citus; each connection is asked once. With Citus a write must itself add the
+        resource's words to the text search's dictionary, because a distributed table cannot have triggers."""
         known = self._has_citus.get(connection)
         if known is None:
             known = self._has_citus[connection] = has_citus(connection)
@@ -147,16 +146,15 @@ class Database:
         # The server may refuse further connections as too many. Then it is enough to wait until an open one is
         # returned.
         any_is_open = any(not each.closed for each in list(self._connections))
-        # While this request waits, the pool tries to connect. As long as no attempt has failed since the last success,
-        # the present one is only slow, as on a busy machine. But after a whole queue timeout in vain (is_away), later
-        # requests do not wait for it, because it may hang.
+        # The pool's present attempt to connect is only slow if none has failed since the last success. Once the
+        # database counts as away, no request waits again for it: it may hang.
         may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
         if monotonic() < deadline and (any_is_open or may_still_open):
             return
         if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
             raise failures.project_busy() from None
-        # The database is away for all requests if an attempt has failed, or if a whole queue timeout brought no
-        # connection. A request whose time was spent in the admission has not waited long enough to tell.
+        # A failed attempt shows that the database is away for all requests. So does a whole queue timeout in the pool;
+        # time spent in the admission shows nothing.
         if not may_still_open or monotonic() >= began + self.queue_timeout_s:
             self.is_away = True
             self.admission.send_away()
@@ -164,8 +162,9 @@ class Database:
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
         """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. One that is being opened meanwhile may stay until the next
-        replacement, and one that is being checked until the end of its next use.
+        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. Not reached are one
+        that is being opened, until the next replacement, and one that :meth:`replace_broken_connections` is checking at
+        this moment, until it has been used once more.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
@@ -174,7 +173,7 @@ class Database:
         now = monotonic()
         if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:
             self._replaced_at = now
-            self._own_until = now  # replaces the service's own connection: a standby may not have new revocations yet
+            self._own_until = now  # also the service's own: on a standby it might not see a new revocation
             pool.drain()
 
     @contextmanager
@@ -212,17 +211,17 @@ class Database:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
         requests are accepted.
 
-        The wait for the own connection ends after the timeout for connecting to each address of the URL's hosts,
-        besides the time to find the addresses; the wait for the pool's after one such timeout. Requests that arrive
-        before the other connections are open wait in the queue of the pool.
+        Waits at most :data:`CONNECT_TIMEOUT_S` for each address of the URL's hosts, and for their name resolution,
+        until the own connection is open; then at most :data:`CONNECT_TIMEOUT_S` for the pool's first one. Requests that
+        arrive before the other connections are open wait in the queue of the pool.
         """
-        # First the own connection, because without it no token can be verified. If the database role may have too few
-        # connections, the pool gets one less.
+        # First the own connection, because without it no token can be verified. If the role's connection limit is too
+        # low, the pool lacks one instead.
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # Resize before getconn() waits: a pool that is already growing, because somebody waits, would open one
-        # connection too many.
+        # Resize first: it opens all connections above the first two, even if the pool has already begun a third for the
+        # waiting getconn(), which would be one too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
@@ -345,8 +344,8 @@ class Checkout:
         :data:`_AWAY_TIMEOUT_S`, because a last wait in the pool may begin just before the deadline. While the database
         counts as away, the wait for the admission is short.
 
-        A request that is sent away is told that the database is away; one that is not admitted in time, only if the
-        database counts as away by then.
+        SentAway: another request found the database away while this one waited for its admission. ProjectBusy: not
+        admitted in time, or too many wait; answered as away if the database counts as away by now.
         """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s

@@ -81,7 +81,7 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             usage.seconds += perf_counter() - began
 
 
-def _is_long(query: Any) -> bool:  # a function, because the check of the type would narrow the type of execute's query
+def _is_long(query: Any) -> bool:  # a function: isinstance in execute would narrow the type of its query
     """Whether a statement is too long to be prepared."""
     return isinstance(query, str) and len(query) > PREPARED_LENGTH_AT_MOST
 
@@ -132,7 +132,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     hub = get_hub()
     limit = hub.loop.timer(limit_s)
     try:
-        # update: else the limit would count from the last turn of the event loop, before what was computed since then.
+        # update: count from now. Otherwise the timer counts from the last turn of the event loop, which computation may
+        # have left far behind.
         limit.start(getcurrent().throw, psycopg.OperationalError, "the server is silent", update=True)
         while True:
             watcher = hub.loop.io(descriptor, events)
@@ -140,8 +141,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
                 hub.wait(watcher)
             finally:
                 watcher.close()
-            # The hub does not say which of the events has come. If it is not the one that the generator is told, the
-            # generator reads or writes nothing, without blocking, and asks again.
+            # The hub does not say which event has come, so the generator is told all that it asked for. If it finds
+            # nothing to read or write, it does not block, but asks again.
             events = gen.send(events)
     except StopIteration as done:
         return done.value

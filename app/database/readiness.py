@@ -82,7 +82,8 @@ class Readiness:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        # In the order of _check_database. "database" may also come from a later statement; then "pool" stays as it was.
+        # In the order of _check_database: a fault leaves the later metrics as they were. A statement after the checkout
+        # may also report "database"; then "pool", though checked, stays as it was, too.
         for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:

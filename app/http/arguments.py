@@ -58,6 +58,8 @@ class Blueprint(SmorestBlueprint):
         take = self.loads(location, partial(_LOADERS[location], schema))
 
         def decorate(view: AnyView) -> AnyView:
+            # flask-smorest's wrapper gets the description, but would also load the part; so only the description is
+            # kept.
             setattr(view, _DESCRIPTION, getattr(describe(view), _DESCRIPTION))
             return take(view)
 
@@ -68,7 +70,8 @@ class Blueprint(SmorestBlueprint):
 
         :param location: the part of the request that the function reads: ``path``, ``headers``, ``query``, ``form`` or
             ``json``.
-        :param load: the function; it may raise an ApiError. Of a 400 only the faults are used.
+        :param load: the function; it may raise an ApiError. Of one with status 400, :class:`Endpoint` uses only the
+            faults, which it answers together with those of the other parts.
         """
 
         def take(view: AnyView) -> AnyView:
@@ -117,9 +120,10 @@ def _load_all(parts: Sequence[_Part]) -> list[Any]:
 def _load_query_and_form(schema: QuerySchema) -> Any:
     """Load the parameters of the query string and the fields of the form together.
 
-    The values of a name in both are joined, so the schema refuses them if the parameter is not repeatable.
+    A name in both has the values of both, so the schema refuses it unless the parameter is repeatable.
     """
-    # The form first, because reading it may wait for the client. A long query has to be parsed right after its turn.
+    # The form first: reading it may wait for the client, and between the turn of a long query and its parsing by the
+    # schema nothing may wait (see wait_for_turn).
     fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)

@@ -58,8 +58,8 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
         raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    # gunicorn takes the end of a connection for the end of a body. It sets "failed" when reading raises: another read
-    # then looks like the end of the body.
+    # Two cut bodies raise nothing here. After a read that raised, another only finds the end: gunicorn's Body has
+    # ``failed``. And if the connection ends, gunicorn takes this for the end of the body.
     if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
@@ -74,8 +74,9 @@ def wait_for_turn() -> None:
 
     Such requests are let through one at a time, with a pause in between in which the event loop looks at all
     connections. Without the pause, all that have arrived would be parsed in one round of the loop, and forty of one
-    client would take a second. The caller has to parse right after the return, before another greenlet can run.
-    So the lock covers only the pause, and the next pause begins after the parsing.
+    client would take a second. The lock covers only the pause. Releasing it does not switch
+    greenlets: if the caller parses right after the return, without waiting for anything, the next pause begins only
+    after this parsing.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

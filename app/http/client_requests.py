@@ -42,9 +42,10 @@ def read_parameters(request: Request) -> dict[str, str]:
     Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
     ignored.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a known parameter is repeated in the form or in
-        the query string, or is not empty in both, if credentials or a token are in the query string, or if the
-        parameters are not UTF-8 or too many; 400, 413, 415 or 431 as :func:`~app.http.bodies.read_body`.
+    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a known parameter is repeated within the form
+        or within the query string, even if empty, or has a value in both, if credentials or a token are in the query
+        string, or if the parameters are not UTF-8 or too many; 400, 413, 415 or 431 as
+        :func:`~app.http.bodies.read_body`.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:

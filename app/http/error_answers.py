@@ -12,8 +12,11 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handler that answers every exception of a view, or of a hook before it. Flask itself answers an
-    HTTPException without a status, as ``abort(response)`` raises; only an extension could raise one."""
+    """Register the handler that answers every exception of a view, or of a hook before it.
+
+    One kind does not reach it: an HTTPException without a status, such as ``abort(response)`` raises. Flask answers it
+    with that response. Only an extension could raise one.
+    """
 
     def answer(error: Exception) -> Response:
         """Answer an exception, count it by its code, and log it if the service has failed."""

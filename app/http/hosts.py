@@ -19,12 +19,13 @@ Between the dots of a name are 1 to 63 characters, which werkzeug demands, too."
 
 def host_check(settings: Settings) -> Callable[[Request], None]:
     """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
-    The host may also come from a target in absolute form, or from a trusted proxy. HTTP/1.0 needs none, unless
-    ``BASE_DOMAIN`` is set.
+    ``HTTP_HOST`` may already be the host of a target in absolute form, by RawPath, or that from a trusted proxy, by
+    ProxyFix. HTTP/1.0 needs none, unless ``BASE_DOMAIN`` is set.
 
-    With ``BASE_DOMAIN`` it accepts only ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, whose two labels are added to
-    the log line of the request, and the service's own addresses: the host of ``base_url``, which the service prints and
-    publishes, and ``localhost`` and all loopback addresses if gunicorn can be reached at one of them.
+    With ``BASE_DOMAIN`` two kinds of host are accepted. One is ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``; its two
+    labels are added to the log line of the request. The other is the service's own address: the host of ``base_url``,
+    which the service prints and publishes. If gunicorn can be reached at a loopback address, ``localhost`` and every
+    loopback address count as its own, too.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
@@ -34,7 +35,8 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
     def is_own(name: str | None) -> bool:
         """Whether a name is one of the service's own addresses."""
-        # own_host is where this machine reaches gunicorn: 127.0.0.1 if BIND is 0.0.0.0 or ::, all of its addresses.
+        # own_host is where this machine reaches gunicorn. If gunicorn listens on all addresses (BIND is 0.0.0.0 or ::),
+        # it is 127.0.0.1.
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:

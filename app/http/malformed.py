@@ -63,8 +63,8 @@ def _what_is_wrong(exception: Exception) -> str:
     if isinstance(version, str) and " " in version.rstrip(" "):  # of HTTP/2.0 it is a tuple
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        # Empty if the line has no blank. For a bare LF, req is not the line but a sentence, and this is one of its
-        # words.
+        # The target is "" if the line has no blank. For a line with a bare LF, req is gunicorn's sentence "bare LF as
+        # line terminator": the target is then "LF", and passes.
         target = str(exception.req).partition(" ")[2].partition(" ")[0]
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."

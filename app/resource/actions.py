@@ -37,8 +37,8 @@ class DoSomeThing(UpdateAction):
     ACTION = "doSomeThing"
 
     def apply(self, resource: Resource) -> Resource:
-        # A version that differs is a change, even if nothing else differs. The write stores one more than the version
-        # that it has read, however many actions have raised the version.
+        # Only marks the resource as changed: rules.decide writes nothing if a resource equals the one that was read. It
+        # sets the version itself, to one more, also after several of these actions.
         return replace(resource, version=resource.version + 1)
 
 

@@ -51,7 +51,7 @@ _DELETE_ALL: tuple[LiteralString, ...] = (
 
 
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
-    """Load many resources by COPY, in one transaction.
+    """Load many resources by COPY, and have their words in the dictionary of the text search, in one transaction.
 
     :raises UniqueViolation: if an id or a key is in use; then none is loaded. If Citus distributes the table, the error
         has another SQLSTATE and so another class.
@@ -60,7 +60,7 @@ def copy_in(connection: Connection, project_key: str, resources: Iterable[Resour
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
             for resource in resources:
                 copy.write_row((project_key, *astuple(resource)))
-        if has_citus(connection):  # elsewhere triggers add the words
+        if has_citus(connection):  # without Citus, triggers add the words
             dictionary.add_words_of_all(connection, project_key)
 
 

@@ -56,8 +56,8 @@ class Resource:
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with ``change`` applied to both projections, or only to the staged one.
 
-        If both projections are the same object, ``change`` is called once, and unless ``staged_only`` they are
-        still one object afterwards. So ObjectTypes are merged once, and the write need not compare the projections.
+        Projections that are one object are changed once and stay one object, unless ``staged_only``. So ObjectTypes are
+        merged once, and the write sees without comparing texts that there are no staged changes.
         """
         staged = change(self.staged)
         if staged_only:

@@ -47,8 +47,8 @@ class ObjectType:
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
-        # The None entries set the order; those without an array are dropped. Fields that only a newer release knows
-        # come last, and are kept: workers of both may run at the same time.
+        # The None entries set the order; those that no array replaces are dropped. Other names come last and are kept:
+        # during an upgrade, a worker of a newer release may have stored them.
         arrays = {**dict.fromkeys(OBJECT_TYPE), **self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(array).decode()}' for name, array in arrays.items() if array is not None]
         return ObjectType(f"{{{','.join(ordered)}}}")

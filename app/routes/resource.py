@@ -91,7 +91,7 @@ def no_body() -> None:
 
 
 def _caller(project_key: str) -> Caller:
-    """The client of the current request, with the clock of its project, which an extension may replace."""
+    """The API client of the current request, with its project's source of times and ids, which its writes use."""
     return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
@@ -149,10 +149,9 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        `objectParameter` finds resources whose ObjectType contains the object, and `where` those that a predicate holds
-        for. A parameter whose description names arrays, such as `integerParameter`, finds those that have the value in
-        one of these arrays. Every result fulfils all conditions. A result has the fields of ObjectType without a
-        wrapper, besides `id`, `key`, `version` and the two times.
+        Each condition that is sent narrows the list: `where` by a predicate, `objectParameter` by an object that
+        ObjectType contains, every other one by a value in one of the arrays that its description names. A result has
+        the fields of ObjectType without a wrapper, besides `id`, `key`, `version` and the two times.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 
@@ -195,11 +194,11 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        Overwrites the resource with the body's `id`, and gives it the body's `key`; without `id`, the one with this
-        `key`; without both, the youngest resource without a key that this API client has created (the one with the
-        greatest `id`). The whole `objectTypeProperty` is replaced; `someProperty` is too if the body has it. If there
-        is no such resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after
-        a DELETE the same PUT by `key` creates the resource anew. With `If-Match` nothing is created (412).
+        Overwrites the resource that has the body's `id`; without `id`, the one that has its `key`; without both, the
+        youngest (greatest `id`) of this API client's own resources without a key. One found by `id` gets the body's
+        `key`. The whole `objectTypeProperty` is replaced; `someProperty` is too if the body has it. If there is no such
+        resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after a DELETE
+        the same PUT by `key` creates the resource anew. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
@@ -336,8 +335,8 @@ class Item(Endpoint):
 
 
 def _search_answer(project_key: str, query: Search) -> Response:
-    """The answer to a search. Texts are first looked up on the same connection. Their lane is always the slow one:
-    ``lane_of_page`` needs the page, and the page needs their words."""
+    """The answer to a search. One with texts takes the slow lane: it needs a connection to look up the project's words
+    that match, before there is a page for ``lane_of_page`` to judge."""
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:

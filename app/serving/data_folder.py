@@ -127,7 +127,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     if os.path.lexists(data_dir) and not data_dir.is_dir():
         raise EmbeddedError(f"DATA_DIR {data_dir} is no folder.")
     root = os.geteuid() == 0
-    with contextlib.suppress(FileExistsError):  # then its mode stays as it is
+    with contextlib.suppress(FileExistsError):  # a folder that exists keeps its mode
         data_dir.mkdir(parents=True)
         # Under root the server's account has to pass through this folder to its cluster.
         data_dir.chmod(0o711 if root else 0o700)
@@ -148,8 +148,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    # The cluster has to belong to the account, and each file beside it to root. Other folders are not checked: an
-    # unfinished cluster is made anew, and the service uses no others.
+    # The cluster has to belong to the account, and each file beside it to root. Folders beside it are skipped:
+    # "postgresql.unfinished" is removed before its next use, and the service uses no others.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
             continue
@@ -161,6 +161,7 @@ def find_data_folder(data_dir: Path) -> DataFolder:
                 f" chown -R root: {shlex.quote(str(home.resolve()))}; chown -R {_ACCOUNT}: {shlex.quote(str(cluster))}"
             )
     if not can_enter(user, home):
+        # Only a data folder without a cluster and without a link may get a folder in the store.
         if cluster.exists() or home != data_dir:
             raise EmbeddedError(
                 f"DATA_DIR {home} holds data, and PostgreSQL runs as {_ACCOUNT} and cannot use them there. "
@@ -180,7 +181,8 @@ def _raise_if_others_can_write(folder: Path) -> None:
 def find_home(data_dir: Path) -> Path:
     """The place of a data folder's cluster: the folder to which its link leads, else the data folder itself.
 
-    :raises EmbeddedError: if the link leads to a folder that is gone, or a copy has made a folder of it.
+    :raises EmbeddedError: if the link leads to a folder that is gone, or if a real folder is in its place, as after a
+        copy of the data folder that followed links.
     """
     link = data_dir / _LINK
     if not link.is_symlink():
@@ -248,8 +250,9 @@ def _service_account() -> Account:
     """
     with contextlib.suppress(KeyError):
         return _known_account()
-    # Lock root's home, which other accounts usually cannot open, so that one start at a time calls useradd. It looks
-    # for the name before it takes its own lock, so the second of two calls would give the account another user id.
+    # One start at a time calls useradd: useradd checks the name before it takes its own lock, so the second of two
+    # concurrent calls would change the account's user id. The lock is on root's home, because other accounts usually
+    # cannot open it.
     home_of_root = os.open(pwd.getpwuid(0).pw_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(home_of_root, fcntl.LOCK_EX)

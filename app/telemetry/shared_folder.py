@@ -29,13 +29,14 @@ def memory_folder() -> Path | None:
 def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in ``TMPDIR`` if that is set, else in memory, else in the usual folder for temporary files (so also if
-    ``TMPDIR`` is not usable). Its name has the id of this process, because a machine can run several services, and two
-    masters of one; and only the account of this process may enter it. So the process must not daemonize or change its
-    account afterwards, and containers, each of which has ids of
-    its own, must not share the parent folder. The folder stays when the service ends; a later start removes it, unless
-    another process has the id by then. A folder that has this process's own id already is that of an ended process, as
-    in a container that starts again.
+    The folder is in memory, unless ``TMPDIR`` is set or no folder in memory is writable. Then it is in the folder that
+    ``tempfile.gettempdir`` chooses: ``TMPDIR`` if usable, else the usual one. Only the account of this process may
+    enter it, and its name has the id of this process, because a machine can run several services, and two masters of
+    one. It stays when the service ends. Each start removes the folders whose names have the id of no running process,
+    or its own id, because only an ended process can have left such a folder, as when a container starts again.
+
+    So the process must not daemonize, which would change its id, or change its account afterwards; and containers, each
+    of which has ids of its own, must not share the parent folder.
 
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """

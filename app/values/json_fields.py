@@ -95,8 +95,8 @@ check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for finite doubles. An integer within int64 stays an integer. Any other number becomes the nearest
-    double; if that is a whole number within int64, an integer, except -0.0, which keeps its sign."""
+    """The check for finite doubles. An ``int`` within int64 stays. Any other number becomes the nearest double, and then
+    an ``int`` if that is whole, within int64 and not -0.0, whose sign would be lost."""
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):
@@ -107,8 +107,8 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # The decoder leaves 9007199254740992.5 a float, and -2**63 - 1 an int beyond int64. The nearest double of each is a
-    # whole number within int64.
+    # Two kinds become an int here. The decoder makes 9007199254740992.5 a float, because its literal has a fraction; the
+    # nearest double has none. And -2**63 - 1 is an int just outside int64, whose nearest double is -2**63.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
@@ -146,8 +146,8 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     :param level: the number of arrays and objects around the value in the field.
     :param stored: whether to convert the value to the form in which a document stores it: without members and items
         that are ``null``, and with numbers as :func:`check_number` makes them. Texts that PostgreSQL cannot store are
-        refused. Then positions in messages skip items that are ``null``; the only caller with ``stored`` shows
-        no positions.
+        refused. With ``stored``, the positions in messages do not count items that are ``null``; the only caller that
+        sets it shows no positions.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -254,8 +254,8 @@ def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
     """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
-    :class:`StrictSchema` does not load by marshmallow and would ignore them. ``expected`` becomes marshmallow's message
-    for ``null``, where the schema reads it."""
+    :class:`StrictSchema` does not load by marshmallow and would ignore them. ``expected`` is kept as marshmallow's
+    message for ``null``, from which the constructor of :class:`StrictSchema` takes it."""
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": {"null": expected}}
 
 
@@ -297,7 +297,7 @@ class Text(StrictField):
 
 def check_timestamp(value: Any) -> datetime:
     """The check for a date-time of RFC 3339, which is returned in UTC."""
-    text = check_text(value, stored=False)  # the text itself is not stored; U+0000 is refused by its form
+    text = check_text(value, stored=False)  # not stored as text; U+0000 is in no date-time
     try:
         return timestamps.parse(text)
     except ValueError as error:
@@ -305,8 +305,8 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers of any size: like :func:`check_number`, but an ``int`` stays exact. An integer of more than
-    4,300 digits arrives as an infinity, and is refused."""
+    """The check for numbers: an ``int`` of any size stays exact, any other number is checked by :func:`check_number`.
+    That refuses infinities, which the decoder also makes of integers of more than 4,300 digits."""
     return value if type(value) is int else check_number(value)
 
 
@@ -360,8 +360,8 @@ class StrictSchema(Schema):
             self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
-        """Make the result of a load from the loaded fields: here their dictionary, which is made for each load.
-        Subclasses may return a frozen value."""
+        """Make the result of a load from its loaded fields: here their dictionary, to which the schema keeps no
+        reference. A subclass may return another value, or raise a ValidationError."""
         return data
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
@@ -401,8 +401,9 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
     """Yield each message of a marshmallow ``ValidationError``, with the path of fields to it.
 
-    The key None marks messages about an object itself, which an extension may raise beside those about its members.
-    marshmallow's own key for them, ``_schema``, could be the name of a field.
+    Under the key None, a message is about the object itself and not about a member; only an extension of the service
+    (:mod:`app.extension`) raises such messages. marshmallow's own key for them, ``_schema``, could be the name of a
+    field.
     """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():

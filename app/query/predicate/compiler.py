@@ -95,9 +95,8 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of its field is known to serve a comparison: as an equality (``Index.VALUES``), or as a value
-    or a range in its order (``Index.ORDER``). The operator, the index and each value have to allow it, and it is not
-    negated."""
+    """Whether the index of the compared field serves a comparison for a use: ``VALUES``, to find few resources, or
+    ``ORDER``, to read a stretch. Operator, field and each value must allow it; no negation is served."""
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
@@ -144,11 +143,12 @@ class _Compiler:
 
     def conjunct(self, condition: Condition) -> ClauseTerm:
         """Compile a condition that has to hold, with its stretch if the order of an index serves it."""
-        before = len(self.parameters)
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
-            # _term has added one parameter, the value of the comparison. The stretch uses it again.
-            return replace(term, stretch=self._stretch(condition, placeholder(numbered(self.prefix, before))))
+            # _term has just added the only value of the comparison as a parameter, the last one; the stretch uses it
+            # again.
+            value = placeholder(numbered(self.prefix, len(self.parameters) - 1))
+            return replace(term, stretch=self._stretch(condition, value))
         return term
 
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
@@ -227,7 +227,8 @@ class _Compiler:
         """The SQL that compares someProperty. Its index, which only :attr:`Projection.CURRENT` has, contains the
         beginnings of the texts."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            # Such values are shorter than a beginning, so comparing them with it gives the result of the whole text.
+            # An index serves only values shorter than a beginning (looked_up). Comparing the beginning with such a
+            # value gives the same result as comparing the whole text.
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
         if self.projection is Projection.STAGED or atom.negated or not atom.operator.is_equality:
@@ -257,15 +258,15 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """The SQL that compares the id: as UUIDs if the operator and the value allow it, because the primary key serves
-        them. UUIDs sort as their texts do. A text that is no UUID in lower case equals no id, so ``=`` and ``in`` drop
-        it; ``<`` and the like compare the id's text with it. ``matches ignore case`` always compares texts."""
+        """The SQL that compares the id. A value is a UUID, which the primary key serves, or any other text, which is
+        compared with the id's text. Both ways order ids alike."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if atom.operator.is_equality and not ids:
+        if atom.operator.is_equality and not ids:  # = and in: no id equals a value that is not a UUID
             return "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, column, ids, "uuid")
+        # ``matches ignore case``, or ``<`` and its like with another text.
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
     # Arrays
@@ -275,8 +276,8 @@ class _Compiler:
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:  # a jsonpath, which the index serves
-                return self._found_by(f"$.{name}[*] ? ({_any_value_test('@ == {value}', '@', values)})")
-            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:  # of one value, or of all
+                return self._found_by(f"$.{name}[*] ? ({_any_value_test('{it} == {value}', '@', values)})")
+            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:  # any of a single value, or all of the values
                 return self._contains(_document(name, values))
             case ArraySearch.HAS_ITEM:  # < and the like, which no index serves
                 return self._exists(f"$.{name}[*] ? ({_any_value_test(atom.operator.member, '@', values)})")
@@ -337,7 +338,8 @@ def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralS
     """The SQL of a condition, or of its negation if ``negated``. Where ``text`` is NULL, because a field is absent, the
     condition counts as ``if_absent``.
 
-    The condition stays as it is if that is False and it is not negated, because a NULL selects no row.
+    With neither ``if_absent`` nor ``negated``, ``text`` stays as it is: where it is NULL it selects no row, just as
+    false would.
     """
     if if_absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"
@@ -384,6 +386,7 @@ def _document(name: str, values: Sequence[Value]) -> str:
 # Conditions on elements, as jsonpath
 
 
-def _any_value_test(member: str, it: str, values: Sequence[Value]) -> str:
-    """The jsonpath ``test or test ...``, one test of an element for each value, or one test if there are no values."""
-    return " || ".join([member.format(it=it, value=_json(value)) for value in values]) or member.format(it=it)
+def _any_value_test(template: str, path: str, values: Sequence[Value]) -> str:
+    """The jsonpath ``test || test ...``, a test for each value, or a single one without values. ``template`` is such as
+    :attr:`Operator.member`; ``path`` leads to what is tested, and stands for ``{it}``."""
+    return " || ".join([template.format(it=path, value=_json(value)) for value in values]) or template.format(it=path)

@@ -61,8 +61,8 @@ class Operator:
     def fits(self, field: Field) -> bool:
         """Whether a field has this operator. A field without comparable values has only operators without operands.
 
-        ``member`` needs no check as long as the members of an array's elements are numbers, whose operators all have
-        it.
+        The template ``member`` is not checked: predicates use it only for the fields of an array's elements. All of
+        these are numbers, and each operator of numbers has the template.
         """
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)

@@ -68,21 +68,23 @@ class _Resolver:
                 assert_never(term)
 
     def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
-        """Resolve ``name(inner)``: of an array, one element fulfils ``inner``; of an object, its members do."""
+        """Resolve ``name(inner)``: of an array, at least one element fulfils ``inner``; of an object, its members
+        do."""
         row = self._field(name, known)
         if row is None:
             return _REFUSED
         if row.members and row.is_array:
             return HasElement(row, self.condition(inner, row.members), negated)
         if row.members:
-            # Every resource has these objects, so only the inner condition matters.
+            # Every resource has the objects that are no arrays, so to negate name(inner) is to negate inner.
             return self.condition(inner, row.members, negated=negated)
         self._refuse_expression(name, row)
         return _REFUSED
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
         """Resolve a comparison, or its negation; a token such as ``!=`` negates it once more."""
-        # A term for each value; at least one, also without values or for a variable that is not sent.
+        # Counted against TERMS_AT_MOST: every value is one term, and a comparison as a whole at least one, even if it
+        # has no operand or its variable is not sent.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
         row = self._field(atom.name, known)

@@ -60,8 +60,8 @@ class Expansion:
 
     @property
     def ranked(self) -> tuple[AskedWord, ...]:
-        """The words that give points for relevance; none if every word matches only as it is written, because then all
-        resources would have equal points."""
+        """The words by which relevance gives points (``searches._order``); none if every word matches only as it is
+        written, because then each resource found has all of them, and equal points."""
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 

@@ -32,12 +32,12 @@ class Write:
 def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     """Return the resource after a write.
 
-    It is equal to ``found`` if nothing changes. Otherwise its version is that of ``found`` plus one, whatever version
-    ``write.change`` returns.
+    It is equal to ``found`` if nothing changes. Otherwise its version is one higher than that of ``found``, however
+    often ``write.change`` raised it.
 
     :param found: the stored target of the write; None if it does not exist.
-    :raises ApiError: 404 if it is neither found nor created; 412 or 409, in this order; 400 if the resource would be
-        too large.
+    :raises ApiError: 404 if it is neither found nor created; 412 for If-Match and If-None-Match, then 409 for the
+        expected version; 400 if the resource would be too large.
     """
     if found is None:
         return _creation(write)

@@ -78,9 +78,10 @@ def _update(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> Liter
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, with their values, except for its time, which SQL sets."""
+    """The columns that a write may change, with their values, except for its time, which SQL sets. The staged columns
+    are None if the staged projection equals the current one."""
     current, staged = resource.current, resource.staged
-    differ = staged is not current and staged != current
+    differ = staged != current
     return {
         "version": resource.version,
         "last_modified_by": resource.last_modified_by,
@@ -165,7 +166,7 @@ def save(
 
     :param before: the resource as it was read; None if it is created.
     :param after: the resource as it was decided: with its new version and author, without the time of this write; equal
-        to ``before`` if nothing changes.
+        to ``before`` if nothing changes; a :class:`NewResource` exactly if ``before`` is None.
     :return: None if the resource no longer exists with the version that was read.
     :raises Overtaken: if a creation comes too late: another resource has got the key or the id, or, for
         ``created_as_only``, another write with this mark has created a resource of the same client without a key.

@@ -146,7 +146,7 @@ def _written(database: Database, write: Write) -> Written:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        if not database.has_citus(connection):  # then triggers add the words of the resource
+        if not database.has_citus(connection):  # without Citus, triggers add to the dictionary
             return store.save(connection, write.caller, found, after)
         with connection.transaction():
             written = store.save(connection, write.caller, found, after)
@@ -161,10 +161,9 @@ def _until_done(database: Database, project_key: str, attempt: Callable[[Connect
     """Make attempts until one is not overtaken by another write.
 
     The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
-    transaction and locks the target when it reads it. An attempt that holds this lock ends the retries, because no
-    other write can change the target before it. So a retry is overtaken only if the target did not exist and another
-    write creates it first, if the target of :class:`OwnYoungest` is deleted or gets a key before it is locked, or by a
-    deadlock.
+    transaction and locks the target when it reads it. No
+    write overtakes an attempt that holds the lock. So a retry is overtaken only if it found nothing to lock, lost its
+    :class:`OwnYoungest` (deleted, or given a key) before locking it, or deadlocked.
 
     :param attempt: takes the connection and whether to lock. It tells that it was overtaken
 
