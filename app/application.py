@@ -123,9 +123,9 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 def _middleware(app: Flask, settings: Settings) -> Any:
     """The WSGI application of Flask, wrapped into the middleware.
 
-    RawPath keeps ``%2F`` within a segment of the path, and puts the host of a request line that is a whole URL into the
-    Host header. It is called before ProxyFix, so that ``X-Forwarded-Host`` wins over that host. PathPrefix is called
-    after ProxyFix, and drops a malformed prefix that this has accepted.
+    A request passes RawPath first. It keeps ``%2F`` within a segment of the path, and puts the host of a request line
+    that is a whole URL into the Host header; ``X-Forwarded-Host``, which ProxyFix reads next, wins over that host.
+    PathPrefix is last: it drops a malformed ``X-Forwarded-Prefix``, which ProxyFix accepts.
     """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:

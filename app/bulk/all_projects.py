@@ -14,18 +14,21 @@ _PROJECTS_WITH_WORDS: LiteralString = "SELECT w.project_key FROM word w GROUP BY
 
 
 def projects(connection: Connection) -> list[tuple[str, int]]:
-    """The keys of the projects that have resources, in order, each with their number."""
+    """The projects that have resources, ordered by key: each project's key and the number of its resources."""
     return connection.execute(_COUNTS).fetchall()
 
 
 def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
-    """Remove the words of all projects that no resource has, and yield each project with the number of removed words.
+    """Remove from each project's dictionary the words that no resource has, and yield the project's key and how many
+    were removed.
 
-    A write that found a word before its removal did not add it. So this function then waits until such writes have
-    ended, and adds the words of all resources again. ``seed`` must not run meanwhile, because it has no time limit.
+    A write does not add a word that it finds in the dictionary. While the write is under way, the removal does not see
+    its resource, and may take that word. So this function then waits for such writes to end, and adds the words of all
+    resources again. The writes of ``seed`` have no time limit, so it must not run meanwhile.
 
     :param connection: in autocommit mode.
-    :param wait_s: seconds within which a transaction ends after its statement that adds words has begun.
+    :param wait_s: seconds to wait. Every write has to end within this time from the start of its statement that adds
+        words.
     """
     is_any_removed = False
     try:

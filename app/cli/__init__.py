@@ -37,8 +37,8 @@ class _LazyGroup(click.Group):
         return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command with a name, which is imported if need be; None if there is none, or if it is one of an extension
-        that cannot be imported."""
+        """The command with a name, whose module is imported if need be. None if there is none, or if the module, one of
+        an extension, cannot be imported: then the reason is printed."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found
@@ -92,7 +92,8 @@ def pass_settings(command: Callable[Concatenate[Settings, Options], None]) -> Ca
         try:
             settings = adapted_to_extension(Settings.from_environment())
         except InvalidSetting as error:
-            # The same text as if gunicorn is started directly. The reason of an extension may have several lines.
+            # The same text as that of gunicorn, if it is started directly. It is put into one line, because the reason
+            # may be the import error of an extension, which may have several.
             click.echo(f"error: {' '.join(str(error).split())}", err=True)
             sys.exit(1)
         command(settings, *arguments, **options)

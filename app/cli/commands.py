@@ -112,8 +112,8 @@ def remove_words(settings: Settings) -> None:
     interrupted, run it again. Do not seed meanwhile.
     """
     with open_connection(settings, has_time_limits=False) as connection:
-        # A write misses a removed word only by a statement that adds words and began before the removal ended. It takes
-        # one timeout at most, and its transaction may then be idle for two (connection.py).
+        # Only a write whose statement that adds words began before the removal ended can count on a removed word. The
+        # statement takes one timeout at most; then its transaction may be idle for two (connection.py).
         wait_ms = 3 * settings.statement_timeout_ms
         for project_key, removed in all_projects.remove_unused_words(connection, wait_ms / 1000):
             if removed:
@@ -130,8 +130,8 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the extension citus with registered workers, and all migrations. Requests wait meanwhile.
     """
-    # `distribute` refuses tables that it is not told of. An installed extension has left its tables if it was on once,
-    # so they are named even if it is off now. Its migrations have to be applied only if it is on.
+    # The tables of an installed extension stay when it is switched off, and `distribute` refuses tables that it is not
+    # told of. So they are named whether it is on or off. Its migrations have to be applied only while it is on.
     package = installed_package()
     with open_connection(settings, has_time_limits=False) as connection:
         try:
@@ -148,16 +148,16 @@ def distribute_(settings: Settings, shards: int) -> None:
 @click.option("--seed", "of_seed", type=_SEED, default=0, show_default=True, help="Another number, other resources.")
 @pass_settings
 def seed(settings: Settings, project_key: str, count: int, of_seed: int) -> None:
-    """Load generated resources, all or none. The same project and seed give the same resources; of a smaller count, the
-    first ones."""
+    """Load generated resources, all or none. The same project and seed give the same resources; a smaller count gives
+    the first of them."""
     with open_connection(settings, has_time_limits=False) as connection:
-        # The id of the first resource, which is the same for every count; none for the count 0. If a resource has it,
-        # the seed has been loaded before.
-        first_id = [resource.id for resource in made_up.resources(project_key, min(count, 1), of_seed)]
+        # The id of the first resource, which is the same for every count; no id for the count 0. If it is stored, the
+        # seed has been loaded before.
+        first_ids = [resource.id for resource in made_up.resources(project_key, min(count, 1), of_seed)]
         try:
-            if bulk_store.existing_ids(connection, project_key, first_id):
-                # As COPY would. It is asked before, because on distributed tables the error of COPY has another
-                # SQLSTATE.
+            if bulk_store.existing_ids(connection, project_key, first_ids):
+                # COPY would raise it too, but on distributed tables its error has another SQLSTATE. So the id is looked
+                # up before.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, of_seed)
             bulk_store.copy_in(connection, project_key, _with_progress(resources, count))

@@ -86,8 +86,8 @@ _ON_A_CLUSTER = (
 
 def message_for(error: Exception) -> str | None:
     """The message that a command prints in place of a traceback: for an error of the database, of its URL, of the
-    embedded PostgreSQL or of a migration, for an unknown client, and for a name that is not UTF-8; None for any other
-    error."""
+    embedded PostgreSQL or of a migration, for an unknown client, and for a client's name or id that is given on the
+    command line and is not UTF-8; None for any other error."""
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (

@@ -62,7 +62,8 @@ class LimitedConnection(Connection):
             raise
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
-        """Run a generator as psycopg does. Subclasses may wait in another way."""
+        """Run a generator as psycopg does. Subclasses may wait in another way. At ``limit_s`` they too have to raise an
+        OperationalError without SQLSTATE, by which :meth:`wait` knows that it has to close the connection."""
         return super().wait(gen, interval, limit_s)
 
 
@@ -128,8 +129,8 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
             statement_timeout=settings.statement_timeout_ms,
             # Less than the limit of the statement, so that a wait for a lock has an error of its own. 0 is no limit.
             lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
-            # Ends the transactions of processes that have vanished. ``db remove-words`` waits for that, because a
-            # transaction that commits later may need a removed word.
+            # Ends the transactions of processes that have vanished. ``db remove-words`` waits for this limit and a
+            # statement's together; then no write is under way that counts on a removed word.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),
@@ -139,15 +140,16 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
 def conninfo_without_timeouts(url: str) -> str:
     """The connection string for commands and migrations, which may take long.
 
-    The database role may have these time limits (``ALTER ROLE ... SET``), which the options of a session override. The
-    limit of a transaction, which PostgreSQL has from 17 on, is left to the role.
+    The four time limits are set to 0, no limit, because the database role may have others (``ALTER ROLE ... SET``).
+    ``transaction_timeout`` stays as the role has it: PostgreSQL before 17 refuses a setting that it does not know.
     """
     limits = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout")
     return make_conninfo(url, **_COMMON, options=_options(url, **dict.fromkeys(limits, 0)))
 
 
 def _options(url: str, **settings: int | str) -> str:
-    """The value of ``options`` in a connection string: those in the URL, then the given settings of the session, which
-    win, because the last of a name counts. They also take the place of PGOPTIONS."""
+    """The value of ``options`` in a connection string: the options in the URL, then the given settings, which win,
+    because PostgreSQL uses the last value of each setting. libpq ignores PGOPTIONS if a connection string has
+    ``options``."""
     given = conninfo_to_dict(url).get("options", "")
     return " ".join([str(given), *(f"-c {name}={value}" for name, value in settings.items())]).lstrip()

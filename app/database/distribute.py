@@ -12,7 +12,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from app.database.connection import Connection
-from app.database.migrate import IS_WORKER, is_worker, missing_migrations
+from app.database.migrate import WORKER_FOUND, is_worker, missing_migrations
 
 DISTRIBUTED = ("resource", "word", "resource_count")
 """Tables with rows of projects. All their keys contain ``project_key``, and all are colocated with the first table."""
@@ -74,7 +74,7 @@ _CREATE_DISTRIBUTED_FUNCTION: LiteralString = "SELECT create_distributed_functio
 
 # Citus distributes no table with triggers. Without them, a list counts the resources of a project, and each write adds
 # its words by a statement of its own.
-_DROP_TRIGGERS: LiteralString = """
+_DROP_TRIGGERS_AND_COUNTS: LiteralString = """
 DROP TRIGGER IF EXISTS count_inserted ON resource;
 DROP TRIGGER IF EXISTS count_deleted ON resource;
 DROP TRIGGER IF EXISTS count_truncated ON resource;
@@ -107,8 +107,8 @@ def distribute(
 ) -> Generator[Step]:
     """Distribute the tables that are not yet distributed, one after the other, as the steps are iterated.
 
-    It can be repeated, also after an interruption. Requests for a table wait for transactions that have used it, and
-    writes while its rows are copied.
+    It can be repeated, also after an interruption. To lock a table, it waits for the transactions that have used it,
+    and new requests for the table wait behind it. Writes also wait while its rows are copied.
 
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
@@ -144,10 +144,11 @@ def distribute(
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}
             if table == first:
-                # In one transaction: else lists would show the last count, which no trigger updates any more. If this
-                # run ends here, repeat it. The service adds words itself, as on any server with Citus.
+                # In one transaction: else lists would show counts that no trigger updates. If the run ends before the
+                # next statement, repeat it. Meanwhile lists count the resources themselves, and writes add the words,
+                # as on any server with Citus.
                 with connection.transaction():
-                    connection.execute(_DROP_TRIGGERS)
+                    connection.execute(_DROP_TRIGGERS_AND_COUNTS)
                 connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
             else:
                 connection.execute(_CREATE_COLOCATED_TABLE, {**parameters, "colocate_with": first})
@@ -172,7 +173,7 @@ def _raise_if_not_prepared(connection: Connection, migrations: tuple[Path, ...])
             " citus_add_node first."
         )
     if is_worker(connection):
-        raise CannotDistribute(f"This run has distributed nothing: {IS_WORKER}")
+        raise CannotDistribute(f"This run has distributed nothing: {WORKER_FOUND}")
     missing = missing_migrations(connection, migrations)
     if missing:
         raise CannotDistribute(

@@ -70,7 +70,7 @@ def recent_warning(reason: str, text: str) -> str | None:
 
 class Unavailable(errors.ApiError):
     """The error 503 for a request that the database cannot serve at the moment. Each instance is counted in the
-    metrics.
+    metrics, and its time is kept for :func:`recent_warning`.
 
     :param reason: one of :data:`UNAVAILABLE_REASONS`.
     """
@@ -89,7 +89,8 @@ def away() -> Unavailable:
 
 
 def project_busy() -> Unavailable:
-    """The error for a request for which no database connection became free in time."""
+    """The error for a request that gets no database connection in time, although the database can be reached: its
+    project has too many waiting requests, or all connections are in use."""
     return Unavailable("project_busy", "No database connection became free in time.")
 
 

@@ -130,7 +130,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
         missing = missing_migrations(lock, more)
         if missing:
             if is_worker(lock):
-                raise MigrationFailed(f"Migrations are missing, and {IS_WORKER}")
+                raise MigrationFailed(f"Migrations are missing, and {WORKER_FOUND}")
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute(_CREATE_TABLE)
                 _raise_if_index_invalid(connection)
@@ -190,9 +190,9 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 def statements(text: str) -> Generator[tuple[int, str]]:
     """Yield the statements of a migration file, each with the number of its first line.
 
-    A statement ends with a semicolon at the end of a line, outside of ``$$`` quotes and of lines with ``--``. No other
-    line, such as one inside a string, may end with a semicolon: the statement would be cut there, PostgreSQL would
-    refuse its first part, and nothing of the migration would be applied.
+    A statement ends at a line that ends with a semicolon, has no ``--`` and is not inside ``$$`` quotes. So no line
+    inside a string in single quotes may end with a semicolon: the statement would be cut there, PostgreSQL would refuse
+    its first part, and nothing of the migration would be applied.
     """
     first, lines = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
@@ -216,7 +216,7 @@ def _without_load_balancing(url: str) -> str:
     return make_conninfo(url, load_balance_hosts="disable")
 
 
-IS_WORKER = "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL; it may be down."
+WORKER_FOUND = "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL; it may be down."
 """The end of the message that refuses a worker, because its tables are shards that the coordinator creates."""
 
 
@@ -226,7 +226,7 @@ def is_worker(connection: Connection) -> bool:
     :param connection: may be in a transaction, which goes on.
     """
     try:
-        with connection.transaction():  # a savepoint within the transaction that holds the lock of migrations
+        with connection.transaction():  # in `upgrade` a savepoint, so that its transaction survives the error
             return connection.execute(_IS_WORKER).fetchone() == (True,)
     except UndefinedTable:  # without Citus
         return False

@@ -102,13 +102,13 @@ def place(text: str, position: int) -> str:
 
 
 def compared_number(literal: str) -> int | float:
-    """The number of a JSON literal for a comparison: as :func:`~app.values.json_fields.check_number` makes it, but a
-    HugeNumber beyond all doubles, and 0 for -0.0.
+    """The number of a JSON literal for a comparison: an int if the literal or its nearest double is whole and within
+    int64; otherwise this double; a HugeNumber beyond all doubles. It is never -0.0, but 0.
 
-    So a double that is a whole number within int64 becomes an int: 1234567890123456800.5 becomes 1234567890123456768.
+    So 1234567890123456800.5 becomes the int 1234567890123456768.
     """
     number = strict_json.number_of(literal)
-    # check_number would refuse a HugeNumber. Or 0: the result of a facet would show the sign of -0.0.
+    # check_number would refuse a HugeNumber. "or 0" makes 0 of -0.0, whose sign the result of a facet would show.
     return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
@@ -137,9 +137,9 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 def _feed(parser: InteractiveParser, token: Token) -> Any:
     """Feed a token to the parser, and return the parser's result.
 
-    If the token is refused, the parser's states are restored, so that the message can list all that could stand
-    in its place: ``parser.accepts()`` depends only on the states. Without the copy some would be missing, because Lark
-    may reduce before it refuses.
+    Lark may reduce before it refuses a token; then ``parser.accepts()`` would miss terminals that could stand in the
+    token's place, and so would the message. So the states are restored. The values are not, because ``accepts()``
+    ignores them.
     """
     states = parser.parser_state.state_stack
     before = states.copy()
@@ -288,9 +288,10 @@ class Language:
     def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The position of the first unexpected character, and what is expected there, for the message.
 
-        :param position: the beginning of the refused token. If this token begins like an accepted keyword or sign, the
-            first unexpected character comes later. A keyword that runs on, such as ``and`` in ``andx``, is followed by
-            something unexpected: there whitespace is expected.
+        It is the first character by which the refused token differs from every accepted keyword or sign: the ``l`` of
+        ``ilike``, where ``in`` and ``is`` are accepted; the ``x`` of ``andx``, where whitespace is expected.
+
+        :param position: the beginning of the refused token.
         :param accepted: the terminals that can continue the text before this position.
         """
         # If a literal, a name in backticks or a variable is accepted here and the token begins like one, the lexer has
@@ -299,7 +300,7 @@ class Language:
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
         if start == "`" and "QUOTED_NAME" in accepted:
-            # Without a name, or without an end.
+            # If nothing or a second backtick follows, the name is missing; else the closing backtick is, at the end.
             return (position + 1, ["field name"]) if text[position + 1 :][:1] in ("", "`") else (len(text), ["'`'"])
         if start == ":" and "VARIABLE" in accepted:
             return position + 1, ["letter", "digit"]
@@ -310,16 +311,16 @@ class Language:
         # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
         # makes two characters of some, such as İ, which would shift the position.
         rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
-        # The longest beginning that the rest has in common with a word, and the words that have it.
-        common = max((n for n in range(len(rest) + 1) if any(word.startswith(rest[:n]) for word in words)), default=0)
-        begun = [word for word in words if word.startswith(rest[:common])]
-        if common == 0:  # no keyword or sign has begun: all that is accepted, names too
+        # How many characters of the rest begin a word, and which words they begin: for "ilike" 1, and "in" and "is".
+        matched = max((n for n in range(len(rest) + 1) if any(word.startswith(rest[:n]) for word in words)), default=0)
+        begun = [word for word in words if word.startswith(rest[:matched])]
+        if matched == 0:  # no keyword or sign has begun: all that is accepted, names too
             names = [name for terminals, name in _NAMES if terminals & accepted]
             return position, names + [f"'{word}'" for word in words]
-        following = [f"'{word[common]}'" for word in begun if len(word) > common]
-        if any(len(word) == common for word in begun):
+        following = [f"'{word[matched]}'" for word in begun if len(word) > matched]
+        if any(len(word) == matched for word in begun):
             following.append("whitespace")
-        return position + common, list(dict.fromkeys(following))
+        return position + matched, list(dict.fromkeys(following))
 
 
 _SHOWN = 100

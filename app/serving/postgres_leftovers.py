@@ -43,13 +43,13 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
 
 def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
-    """Make PostgreSQL start despite the pid file that a killed server left: return the environment variable that it
-    needs for that, if any.
+    """The environment variable, if any, that lets PostgreSQL start despite the pid file that a killed server left. A
+    file without an id, cut short by a crash, is removed.
 
-    PostgreSQL does not start if a process with the id in its pid file runs, and by now any process may have this id. To
-    be called while no server runs on the cluster. The variable, by which pg_ctl names the id of its shell, makes
-    PostgreSQL ignore the id. The file stays, because it names shared memory that old processes may still use. A file
-    without an id, cut short by a crash, is removed.
+    To be called after :func:`stop_leftovers`. PostgreSQL does not start if a process with the id in its pid file runs,
+    and by now any process may have this id. PostgreSQL ignores an id that equals this variable, in which pg_ctl
+    otherwise passes the id of its shell. The file stays: PostgreSQL also refuses to start while the shared memory that
+    it names is in use, by processes that :func:`stop_leftovers` has missed.
     """
     pid = _postmaster(folder.cluster)
     if pid is None:
@@ -63,11 +63,11 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
     :raises EmbeddedError: if processes cannot be listed.
     """
-    found = processes.postgres_working_in(cluster, folder.user)
-    if found is not None:
-        # If folder.user is an account, this process is root, and searches again as itself: the folder may have belonged
-        # to another account before. In a container root may see only some processes.
-        return found if folder.user is None else list({*found, *(processes.postgres_working_in(cluster, None) or ())})
+    # Under root this searches as the server's account, because in a container root may not inspect its processes, and
+    # as root, because the folder may have belonged to another account before.
+    found = [processes.postgres_working_in(cluster, user) for user in {folder.user, None}]
+    if None not in found:
+        return sorted({pid for pids in found for pid in pids or ()})
     # Without /proc only the postmaster can be found. By now its id may be another process's, so the command line has to
     # name this cluster.
     postmaster = _postmaster(cluster)

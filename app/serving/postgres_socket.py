@@ -45,20 +45,21 @@ def make_socket_folder(folder: DataFolder) -> Path:
     )
 
 
-def raise_if_not_private(folder: DataFolder, path: Path) -> None:
-    """Check that the folder of a server that has ended can be used again.
+def raise_if_not_private(folder: DataFolder, sockets: Path) -> None:
+    """Check, before the server is started again with the socket folder that its clients know, that this folder is still
+    there and private.
 
-    :raises EmbeddedError: if somebody has removed the folder, whose name another account may have taken since, or if it
+    :raises EmbeddedError: if ``sockets`` was removed, because another account may have taken its name since, or if it
         is not private to the server's account any more.
     """
     try:
-        state = path.lstat()
+        state = sockets.lstat()
         own = os.geteuid() if folder.user is None else folder.user[0]
         is_private = stat.S_ISDIR(state.st_mode) and state.st_uid == own and not state.st_mode & 0o077
     except (FileNotFoundError, NotADirectoryError):
         is_private = False
     if not is_private:
-        raise EmbeddedError(f"{path}, the folder of PostgreSQL's socket, was removed or opened. Start again.")
+        raise EmbeddedError(f"{sockets}, the folder of PostgreSQL's socket, was removed or opened. Start again.")
 
 
 def _made_in(folder: DataFolder, base: str) -> Path:

@@ -23,9 +23,9 @@ def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
     If the database has no client yet besides the one of the command line, the demo client is created, and the text
-    contains its secret. If it can be stored, the text also contains a new token. Its client is the oldest that has the
-    name and the scopes of the demo client and is not revoked. The preparation can be repeated, but two at once may each
-    create the client.
+    contains its secret. The text also contains a new token of the oldest client with the demo client's name and scopes
+    that is not revoked, if there is one and the token can be stored. The preparation can be repeated, but two at once
+    may each create the client.
 
     :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """
@@ -39,7 +39,7 @@ def prepare(url: str, settings: Settings) -> str:
             demo_client = [f"Demo client    {client_id}", f"Its secret     {client.client_secret}  (shown this once)"]
         how_to_try = f"Get a token by 'sample-resource token --scope view_test:{DEMO_PROJECT}'."
         if client_id is not None:
-            with suppress(psycopg.Error):  # the database may be read-only, or a cluster without one of its machines
+            with suppress(psycopg.Error):  # the database may be read-only, or a machine of Citus away
                 token = tokens.issue_token(connection, client_id, DEMO_SCOPES)
                 how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
     addresses, warnings = package_of(settings).banner(settings)

@@ -75,10 +75,11 @@ def setpriv() -> str | None:
 
 
 def command_with_own_app(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module in a Python whose package ``app`` is this one.
+    """The command that runs a module, such as gunicorn, so that its ``import app`` finds this package and not another
+    ``app``.
 
-    The launcher imports ``app`` before the module can import another ``app``. ``-P`` keeps the launcher's own folder
-    out of sys.path.
+    It runs the module by the service's launcher (``app/launcher``), which imports this ``app`` first. ``-P`` keeps the
+    launcher's own folder out of sys.path.
     """
     # In a checkout the launcher is inside the package, in an installation next to it.
     folder = _PACKAGE / "launcher"
@@ -178,10 +179,9 @@ def end_group(group: int, *, patience_s: float) -> None:
 
 
 def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """As process 1 of a container, remove the dead processes that it has inherited from the process table; in any other
-    process, do nothing.
+    """As process 1 of a container, reap the dead processes that it has inherited; in any other process, do nothing.
 
-    :param children: processes that this one has started. They are not removed, because their exit codes are still to be
+    :param children: processes that this one has started. They are not reaped, because their exit codes are still to be
         read.
     """
     if os.getpid() != 1 or not hasattr(os, "waitid"):
@@ -192,7 +192,7 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
             dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        # waitid would return a dead child of this process again and again, so the rest waits for a later call.
+        # waitid would return a dead one of ``children`` again and again, so the other dead ones wait for a later call.
         if dead is None or dead.si_pid in own:
             return
         os.waitpid(dead.si_pid, os.WNOHANG)

@@ -34,7 +34,8 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Prepare the database, print the banner, and let the workers start (gunicorn's hook).
+    """Before gunicorn starts its workers, prepare the database and print the banner, unless that is done (see
+    :func:`on_starting`), and prepare this process for the fork (gunicorn's hook).
 
     gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
     not start because its port is in use.
@@ -54,7 +55,7 @@ def when_ready(server: Any) -> None:
 
 @contextmanager
 def _errors_end_the_start() -> Generator[None]:
-    """End the start with the message of an error of the database or of a migration in the block."""
+    """If the block raises an error of the database or of a migration, end gunicorn's start with its message."""
     from psycopg import Error
 
     from app.database.migrate import MigrationFailed
@@ -62,9 +63,9 @@ def _errors_end_the_start() -> Generator[None]:
     try:
         yield
     except Error as error:
-        # Without SQLSTATE it is about the connection. The supervisor has set DATABASE_URL, also for the embedded
-        # database.
-        setting = "the database of DATABASE_URL, or the embedded one: " if error.sqlstate is None else ""
-        sys.exit(f"error: {setting}{' '.join(str(error).split())}")
+        # Without SQLSTATE the error is about the connection. The supervisor sets DATABASE_URL for the embedded database
+        # too, so it is not known here which one this is.
+        which = "the database of DATABASE_URL, or the embedded one: " if error.sqlstate is None else ""
+        sys.exit(f"error: {which}{' '.join(str(error).split())}")
     except MigrationFailed as error:
         sys.exit(f"error: {error}")

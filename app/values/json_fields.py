@@ -95,8 +95,8 @@ check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for finite doubles. An ``int`` within int64 stays. Any other number becomes the nearest double, and then
-    an ``int`` if that is whole, within int64 and not -0.0, whose sign would be lost."""
+    """The check for finite doubles. An ``int`` within int64 stays. Any other number becomes the nearest double; if that
+    is whole, within int64 and not -0.0, whose sign would be lost, an ``int``."""
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):
@@ -107,8 +107,8 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # Two kinds become an int here. The decoder makes 9007199254740992.5 a float, because its literal has a fraction; the
-    # nearest double has none. And -2**63 - 1 is an int just outside int64, whose nearest double is -2**63.
+    # Two kinds become an int here: 9007199254740992.5, which the decoder makes a float because its literal has a
+    # fraction, but whose nearest double has none; and -2**63 - 1, an int outside int64 whose nearest double is -2**63.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
