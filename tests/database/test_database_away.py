@@ -81,7 +81,7 @@ def test_when_all_connections_are_broken_only_one_request_fails(settings: Settin
 
         with psycopg.connect(database_url, autocommit=True) as other:
             for pid in backends():
-                other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+                other.execute("SELECT pg_terminate_backend(%s::int, 5000)", (pid,))
         with pytest.raises(Unavailable), database.connection() as connection:
             connection.execute("SELECT 1")
         for thread in threading.enumerate():

@@ -163,8 +163,8 @@ def test_an_interrupted_run_is_resumed(url: str, citus: Connection) -> None:
     assert len(set(done)) == len(done)
 
 
-def test_a_database_without_citus_is_refused(database_url: str) -> None:
-    code, output = run(database_url)
+def test_a_database_without_citus_is_refused(cluster: Cluster) -> None:
+    code, output = run(cluster.conninfo())
     assert code == 1
     assert output.startswith("Error: The database has no extension citus. Run 'CREATE EXTENSION citus'")
     assert output.count("\n") == 1

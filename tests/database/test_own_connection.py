@@ -9,7 +9,7 @@ import psutil
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from app.config import Settings
 from app.database import migrate, pool
@@ -28,7 +28,7 @@ def test_a_session_that_ended_while_nobody_used_it_costs_no_request(settings: Se
             first = own.info.backend_pid
         with database.own_connection() as own:
             assert own.info.backend_pid == first
-        connection.execute("SELECT pg_terminate_backend(%s)", (first,))
+        connection.execute("SELECT pg_terminate_backend(%s::int)", (first,))
         gone = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s"
         wait_until(lambda: connection.execute(gone, (first,)).fetchone() == (0,))
         with database.own_connection() as own:
@@ -94,8 +94,7 @@ def test_connections_to_several_hosts_are_replaced_soon(settings: Settings, host
 
 
 def test_options_of_the_url_are_kept_beside_the_time_limits(settings: Settings) -> None:
-    url = f"{settings.database_url} options='-c search_path=elsewhere'"
-    limited = replace(settings, statement_timeout_ms=2000)
-    with connect(url, limited) as connection:
+    url = make_conninfo(str(settings.database_url), options="-c search_path=elsewhere")
+    with connect(url, replace(settings, statement_timeout_ms=2000)) as connection:
         assert connection.execute("SHOW search_path").fetchone() == ("elsewhere",)
         assert connection.execute("SHOW lock_timeout").fetchone() == ("1500ms",)
