@@ -30,14 +30,15 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     :param wait_s: seconds to wait. Every write has to end within this time from the start of its statement that adds
         words.
     """
-    is_any_removed = False
+    then_wait_s: float | None = None  # None: no words are added again, because this call stopped before it removed any
     try:
         for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
-            is_any_removed |= removed > 0
+            then_wait_s = wait_s if removed else then_wait_s
             yield project_key, removed
+        then_wait_s = then_wait_s or 0.0  # also if this call removed nothing: an earlier one may have been interrupted
     finally:  # also if the caller stops early
-        if is_any_removed:
-            time.sleep(wait_s)
-        for project_key, _ in projects(connection):  # also if this call removed nothing: an interrupted one may have
-            dictionary.add_words_of_all(connection, project_key)
+        if then_wait_s is not None and not connection.closed:
+            time.sleep(then_wait_s)
+            for project_key, _ in projects(connection):
+                dictionary.add_words_of_all(connection, project_key)

@@ -26,7 +26,8 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
     (parsing.ChunkMissingTerminator, "A chunk is not as long as its size says, or its end or the last one is missing."),
     (
         parsing.InvalidHeader,
-        "A header line is no 'Name: value' with CR and LF, or its value is not allowed, alone or with another header.",
+        "A header line is no 'Name: value' with CR and LF, or its value is not allowed, or it repeats or contradicts"
+        " another header.",
     ),
     (parsing.InvalidHeaderName, "A header line is not 'Name: value' with a valid name; in a trailer few are valid."),
 )

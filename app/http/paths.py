@@ -42,16 +42,16 @@ class RawPath:
         environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
-            # For a target in absolute form its authority counts, and not the Host header. A missing header is not
-            # filled in: HTTP/1.1 demands it even for such a target (RFC 9112, section 3.2), and HTTP/1.0 needs none.
+            # The authority of a target in absolute form replaces the Host header. A missing header stays missing, and
+            # app.http.hosts refuses that in HTTP/1.1, which demands it even for such a target (RFC 9112, section 3.2).
             environ["HTTP_HOST"] = urlsplit(target).netloc
-        if "%" in target:
+        if "%" in target:  # else PATH_INFO as the server has made it is right
             # urlsplit would take the beginning of //demo/resource for a host.
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             # A percent sign that encodes nothing stands for itself: %zz counts as %25zz.
             path = re.sub("%(?![0-9A-Fa-f]{2})", "%25", path)
-            # %2F becomes %252F and %25 becomes %2525, so the decoding leaves %2F and %25.
-            # WSGI passes bytes as latin-1.
+            # Encode %2F and %25 once more, as %252F and %2525: the decoding then leaves %2F and %25. WSGI passes bytes
+            # as latin-1.
             decoded = unquote_to_bytes(_SLASH_OR_PERCENT.sub(r"%25\1", path).encode("latin-1")).decode("latin-1")
             # Unlike PATH_INFO, the target begins with the prefix under which a server may mount the application.
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
@@ -72,8 +72,8 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The path of the current request as messages show it: with all slashes at its beginning, and decoded, except
-    ``%2F``, and except ``%25`` where a plain ``%`` would look like the beginning of an escape."""
+    """The path of the current request as messages show it: decoded, with the leading slashes that RawPath has replaced.
+    ``%2F`` stays, and ``%25`` before two hex digits: ``%2541`` shown as ``%41`` would mean ``A``."""
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # left by RawPath
 

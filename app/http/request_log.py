@@ -60,19 +60,19 @@ def correlation_fields() -> dict[str, str]:
 
 
 def create_metric_series(extension: Extension) -> None:
-    """Create the series of metrics whose labels are known at the start, because Prometheus sees no increase in the
-    first value of a series."""
+    """Create, before the first request, the series of each metric whose label has a known set of values, because
+    Prometheus sees no increase in the first value of a series."""
     for name, (meaning, label, values) in extension.counted.items():
         for value in values:
             metrics.counter_of(name, meaning, label).labels(value)
-    for metric, labels in (
+    for metric, values in (
         (metrics.refusals, CATALOGUE),
         (metrics.database_refusals, UNAVAILABLE_REASONS),
         (metrics.token_checks, TOKEN_CHECK_RESULTS),
         (metrics.waits, [lane.value for lane in Lane]),
     ):
-        for label in labels:
-            metric.labels(label)
+        for value in values:
+            metric.labels(value)
 
 
 def log_unparsed(error: ApiError, correlation_id: str, address: str, cause: BaseException | None) -> None:
@@ -108,7 +108,7 @@ def finish(request: Request, answer: Response) -> Response:
     method, rule, status, sql = request.method, request.url_rule, answer.status_code, record.sql
     route = UNKNOWN_URL if rule is None else route_template(rule.rule)
     metrics.count_request(method, route, status, seconds, sql.seconds if sql.count else None)
-    if sql.waited_s:
+    if sql.waited_s:  # for a connection of the database, in the lane of the request
         metrics.waits.labels(sql.lane).observe(sql.waited_s)
     # Probes come every few seconds; at INFO they would hide the other lines.
     level = logging.DEBUG if status == 200 and route.startswith("/health/") else logging.INFO

@@ -75,10 +75,10 @@ class Client:
 
 
 def create_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> NewClient:
-    """Create a client with a random secret of some 254 bits, and store the SHA-256 of the secret.
+    """Create a client with a random secret of 32 bytes (less 1.3 bits, see :func:`_random`), and store the SHA-256 of
+    the secret.
 
-    A slow hash would not make a secret with so many random bits safer, and anybody could use up the CPU with wrong
-    secrets.
+    A slow hash would not make so random a secret safer, and would let anybody use up the CPU by wrong secrets.
     """
     client_id, secret = _random(18), _random(32)
     row = {"id": client_id, "name": name, "secret_hash": digest_of(secret), "scopes": list(scopes)}
@@ -123,7 +123,7 @@ def authenticate_client(connection: Connection, client_id: str, secret: str) -> 
 
 
 def list_clients(connection: Connection) -> list[Client]:
-    """All clients, oldest first, by the millisecond of their creation."""
+    """All clients, also revoked ones, the oldest first."""
     return [_client(row) for row in connection.execute(_SELECT_ALL).fetchall()]
 
 
@@ -137,8 +137,8 @@ def revoke_client(connection: Connection, client_id: str) -> Client:
 
 
 def remove_client(connection: Connection, client_id: str) -> None:
-    """Delete a client if there is one with this id. Its tokens are refused like those of a revoked client, as long as
-    no client with this id is made again."""
+    """Delete a client if there is one with this id. Its tokens stay stored, but are refused like those of a
+    revoked client."""
     connection.execute(_DELETE, {"id": client_id})
 
 

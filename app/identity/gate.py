@@ -51,7 +51,8 @@ class Gate:
             return  # a public view
         project_key = str((request.view_args or {}).get("project_key", ""))
         token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        # Without a mark (None), which only a view of an extension can lack by mistake, no scope suffices.
+        # None: the view has no mark, and no scope suffices. A test finds this mistake in the service's own views, but
+        # not in those of an extension.
         if not any(f"{name}:{project_key}" in token.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
         g.token = token
@@ -59,7 +60,8 @@ class Gate:
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that answers a method: the view, or a method of a MethodView; None if the class lacks it.
+    """The function that answers an HTTP method at an endpoint: the view function, or the function of a MethodView that
+    has the method's name; None if the class has none.
 
     A MethodView without ``head`` answers HEAD by ``get``.
     """

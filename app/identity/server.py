@@ -26,8 +26,8 @@ from app.identity.tokens import TOKEN_LIFETIME_S, AccessToken, digest_of
 from app.identity.verification import InvalidToken, TokenVerifier
 
 REMOVED_EVERY = 16
-"""A process removes outdated tokens with its first grant, and then with one grant of so many: at most
-:data:`app.identity.tokens.REMOVED_AT_ONCE`, far more than were granted since."""
+"""A process removes outdated tokens with its first grant, and then with every 16th. Each time it removes at most
+:data:`app.identity.tokens.REMOVED_AT_ONCE`, far more than it has granted since the last time."""
 
 _log = logging.getLogger("app.identity")
 
@@ -59,8 +59,8 @@ class AuthorizationServer:
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = digest_of(credentials.secret)
             granted = tokens.grant_token(connection, credentials.client_id, secret_hash, asked, clock_and_ids)
-            # The credentials are wrong: 401 from the next line; or the client lacks one of the scopes.
             if granted is None:
+                # The credentials are wrong, and _authenticated raises 401; or the client lacks one of the scopes.
                 known = " ".join(_authenticated(connection, credentials).scopes)
                 raise errors.oauth_error(
                     "invalid_scope", f"Permissions exceeded. Only the following permissions can be requested: {known}"
@@ -160,11 +160,12 @@ def _required(parameters: Mapping[str, str], name: str) -> str:
 
 
 def _may_introspect(client: Client, token: AccessToken) -> bool:
-    """Whether a token was issued to a client, or is only for projects of which this client has scopes."""
+    """Whether a client may learn about a token: one of its own, or one that has scopes, all of them for projects for
+    which the client has scopes, too."""
     if token.client_id == client.client_id:
         return True
     projects = projects_of(token.scopes)
-    return bool(projects) and projects <= client.projects  # of a token without scopes only its client may learn
+    return bool(projects) and projects <= client.projects  # the empty set is a subset, too
 
 
 def _check_grant_type(parameters: Mapping[str, str]) -> None:

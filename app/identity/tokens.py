@@ -51,8 +51,8 @@ _REVOKE: LiteralString = "UPDATE access_token SET revoked_at = now() WHERE diges
 _REVOKE_ALL: LiteralString = """
 UPDATE access_token SET revoked_at = now() WHERE client_id = %(client_id)s AND revoked_at IS NULL"""
 
-# Two statements, because Citus would carry out a DELETE on each machine, and of a subquery with LIMIT each might choose
-# other rows.
+# Two statements: Citus keeps a copy of this table on each machine, and executes a DELETE on all of them. With LIMIT in
+# a subquery, each might choose other rows.
 _SELECT_OUTDATED: LiteralString = """
 SELECT digest FROM access_token WHERE kept_until < now() ORDER BY kept_until LIMIT %(at_most)s"""
 
@@ -121,7 +121,7 @@ def grant_token(
 def _new_token(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[str, Any]]:
     """A new token, and its row without the id of the client and the scopes."""
     token = secrets.token_urlsafe(32)
-    issued_at = int(clock_and_ids.time())  # whole seconds, as the columns have and introspection answers
+    issued_at = int(clock_and_ids.time())  # the columns, and introspection, have whole seconds
     expires_at = issued_at + lifetime_s
     return token, {
         "digest": digest_of(token),
@@ -132,8 +132,9 @@ def _new_token(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[s
 
 
 def remove_outdated(connection: Connection) -> None:
-    """Remove rows of tokens that need not be kept any more (:meth:`~app.clock_and_ids.ClockAndIds.kept_until`), the
-    oldest first, and at most :data:`REMOVED_AT_ONCE`."""
+    """Remove rows whose ``kept_until`` has passed, the oldest first, and at most :data:`REMOVED_AT_ONCE`. A row is kept
+    beyond the end of its token, so that the token's client is told that it has expired
+    (:meth:`~app.clock_and_ids.ClockAndIds.kept_until`)."""
     outdated = connection.execute(_SELECT_OUTDATED, {"at_most": REMOVED_AT_ONCE}).fetchall()
     if outdated:
         connection.execute(_DELETE, {"digests": [digest for (digest,) in outdated]})

@@ -6,8 +6,8 @@ statement was sent, so every process refuses requests that begin 5 seconds after
 Requests that wait for a lookup share one statement: while a statement runs, further requests gather for the next one.
 So nobody waits for longer than two statements, even during a flood of requests with one token or with invented tokens.
 If a statement fails, the gathered requests fail with it. So if the database does not answer, nobody waits for longer
-than one statement, except for a request that is about to execute the next one when a new request takes the lock before
-it.
+than one statement. One request may wait for two: the one that was to execute the next statement, if a new request takes
+the lock before it.
 """
 
 from collections.abc import Callable
@@ -106,10 +106,11 @@ class TokenVerifier:
             raise InvalidToken(f"it is malformed, a token has {TOKEN_LENGTH} characters of base64url")
         looked_up_at, found = self._look_up(digest_of(token))
         valid = self.check(found)
-        # Tokens of a client with another clock are not remembered: if a test revokes them, that is in force at once.
+        # Only clients of tests have another clock (app.clock_and_ids). Their tokens are not remembered, so that a
+        # revocation is in force at once.
         if self._clock_of(valid.client_id) is REAL_CLOCK_AND_IDS:
             with self._changing:
-                self._remembered.pop(token, None)
+                self._remembered.pop(token, None)  # so that it is added at the end, as the newest
                 while len(self._remembered) >= REMEMBERED_AT_MOST:
                     del self._remembered[next(iter(self._remembered))]
                 self._remembered[token] = looked_up_at, valid
@@ -132,31 +133,32 @@ class TokenVerifier:
         return own.result()
 
     def _look_up_together(self, own: Future[tuple[float, AccessToken | None]]) -> None:
-        """Wait for the end of the present statement, execute the next one, and set the result of each lookup.
+        """Wait until no statement runs, take all waiting lookups, execute one statement for them, and set their
+        results.
 
-        If the next statement fails, its lookups get its error. So do those that have gathered for the one after it,
-        which would probably wait as long and fail, too.
+        On any error, even one during the wait, the lookups that were taken get it, and so do those that wait by then:
+        their own statement would probably take as long and fail, too.
 
         :param own: the lookup of this request, one of those that wait.
         """
-        # Those that waited when the turn of this statement came.
-        together: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
+        # The lookups of this statement. Empty until it holds the lock: before that, its own is among those that wait.
+        taken: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         try:
             with self._looking_up:
                 if own.done():
-                    return  # the statement before failed, and its request has given this lookup the error
+                    return  # the statement before failed, and its request has set this lookup's error, below
                 with self._changing:
-                    together, self._waiting = self._waiting, {}
+                    taken, self._waiting = self._waiting, {}
                 began = monotonic()
                 with self._connect() as connection:
-                    found = find_tokens(connection, together)
-                for digest, each in together.items():
+                    found = find_tokens(connection, taken)
+                for digest, each in taken.items():
                     each.set_result((began, found.get(digest)))
         except BaseException as error:
             # What interrupts this request, such as the end of a greenlet, must not interrupt the others.
             shared = error if isinstance(error, Exception) else errors.over_capacity("The lookup was interrupted.")
             with self._changing:
-                meanwhile, self._waiting = self._waiting, {}
-            for each in (*together.values(), *meanwhile.values()):
+                still_waiting, self._waiting = self._waiting, {}
+            for each in (*taken.values(), *still_waiting.values()):
                 each.set_exception(shared)
             raise

@@ -26,8 +26,8 @@ def import_own_package() -> None:
     """Import the ``app`` to which this file belongs. If a ``.pth`` file has already imported another ``app``, that one
     stays."""
     sys.path.insert(0, _ROOT)
-    import_module("app")  # from now on Python finds it without the path
-    sys.path.remove(_ROOT)  # in front, it would let site-packages hide modules of the standard library
+    import_module("app")  # its submodules are found by its own path, without _ROOT
+    sys.path.remove(_ROOT)  # it may be site-packages, which in front would hide the standard library
 
 
 def main() -> None:

@@ -66,7 +66,8 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_contained_object(text: str) -> str:
-    """Load the JSON text of an object that an ObjectType has to contain. The object may be inside ObjectType's wrapper.
+    """Load an object that an ObjectType has to contain, and return its JSON text, without nulls, and without
+    ObjectType's wrapper, which a client may send around it.
 
     An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A member or an
     item that is ``null`` counts as absent.
@@ -83,7 +84,8 @@ def read_contained_object(text: str) -> str:
     try:
         members: dict[str, Any] = check_json(value, stored=True)  # in the form of the stored documents: without nulls
     except ValidationError as error:
-        # The first message without its path in the object: the fault names the parameter.
+        # Only the first message, and without its path: a fault takes the name of its parameter from the end of the
+        # path, which would be the name of a member.
         _, message = next(messages_with_paths(error.messages))
         raise ValidationError(str(message)) from None
     is_wrapped = members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict)
@@ -117,7 +119,8 @@ class Where(Expressions):
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
         """Read all predicates together, with the values of the variables that were sent."""
-        # data has the texts of all sent parameters; those of a ParameterFamily are below its data_key, by their names.
+        # data is what QuerySchema.load has made of the request, such as {"where": [...], "var.<name>": {"var.word":
+        # ["dog"]}}: texts that are not read yet.
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
 
@@ -208,8 +211,9 @@ class SortedListSchema(ConditionsSchema):
 _ONE_OF_TEXTS = "at least one of these texts"
 
 
-def _array_has(parameter: str, what: str = "this value") -> str:
-    """The description of a parameter: one of its arrays has the value, or one of the values."""
+def _meaning(parameter: str, what: str = "this value") -> str:
+    """The description of a parameter that searches arrays, such as "arrayOfIntExample or arrayOfUniqueIntExample has
+    this value"."""
     return f"{' or '.join(arrays_of_parameter(parameter))} has {what}"
 
 
@@ -220,12 +224,12 @@ class FilteredListSchema(ConditionsSchema):
     whole ObjectType, and each of the others below on an array, or on one of two arrays.
     """
 
-    stringParameter = TextParameter(meaning=_array_has("stringParameter"), example="dog")
-    floatParameter = NumberParameter(meaning=_array_has("floatParameter"), example=0.82)
+    stringParameter = TextParameter(meaning=_meaning("stringParameter"), example="dog")
+    floatParameter = NumberParameter(meaning=_meaning("floatParameter"), example=0.82)
     integerParameter = Parameter(
-        read_integer, {"type": "integer", "format": "int64"}, meaning=_array_has("integerParameter"), example=3
+        read_integer, {"type": "integer", "format": "int64"}, meaning=_meaning("integerParameter"), example=3
     )
-    withMarkdownDescription = NumberParameter(meaning=_array_has("withMarkdownDescription"), example=10)
+    withMarkdownDescription = NumberParameter(meaning=_meaning("withMarkdownDescription"), example=10)
     objectParameter = Parameter(
         read_contained_object,
         {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "object"}},
@@ -235,10 +239,10 @@ class FilteredListSchema(ConditionsSchema):
         example='{"arrayOfObjectType": [{"integerExample": 777}]}',
     )
     arrayOfString = TextParameter(
-        repeatable=True, meaning=_array_has("arrayOfString", _ONE_OF_TEXTS), example=["dog", "cat"]
+        repeatable=True, meaning=_meaning("arrayOfString", _ONE_OF_TEXTS), example=["dog", "cat"]
     )
     arrayOfStringWithDescription = TextParameter(
-        repeatable=True, meaning=_array_has("arrayOfStringWithDescription", _ONE_OF_TEXTS), example=["bird", "fish"]
+        repeatable=True, meaning=_meaning("arrayOfStringWithDescription", _ONE_OF_TEXTS), example=["bird", "fish"]
     )
 
     def make(self, values: dict[str, Any]) -> ListQuery:
@@ -311,11 +315,11 @@ def read_words(text: str) -> str:
     return read_text(text)  # which refuses the empty text
 
 
-def read_level(text: str) -> int:
-    """Load a number of edits, rounded down.
+def read_fuzzy_level(text: str) -> int:
+    """Load a fuzzyLevel, rounded down: the most edits between a word of the search and a word that it finds.
 
-    :raises ValidationError: for a text that is no number, and for a number that, before it is rounded down, is not
-        from 0 to :data:`FUZZY_LEVEL_AT_MOST`, the default level.
+    :raises ValidationError: for a text that is no number, and for a number below 0 or above
+        :data:`FUZZY_LEVEL_AT_MOST`: 2.5 is refused, and not rounded to 2.
     """
     number = read_number(text)
     if number < 0:
@@ -329,7 +333,8 @@ CHARACTERS_AT_MOST = 2000
 """The most characters of all texts of a search together."""
 
 REPEATED_TERMS_AT_MOST = 1000
-"""The most values and ranges of ``filter.query`` and ``filter.facets`` together, times the number of facets.
+"""The greatest product of two numbers: that of the facets, and that of the values and ranges of ``filter.query`` and
+``filter.facets`` together.
 
 The statement of a search repeats these filters for each facet that is not on their field. Without this limit it could
 have 6 MiB, for which PostgreSQL took 78 s and 5 GB of memory. Values are counted as if they were repeated, although all
@@ -340,8 +345,9 @@ values of a filter are one parameter of the statement: so the limit is easier to
 def _raise_if_too_many(search: Search) -> None:
     """Refuse filters and facets whose statement would be too long.
 
-    :raises ValidationError: for too many values and ranges in all, as a fault of the first of the three parameters of
-        filters that was sent; and for too many that the facets repeat, as a fault of ``facet``.
+    :raises ValidationError: if all filters have more than :data:`TERMS_AT_MOST` values and ranges, for the first sent
+        of ``filter``, ``filter.query`` and ``filter.facets``; if those that the facets repeat are more than
+        :data:`REPEATED_TERMS_AT_MOST`, for ``facet``.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:
@@ -382,7 +388,7 @@ class SearchSchema(PagingSchema):
         meaning="true: a word also matches similar words; a longer word allows more edits", example=True
     )
     fuzzy_level = Parameter(
-        read_level,
+        read_fuzzy_level,
         {"type": "number", "minimum": 0, "maximum": FUZZY_LEVEL_AT_MOST},
         data_key="fuzzyLevel",
         meaning="with `fuzzy=true`, the most edits of each word, rounded down, and never more than the word's length "

@@ -26,7 +26,8 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
     if if_match is None and if_none_match is None:
         return _NONE
     matched, has_unusable_tags = _entity_tags("If-Match", if_match, accepts_weak=False)
-    # Only the error of If-Match mentions unusable tags: If-None-Match fails because a tag matches.
+    # The flag for tags that match nothing helps to explain why If-Match fails. If-None-Match needs none: it fails only
+    # if a tag does match.
     none_matched, _ = _entity_tags("If-None-Match", if_none_match, accepts_weak=True)
     return Preconditions(matched, has_unusable_tags, none_matched)
 
@@ -66,7 +67,8 @@ def matches(tags: EntityTags, version: int) -> bool:
 
 
 def raise_unless_matched(preconditions: Preconditions, version: int) -> None:
-    """Check If-Match alone: raise ApiError 412 if it does not list this version of the resource."""
+    """Check If-Match alone, for a read, which answers a matching If-None-Match with 304. Raise ApiError 412 if If-Match
+    is given and does not list this version of the resource."""
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
         raise errors.precondition_failed("If-Match", version, has_unusable_tags=preconditions.has_unusable_tags)
 

@@ -38,7 +38,8 @@ KEY_REASON = (
 
 
 def _array(row: ArrayField) -> StrictField:
-    """The marshmallow field for an array of ObjectType: its check, and its JSON Schema for the OpenAPI document."""
+    """The marshmallow field for a field of ObjectType, each of which is an array: its check, and its JSON Schema for
+    the OpenAPI document."""
     if row.type is not None:
         check_item, item_schema = row.type.check, dict(row.type.json_schema)
     else:
@@ -170,7 +171,8 @@ def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
     """The check for the array of update actions. Its length comes first, so that no huge array is checked."""
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
-        if count > ACTIONS_AT_MOST:  # the fault shows the number, because no fault shows an array of objects
+        if count > ACTIONS_AT_MOST:
+            # The fault shows the first argument: the number, because a fault does not shorten arrays of objects.
             refuse_value(count, f"At most {ACTIONS_AT_MOST} update actions are accepted in one request.")
     return tuple(check_items(value, _check_action))
 

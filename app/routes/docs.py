@@ -63,9 +63,8 @@ _DOCS_POLICY = (
 _FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-# All usual methods, because to a client that is no browser this URL is as unknown as any other: POST gets 404, not 405.
-# Below a prefix the path
-# may be empty; with strict slashes such clients would then get a redirect instead of a 404.
+# All usual methods, so that POST by a client that is no browser gets 404, not 405. No strict slashes: below a proxy's
+# prefix the path may be empty, and would get a redirect.
 @blueprint.route("/", methods=_FRONT_METHODS, strict_slashes=False)
 @public
 def front() -> Response:
@@ -76,6 +75,7 @@ def front() -> Response:
         error.headers["Vary"] = "Accept"
         raise error
     extension = frame.extension()
+    # An extension that is off has no card of its own; its package has one for that case.
     shown = {"extension": extension.card or installed_package().card_when_off, "document": ""}
     if extension.document is not None:
         # frame.page replaces {root} by the prefix of paths, here and in the card.
@@ -88,9 +88,9 @@ def front() -> Response:
 
 @public
 def front_when_off() -> Response:
-    """Answer 404 at the path of an extension that is off. A browser gets it with the page at the root, whose card says
-    how to switch the extension on."""
-    answer = front()
+    """Answer the path of the page of an extension that is off, always with 404. Browsers see the page of :func:`front`,
+    whose card says how to switch the extension on."""
+    answer = front()  # raises the 404 for all but a GET by a browser
     answer.status_code = 404
     return answer
 
@@ -98,7 +98,7 @@ def front_when_off() -> Response:
 @blueprint.record
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     """While the extension is off, answer the path of its page by :func:`front_when_off`."""
-    is_off = state.app.extensions["extension"].page is None  # only an extension that is on has a page
+    is_off = state.app.extensions["extension"].page is None  # an extension whose package has a page_when_off has a page
     path = installed_package().page_when_off
     if is_off and path:
         state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)
@@ -141,8 +141,8 @@ def for_language_models() -> Response:
     return Response(_filled(_LLMS, {"root": current_app.extensions["settings"].base_url}), mimetype="text/plain")
 
 
-# Only the names of these files, because /docs/resource belongs to a project with the key "docs". They are quoted,
-# because werkzeug needs it for names with a dot or a hyphen.
+# The rule lists the names: /docs/<any text> would also match /docs/resource, which belongs to a project with the key
+# "docs". werkzeug needs quotes around names with a dot or a hyphen.
 @blueprint.route(f"/docs/<any({', '.join(sorted(map(repr, _FOLDERS)))}):asset>")
 @public
 def file_of_a_page(asset: str) -> Response:

@@ -46,9 +46,10 @@ class AllOptions(Endpoint):
     ) -> Response:
         """Echo path, query and body (4.9).
 
-        Stores nothing, and answers with the values that arrived, in an array for each type: integers, numbers, texts.
-        If the body has both `createdAt` and `lastModifiedAt`, an array has them, too. `Prefer: code=201` chooses the
-        status. `Accept` chooses between JSON and a form, and JSON is the answer unless the form is preferred.
+        Stores nothing, and answers with the values that arrived, in arrays by type: integers, numbers, texts. If the
+        body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in milliseconds since 1970.
+        `Prefer: code=201` chooses the status. `Accept` chooses between JSON and a form, and JSON is the answer unless
+        the form is preferred.
         """
         arrays = echo((uri_parameter_one, uri_parameter_two), query, record)
         answer = Response(form_encoded(arrays), content_type=FORM) if _prefers_form() else json_answer(encode(arrays))
@@ -72,9 +73,9 @@ class DescriptionWithLinks(Endpoint):
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
         """Echo query and body, or the body's time in every format (4.13).
 
-        Stores nothing, and answers with the values that arrived, in an array for each type: integers, numbers, texts.
-        If the body has both `createdAt` and `lastModifiedAt`, an array has them, too. With `Prefer: code=202` the
-        answer is the body's `lastModifiedAt`, else its `createdAt`, in six fields.
+        Stores nothing, and answers with the values that arrived, in arrays by type: integers, numbers, texts. If the
+        body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in milliseconds since 1970.
+        With `Prefer: code=202` the answer is the body's `lastModifiedAt`, else its `createdAt`, in six fields.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
@@ -90,7 +91,8 @@ def _prefers_form() -> bool:
 
 
 def _preferred_status() -> int | None:
-    """The status in ``Prefer: code=...`` (RFC 7240). The first of several counts."""
+    """The status in ``Prefer: code=...`` (RFC 7240), or None. If ``code`` is sent more than once, only the first is
+    read, even if it is no status."""
     for preference in parse_list_header(",".join(request.headers.getlist("Prefer"))):
         name, _, value = preference.partition(";")[0].partition("=")
         if name.strip().lower() == "code":

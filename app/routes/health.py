@@ -44,8 +44,8 @@ class Ready(Endpoint):
 
         It is 503 if the database does not answer or lacks migrations, if no database connection becomes free within
         half a second (or `QUEUE_TIMEOUT_MS`, if that is shorter), or if the service is about to stop. `warnings` names
-        problems that an operator has to solve although requests are served: in the last minute a write of this process
-        found the disk of the database full or was not accepted, or the write-ahead log is not archived. If this probe
+        problems that an operator has to solve although requests are served: the write-ahead log is not archived, or in
+        the last minute a write of this process found the database's disk full or the database read-only. If this probe
         fails, do not restart the process: it serves again when the cause has gone.
         """
         found = readiness().health()
@@ -62,5 +62,7 @@ def metrics_of_all() -> Response:
     :raises ApiError: 401 for any other client.
     """
     raise_unless_bearer(current_app.extensions["settings"].metrics_token, "metrics")
-    readiness().health()  # sets the metrics ``ready`` and ``warning``, as far as the check gets
+    # Called because it sets the metrics ``ready`` and ``warning``. The check stops at the first fault; the metrics of
+    # what it did not check stay.
+    readiness().health()
     return Response(metrics.exposition(), content_type=CONTENT_TYPE)

@@ -70,7 +70,8 @@ class EmbeddedPostgres:
     """
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
-        # PostgreSQL's programs work in another folder, and remove dots from a path in this way, even behind a link.
+        # Absolute, because PostgreSQL's programs work in another folder. They shorten "link/.." as text, without
+        # following the link; abspath does the same, so both mean one folder.
         self.data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
@@ -175,9 +176,9 @@ class EmbeddedPostgres:
             "--auth-host=reject",
             "--data-checksums",
             "--encoding=UTF8",
-            # The builtin C.UTF-8 sorts and folds equally on every machine.
             "--locale=C",
             f"--lc-ctype={_CHARACTER_LOCALE}",
+            # This locale sorts and folds equally on every machine.
             "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             "--set=timezone=UTC",
@@ -217,7 +218,8 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            # The program has ended. While it ran, stop() would have ended it, also between _spawn and this try.
+            # _spawn has set it, so that stop() ends the program after an exception between _spawn and this try. Now it
+            # has ended.
             self.process = None
         if code != 0:
             raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(offset)}")
@@ -237,9 +239,10 @@ class EmbeddedPostgres:
             **self._settings,
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
+        # A pid file that a killed server left must neither prevent the start nor count as the new server's.
         variables = environment_past_pid_file(folder)
         pid_file = folder.cluster / "postmaster.pid"
-        left = pid_file.read_bytes() if pid_file.exists() else b""
+        leftover = pid_file.read_bytes() if pid_file.exists() else b""
         ends_by = signal.SIGINT  # a fast shutdown, with a checkpoint: no recovery at the next start
         process, offset = self._spawn(folder, folder.cluster, command, when_parent_dies=ends_by, environment=variables)
         # No time limit: the server may have to recover from a crash first, and stopping it would make the recovery
@@ -252,7 +255,7 @@ class EmbeddedPostgres:
             if process.poll() is not None:
                 code, tail = process.returncode, folder.log_tail(offset)
                 raise EmbeddedError(f"PostgreSQL ended with exit code {code} while it started:\n{tail}")
-            if accepts_connections(pid_file, left):
+            if accepts_connections(pid_file, leftover):
                 return
             if time.monotonic() > told_at + _TOLD_EVERY_S:
                 told_at = time.monotonic()

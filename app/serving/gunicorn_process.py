@@ -62,7 +62,7 @@ class GunicornProcess:
                     listener.bind((host, port))
                     listener.listen()
                 return
-            except TypeError:
+            except TypeError:  # for a name beyond ASCII that cannot be encoded
                 raise ServeError(f"BIND: no host can be called {host}.") from None
             except OSError as error:
                 is_in_use = error.errno == errno.EADDRINUSE
@@ -105,8 +105,8 @@ class GunicornProcess:
             connection.close()
 
     def stop(self, hurry: Callable[[], bool]) -> None:
-        """Stop gunicorn after its requests in flight. If it runs four seconds longer than the longest request may take,
-        it is killed.
+        """Stop gunicorn after its requests in flight. If it still runs four seconds after ``graceful_timeout_s``, it is
+        killed.
 
         :param hurry: called repeatedly; when it returns True, gunicorn is killed at once.
         """
@@ -133,8 +133,8 @@ def _environment(url: str) -> dict[str, str]:
     environment.pop(file_variable("DATABASE_URL"), None)
     environment.pop(PREPARED, None)
     for name, value in environment.items():
-        # gunicorn runs in another working directory. The suffix (_FILE) also ends the variables of an extension's
-        # secrets.
-        if name.endswith(file_variable("")) and os.path.isfile(value):  # noqa: PTH113 -- is_file() can raise an error
+        # gunicorn runs in another working directory, and would not find a relative path. Every name with the suffix
+        # _FILE counts, because an extension may have secrets, too. getcwd() raises an error if the folder is removed.
+        if name.endswith(file_variable("")) and not os.path.isabs(value) and os.path.isfile(value):  # noqa: PTH113, PTH117 -- is_file() can raise an error
             environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- keeps an absolute path
     return environment

@@ -136,9 +136,10 @@ def when_ready(server: Any) -> None:
 def prepare_to_fork(server: Any) -> None:
     """Log the warning of the application's extension, and exclude all loaded objects from garbage collection.
 
-    Loaded modules are never freed, but collections would examine them again and again. That would cost a create 4 % of
-    its time, and write to memory that the workers share with the master. The garbage of loading is not collected first:
-    it is about a hundred objects, and finding them would take some 40 ms of the start.
+    Loaded modules are never freed, but collections would examine them again and again. A request that creates a
+    resource would spend 4 % of its time on that, and memory that is shared with the master would be copied. The garbage
+    of loading is not collected first: it is about a hundred objects, and finding them would take some 40 ms of the
+    start.
     """
     # Another application than this service's has no such entry.
     extension = getattr(server.app.wsgi(), "extensions", {}).get("extension")

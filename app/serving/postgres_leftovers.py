@@ -31,7 +31,7 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
         return
     postmaster = _postmaster(cluster)
     if postmaster in running:
-        # SIGINT means a fast shutdown only to the postmaster, which stops the other processes itself.
+        # SIGINT means a fast shutdown only to a postmaster, which stops the other processes itself.
         logger.warning("A PostgreSQL without owner (pid %s) is stopped first.", postmaster)
         _send([postmaster], signal.SIGINT)
         running = _wait_until_gone(folder, cluster, 20.0)
@@ -55,7 +55,7 @@ def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
     if pid is None:
         (folder.cluster / "postmaster.pid").unlink(missing_ok=True)
         return {}
-    return {"PG_GRANDPARENT_PID": str(pid)}
+    return {"PG_GRANDPARENT_PID": str(abs(pid))}
 
 
 def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
@@ -73,17 +73,17 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
     postmaster = _postmaster(cluster)
     if postmaster is None:
         return []
-    listing = processes.run_as(None, ["/bin/ps", "-ww", "-o", "args=", "-p", str(postmaster)])
+    listing = processes.run_as(None, ["/bin/ps", "-ww", "-o", "args=", "-p", str(abs(postmaster))])
     if listing.returncode > 1:  # 1: there is no such process
         raise EmbeddedError(f"Nobody can tell whether a PostgreSQL still runs in {cluster}: {listing.stderr.strip()}")
-    return [postmaster] if f"-D {cluster} " in listing.stdout else []
+    return [abs(postmaster)] if f"-D {cluster} " in f"{listing.stdout.strip()} " else []
 
 
 def _postmaster(cluster: Path) -> int | None:
-    """The process id in the pid file of a cluster, without the minus sign that ``postgres --single`` writes before it;
-    None if there is none. The server may have ended, and by now another process may have this id."""
+    """The process id in the pid file of a cluster, negative if it is that of ``postgres --single``; None if there is
+    none. The server may have ended, and by now another process may have this id."""
     try:
-        return abs(int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0]))
+        return int((cluster / "postmaster.pid").read_bytes().partition(b"\n")[0])
     except (OSError, ValueError):
         return None
 

@@ -69,11 +69,11 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text) or 0  # or 0: for -0.0, which is a float and would be refused as a fraction
-    # What is still a float is no whole number within int64. Below 2**63 it stands for a text with a fraction, although
-    # a double may be too coarse to show it.
+    # What is still a float is no whole number within int64. Below 2**63 its text has a fraction, even if the double
+    # shows none, as that of 9007199254740993.5 does.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    # The comparison alone would accept -2.0**63, which texts just below and just above the lowest integer become.
+    # isinstance again: -9223372036854775808.5 is the float -2.0**63, which the comparison would accept as the minimum.
     if isinstance(number, float) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
@@ -119,8 +119,8 @@ class Parameter(fields.Field[Any]):
     :param schema: the JSON Schema of one value, for the OpenAPI document.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: completes the hint "'name' is ..." for a client that writes ``name[...]``; by default, "repeated
-        for several values" if it is repeatable.
+    :param how_sent: how a client has to send the parameter. If it sends ``name[...]``, the error says "'name' is
+        {how_sent}."; by default "repeated for several values" if the parameter is repeatable.
     """
 
     def __init__(
@@ -178,7 +178,8 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
-        # DOTALL, because a dot in a pattern of the interface stands for any character.
+        # DOTALL, for the pattern text.[a-z]{2} of the interface: its dot is not escaped, so it stands for any
+        # character.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
         # One value, or several; an empty array would send no parameter.
         several = {"type": "array", "items": schema, "minItems": 1}
@@ -203,16 +204,17 @@ class ParameterFamily(Parameter):
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # No separator behind the prefix: varids, or texten-us, whose hyphen belongs to the language. In vars.ids the
-        # prefix itself is misspelt; `similar` below accepts that.
+        # If nothing separates prefix and rest (varids, texten-us), cut the prefix off. The hyphen belongs to the
+        # language. In vars.ids the prefix itself is misspelt; `similar` below accepts that.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
             return None
         rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
-        # As it is, as a language with a region, as a language; else the example.
-        candidates = [f"{prefix}.{rest}", f"{prefix}.{with_region}", f"{prefix}.{rest.lower()}", example]
+        # The first that matches: var.ids as it is; text.en-US for en_us; text.en for EN; else, if the prefix is right,
+        # the example.
+        candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())] + [example] * (word == prefix)
         return next((each for each in candidates if self.has(each)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:
@@ -247,8 +249,8 @@ class QuerySchema(Schema):
         return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name, with a hint: how to send a declared parameter that has brackets behind its
-        name; else the most similar declared name, or name in a family."""
+        """The fault of an undeclared name, with a hint. For ``sort[0]`` of the declared ``sort`` it says how to send
+        that; otherwise it suggests the most similar declared name, or name in a family."""
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -256,9 +258,10 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # Names in families for which this one may stand: var.ids for var_ids. Cut to 100 characters it may be one.
+            # What name_like makes of it: var.ids of var_ids. The first 100 characters of a longer name may match a
+            # family; then name_like returns them, which would be no help.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
-            # If none is similar enough, that of the family is suggested nevertheless.
+            # A name from name_like is suggested even if `similar` finds nothing.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]
@@ -268,9 +271,10 @@ class QuerySchema(Schema):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name and then for each malformed value; without any of
-            these, for values that contradict one another. If all values together are too long, no value is read, and
-            one fault for the longest parameter takes the place of the faults of values. Of all faults,
+        :raises ApiError: 400 with a fault for each undeclared name, then for each malformed value. If there are none,
+            but the values contradict one another, with the fault that :meth:`make` raises. If all values together are
+            too long, no value is read, and one fault for the longest parameter takes the place of the faults of values.
+            Of all faults,
             :data:`app.errors.FAULTS_AT_MOST` are listed.
         """
         known, declared, families = self._known
@@ -297,7 +301,7 @@ class QuerySchema(Schema):
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
-                # ``given``, from which a parameter may read others: where reads the texts of its variables.
+                # marshmallow passes ``given`` on to the field: the parameter ``where`` takes its variables from it.
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
                 faults += _faults_of({name: error.messages})

@@ -56,10 +56,10 @@ def number_of(literal: str) -> int | float:
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
-    if not number.is_integer() or abs(number) > 2.0**63:  # 2**63 is also the double of 9223372036854775807.0
+    if not number.is_integer() or abs(number) > 2.0**63:  # not >=: 9223372036854775807.0 is the double 2**63
         return number
     if number == 0:
-        is_written_as_zero = not any(digit in "123456789" for digit in literal.lower().partition("e")[0])
+        is_written_as_zero = not literal.lower().partition("e")[0].strip("-.0")
         return number if is_negative_zero(number) and is_written_as_zero else 0
     # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.
     exact = Decimal(literal)
@@ -96,8 +96,8 @@ _decoder = json.JSONDecoder(
 
 
 _COUNTED = ", which Content-Length counts"
-"""Added to the length of a text that ends too early, unless within a literal or a \\u escape: often its Content-Length
-counts characters and not bytes."""
+"""The end of the message for a body that ends too early: often its client has set Content-Length to the number of
+characters, which cuts the body off."""
 
 
 def decode(data: bytes | str) -> Any:
@@ -114,7 +114,8 @@ def decode(data: bytes | str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
-        # The position of an unterminated string is that of its beginning.
+        # An error at the end means that the text is cut. That of an unterminated string has the position of its
+        # beginning. A cut literal, or a cut \u escape, is not recognized.
         ends = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
         length = f"{len(data)} characters" if isinstance(data, str) else f"{len(data)} bytes{_COUNTED}"
         end = f"; the text ends after {length}" if ends else ""
@@ -128,7 +129,8 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 def encode(value: Any) -> str:
     """Encode a value as compact JSON. Each number decodes to an equal one, except some whole doubles from 1e16 to
-    2**63, whose shortest digits are another integer. ObjectTypes are not affected: they hold ints there.
+    2**63: 1234567890123456768.0 is written 1.2345678901234568e+18, which decodes to 1234567890123456800. ObjectTypes
+    are not affected: they hold ints there.
 
     :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
     """

@@ -3,20 +3,19 @@
 import difflib
 from collections.abc import Iterable
 
-_LONGEST_NAME = 64
-"""The most characters of two names that are compared: more than any declared name has. There is a limit because the
-time grows with the square of the length, and a request may have fifty unknown names."""
+_COMPARED = 32
+"""The number of characters at the end of two names that are compared. There is a limit because the time grows with the
+square of the length, and a request may have fifty unknown names. In long paths of fields the ends differ."""
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name; None if no known name is similar."""
     listed = list(known)
-    parent = name.rpartition(".")[
-        0
-    ]  # names below one field, such as createdBy.id, are not similar because of the field
+    # Names below one field, such as createdBy.id, are not similar because of the field.
+    parent = name.rpartition(".")[0]
     begin = len(parent) if all(each.startswith(parent) for each in listed) else 0
-    names = {each[begin : begin + _LONGEST_NAME].lower(): each for each in listed}
-    nearest = difflib.get_close_matches(name[begin : begin + _LONGEST_NAME].lower(), names, n=1, cutoff=0.6)
+    names = {each[begin:][-_COMPARED:].lower(): each for each in listed}
+    nearest = difflib.get_close_matches(name[begin:][-_COMPARED:].lower(), names, n=1, cutoff=0.6)
     return names[nearest[0]] if nearest else None
 
 

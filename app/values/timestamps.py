@@ -13,8 +13,8 @@ _DATE_TIME = re.compile(
 def parse(text: str, *, shortened: bool = False) -> datetime:
     """Parse a date-time to UTC. Second 60, of any minute, becomes the first second of the next minute.
 
-    If digits beyond microseconds are not zero, the lowest bit of the microseconds is set. So comparisons with stored
-    times, which have milliseconds, give the result of the exact text.
+    Digits beyond microseconds, if not zero, set the lowest bit of the microseconds: .1230000001 becomes .123001, so it
+    is later than a stored .123. No stored time lies between, because these have whole milliseconds.
 
     :param shortened: whether to accept also a date alone, which means its midnight in UTC, and a date-time without a
         zone, which means UTC.

@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 from psycopg.pq import TransactionStatus
 
+from app.database.connection import HAS_CITUS
 from app.database.pool import Database
 from app.database.pooled_connection import PREPARED_LENGTH_AT_MOST
 from tests.support.api import EXAMPLE, Api
@@ -44,7 +45,7 @@ def test_a_write_reads_the_resource_and_writes_it_if_it_changes_something(api: A
     ):
         with recorded() as seen:
             assert send().status_code == status
-        assert len(seen) == count
+        assert len([each for each in seen if each.text != HAS_CITUS]) == count
 
 
 @pytest.mark.one_machine("With Citus a write adds the words of its resource by one more statement.")
@@ -57,7 +58,7 @@ def test_a_write_that_turns_out_to_create_is_two_statements(api: Api) -> None:
         api.get("/not-a-uuid")  # the first use of a token looks up whether it is revoked
         with recorded() as seen:
             assert send().status_code == 201
-        assert len(seen) == 2
+        assert len([each for each in seen if each.text != HAS_CITUS]) == 2
 
 
 def test_an_invalid_request_sends_no_statement(api: Api) -> None:

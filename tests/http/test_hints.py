@@ -41,6 +41,7 @@ LIST, SORTED, SEARCH = "", "/sorted-query-parameters", "/searchApiPattern"
         (SEARCH, "texten-us", " Did you mean 'text.en-US'?"),
         (SEARCH, "text.en-us", " Did you mean 'text.en-US'?"),
         (SEARCH, "nothing", ""),
+        (SEARCH, "next[cursor]", ""),
         (SORTED, "page", ""),
         (SORTED, "filter", ""),
         (LIST, "fields", ""),

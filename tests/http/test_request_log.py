@@ -28,9 +28,7 @@ def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("path", ["", "//unknown", "/key=nothing", "?x=y"])
-def test_the_log_line_has_the_correlation_id_of_the_response(
-    api: Api, lines: pytest.LogCaptureFixture, path: str
-) -> None:
+def test_the_log_line_has_the_correlation_id_of_answers(api: Api, lines: pytest.LogCaptureFixture, path: str) -> None:
     answer = api.get(path)
     (record,) = lines.records
     logged = record.__dict__["fields"]

@@ -158,9 +158,7 @@ def test_readiness_is_503_within_half_a_second_if_the_database_hangs(data_dir: P
             wait_until(lambda: ready(app)[0].status_code == 200)
 
 
-def test_readiness_is_503_with_the_number_of_missing_migrations(
-    cluster: Cluster, project: str, settings: Settings
-) -> None:
+def test_readiness_is_503_and_counts_missing_migrations(cluster: Cluster, project: str, settings: Settings) -> None:
     url = cluster.create_database(project)
     with open_app(settings, database_url=url) as app:
         count = len(migration_files())

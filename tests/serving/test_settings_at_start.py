@@ -1,6 +1,7 @@
 """gunicorn started without ``serve``, as the lean image starts it: what is wrong with the settings is one line."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -59,9 +60,7 @@ def test_serve_takes_the_url_of_the_database_from_a_file(cluster: Cluster, proje
         assert get(port, "/health/ready")[0] == 200
 
 
-def test_files_with_secrets_are_relative_to_the_folder_of_serve(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_with_secrets_are_relative_to_the_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """gunicorn runs in another folder."""
     (tmp_path / "token").touch()
     monkeypatch.chdir(tmp_path)
@@ -72,6 +71,9 @@ def test_files_with_secrets_are_relative_to_the_folder_of_serve(
     assert environment["METRICS_TOKEN_FILE"] == environment["SANDBOX_TOKEN_FILE"] == str(tmp_path / "token")
     assert environment["DATABASE_URL"] == "dbname=x"
     assert "DATABASE_URL_FILE" not in environment
+    monkeypatch.setenv("SSL_CERT_FILE", __file__)
+    shutil.rmtree(tmp_path)  # as a new release may do; gunicorn can still be started again
+    assert gunicorn_process._environment("dbname=x")["SSL_CERT_FILE"] == __file__
 
 
 def test_the_service_starts_while_its_database_is_away(start_gunicorn: StartGunicorn) -> None:

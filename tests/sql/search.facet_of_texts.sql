@@ -14,8 +14,8 @@ WITH
         )
         SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
             || ',"total":' || f.total
-            || ',"other":' || f.total - listed.sum
-            || ',"terms":[' || listed.terms
+            || ',"other":' || f.total - shown.sum
+            || ',"terms":[' || shown.terms
             || ']}' AS json
         FROM (
             SELECT
@@ -50,7 +50,7 @@ WITH
                         LIMIT 200
                     ) l
                 ) t
-            ) listed
+            ) shown
     ),
     page AS MATERIALIZED (
         SELECT r.*

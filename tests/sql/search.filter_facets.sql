@@ -11,8 +11,8 @@ WITH
         )
         SELECT '{"type":"terms","dataType":"text","missing":' || f.missing
             || ',"total":' || f.total
-            || ',"other":' || f.total - listed.sum
-            || ',"terms":[' || listed.terms
+            || ',"other":' || f.total - shown.sum
+            || ',"terms":[' || shown.terms
             || ']}' AS json
         FROM (
             SELECT
@@ -47,7 +47,7 @@ WITH
                         LIMIT 200
                     ) l
                 ) t
-            ) listed
+            ) shown
     ),
     facet_1 AS MATERIALIZED (
         WITH counted AS MATERIALIZED (
@@ -63,8 +63,8 @@ WITH
         )
         SELECT '{"type":"terms","dataType":"number","missing":' || f.missing
             || ',"total":' || f.total
-            || ',"other":' || f.total - listed.sum
-            || ',"terms":[' || listed.terms
+            || ',"other":' || f.total - shown.sum
+            || ',"terms":[' || shown.terms
             || ']}' AS json
         FROM (
             SELECT
@@ -99,7 +99,7 @@ WITH
                     ORDER BY c.count DESC, c.value
                     LIMIT 200
                 ) t
-            ) listed
+            ) shown
     ),
     page AS MATERIALIZED (
         SELECT r.*

@@ -47,24 +47,22 @@ class Statement:
     """The line that sent the statement; None if a test sent it."""
 
 
-_LOOKUPS = ("FROM access_token t", "'citus.shard_count'")
-"""Parts of the statements that look up what a process remembers: a token, and whether a connection's server has Citus.
-Whether a request sends them depends on the requests before it."""
+_LOOKUP = "FROM access_token t"
+"""A part of the statement that looks tokens up."""
 
 
 @contextmanager
 def recorded(*, lookups: bool = False) -> Iterator[list[Statement]]:
     """Record the statements of this process until the end of the ``with``.
 
-    :param lookups: whether to record lookups too. A process looks a token up again after some seconds, and asks each
-        new connection for Citus.
+    :param lookups: whether to record lookups of tokens too. A process looks a token up again after some seconds.
     """
     statements: list[Statement] = []
 
     def record(cursor: Any, query: Any, parameters: Any) -> None:
         text = query.as_string(cursor) if isinstance(query, sql.Composable) else query
         text = text if isinstance(text, str) else bytes(text).decode()
-        if not lookups and any(part in text for part in _LOOKUPS):
+        if _LOOKUP in text and not lookups:
             return
         state = cursor.connection.info.transaction_status
         statements.append(Statement(text, parameters, state, _sender(sys._getframe(2))))

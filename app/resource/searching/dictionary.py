@@ -29,16 +29,16 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 def remove_unused_words(connection: Connection, project_key: str) -> int:
     """Remove the words that no resource has from the dictionary, and return the number of removed words.
 
-    A write that began before the removal is committed may not have added a removed word, and a search then misses its
-    resource. The caller has to wait until all such writes have ended, and then call :func:`add_words_of_all`. Later
-    writes add the word again.
+    A write under way adds no word that it finds in the dictionary, and the removal, which cannot see its resource yet,
+    may take that word. The caller has to wait until all such writes have ended, and then call
+    :func:`add_words_of_all`. Later writes add the word again.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 
 
 def _words_of_resources(which: LiteralString) -> LiteralString:
-    """The query of the words of a project's resources, in both projections. Resources without staged changes need no
-    second part; its condition saves reading them.
+    """The query of the words of a project's resources, in both projections. The condition of the second
+    SELECT skips resources without staged changes, whose staged words are NULL.
 
     :param which: a further condition on ``r``, beginning with AND; empty for all resources.
     """
@@ -53,8 +53,8 @@ def _words_of_resources(which: LiteralString) -> LiteralString:
 def _adding(query: LiteralString) -> LiteralString:
     """The statement that adds the words of a query to the dictionary.
 
-    ORDER BY makes one of two transactions that add the same words, each by one statement, wait for the other. In
-    different orders they could deadlock. The triggers have the same order, with the same collation.
+    Transactions that add the same words wait for one another, and could deadlock if they added them in different
+    orders. So ORDER BY gives the order that the triggers have, with the same collation.
 
     :param query: has to select ``r.project_key``, and not the parameter. Only then does a worker of a distributed
         database execute the whole statement, so that no machine has to commit in two phases.

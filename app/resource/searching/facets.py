@@ -74,8 +74,8 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query of the distinct values of each resource, each with the resource's next greater value, which is NULL at
-    the last. For a resource without values it has no row if the field is an array or a member, else a row with NULL.
+    """A query with a row for each distinct value of each resource: the value, and the resource's next greater one or
+    NULL. A resource without values has no row, or one with NULL, which :func:`_ranges` ignores.
 
     A resource counts in a range once, however many of its values are there: :func:`_ranges` counts it at the value
     whose next one is beyond the range or NULL.
@@ -134,8 +134,9 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. The outer CASE makes the result NULL. The inner one, on the same sum, avoids making
-        # the JSON of the texts, because PostgreSQL aggregates before it evaluates the outer CASE.
+        # A text may have 64 KiB. t.bytes, the sum over all listed texts, is the same in each row. The outer CASE makes
+        # the result NULL. The inner one avoids making the JSON of the texts, because PostgreSQL aggregates before it
+        # evaluates the outer CASE.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
@@ -155,7 +156,7 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
             ) f CROSS JOIN (
                 SELECT coalesce(sum(t.count), 0) AS sum, {terms} AS terms
                 FROM ({listed}) t
-            ) listed"""
+            ) shown"""
 
 
 def _joined(json: LiteralString) -> LiteralString:
@@ -165,15 +166,15 @@ def _joined(json: LiteralString) -> LiteralString:
 
 @cache
 def _terms_result(data_type: LiteralString) -> LiteralString:
-    """The SQL of the JSON of a facet of terms, from the columns of ``f`` and ``listed`` in :func:`_terms`. Cached,
+    """The SQL of the JSON of a facet of terms, from the columns of ``f`` and ``shown`` in :func:`_terms`. Cached,
     because composing it takes time, and there is one for each type of data."""
     return object_(
         text_member("type", "'terms'"),
         text_member("dataType", f"'{data_type}'"),
         member("missing", "f.missing"),
         member("total", "f.total"),
-        member("other", "f.total - listed.sum"),
-        member("terms", concatenated("'['", "listed.terms", "']'")),
+        member("other", "f.total - shown.sum"),
+        member("terms", concatenated("'['", "shown.terms", "']'")),
     )
 
 
@@ -212,10 +213,10 @@ def _ranges(
         "'}'",
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
-    # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from that
-    # of its low bound to the one before that of its high bound. NULL is an open end: part 0, or the last part. A
-    # resource without values has no part. A bigint is cast to numeric, because its trunc would be a double and lose
-    # digits; a sum is numeric already.
+    # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from the
+    # one that begins at its low bound to the one that ends at its high bound. NULL is an open end: part 0, or the last
+    # part. A resource without values has no part. least and most are cast to numeric, because NUMBER_JSON calls trunc,
+    # which makes a double of a bigint and loses digits; total, a sum, is numeric already.
     return f"""
         WITH range AS (
             SELECT g.bounds_json, g.number,

@@ -55,7 +55,7 @@ def _matching(tsquery: str | None, projection: Projection) -> Clause:
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)
-    # finds_few stays False: no index is known to find few resources, because most may have a word.
+    # finds_few keeps its default False: a word may be in most resources, so the index may find many.
     return Clause((ClauseTerm(matches, by_gin=True),), {"tsquery": tsquery})
 
 
