@@ -123,6 +123,7 @@ class Readiness:
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except Unavailable as error:
+            # project_busy: no connection of the pool became free for this check, which shares it like one more project.
             return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
             # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.

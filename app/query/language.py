@@ -119,7 +119,8 @@ _BEGINNING_OF_STRING = re.compile(r'[^"\\]*(?:\\["\\][^"\\]*)*')
 
 
 def text_of(literal: str) -> str:
-    """The text of a literal in double quotes, without its escapes."""
+    """The text of a string literal: without its double quotes, and with the escaped character for each escape. The
+    lexer lets only \\" and \\\\ through."""
     return _ESCAPE.sub(r"\1", literal[1:-1])
 
 

@@ -66,8 +66,8 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_contained_object(text: str) -> str:
-    """Load an object that an ObjectType has to contain, and return its JSON text, without nulls, and without
-    ObjectType's wrapper, which a client may send around it.
+    """Load the JSON object of a condition: resources are found whose ObjectType contains it. Return its JSON text,
+    without nulls, and without ObjectType's wrapper, which a client may send around it.
 
     An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A member or an
     item that is ``null`` counts as absent.

@@ -38,8 +38,10 @@ KEY_REASON = (
 
 
 def _array(row: ArrayField) -> StrictField:
-    """The marshmallow field for a field of ObjectType, each of which is an array: its check, and its JSON Schema for
-    the OpenAPI document."""
+    """Make the marshmallow field that checks one array of ObjectType, and has its JSON Schema for the OpenAPI document.
+
+    :param row: the description of the array. Its items are scalars of ``row.type``, or objects with ``row.members``.
+    """
     if row.type is not None:
         check_item, item_schema = row.type.check, dict(row.type.json_schema)
     else:

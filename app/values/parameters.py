@@ -271,11 +271,10 @@ class QuerySchema(Schema):
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
         """Load a multi-dictionary of texts.
 
-        :raises ApiError: 400 with a fault for each undeclared name, then for each malformed value. If there are none,
-            but the values contradict one another, with the fault that :meth:`make` raises. If all values together are
-            too long, no value is read, and one fault for the longest parameter takes the place of the faults of values.
-            Of all faults,
-            :data:`app.errors.FAULTS_AT_MOST` are listed.
+        :raises ApiError: 400. Its faults are one for each undeclared name, then one for each malformed value. If all
+            values together are too long, none is read, and the longest parameter has the only fault of a value. If
+            there is no fault of these kinds, :meth:`make` may find that values contradict one another. ApiError lists
+            the first :data:`app.errors.FAULTS_AT_MOST`.
         """
         known, declared, families = self._known
         given: dict[str, Any] = {}
@@ -301,7 +300,8 @@ class QuerySchema(Schema):
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
-                # marshmallow passes ``given`` on to the field: the parameter ``where`` takes its variables from it.
+                # A family's name, such as var.<name>, has a dictionary in ``given``: its parameters, by their names. As
+                # marshmallow passes ``given`` on to the field, ``where`` takes its variables from it.
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
                 faults += _faults_of({name: error.messages})

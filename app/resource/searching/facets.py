@@ -97,8 +97,11 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
-    """A set-returning expression of SQL: the values of a field in the row ``r``. Values of an array are distinct and
-    sorted; those of members are not.
+    """A set-returning expression of SQL: the values in the row ``r`` of an array of scalars, or of one member of all
+    elements of an array of objects (``path.element_of``).
+
+    The column that is read has each value of an array of scalars once, and sorted. The values of a member may be
+    repeated.
 
     :param positions: the positions of items in an array of scalars, as jsonpath.
     """
@@ -107,6 +110,7 @@ def _values(path: FieldPath, projection: Projection, positions: LiteralString = 
     else:
         steps = f"{path.element_of.name}[*].{path.field.name}"
     found: LiteralString = f"jsonb_path_query({DOCUMENT.for_projection(projection)}, '$.{steps}')"
+    # Other kinds than texts are cast to the type in which they are counted.
     return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 
