@@ -51,8 +51,8 @@ class Gate:
             return  # a public view
         project_key = str((request.view_args or {}).get("project_key", ""))
         token = _authenticate(self._verifier, request.headers.get("Authorization", ""), project_key)
-        # None: the view has no mark, and no scope suffices. A test finds this mistake in the service's own views, but
-        # not in those of an extension.
+        # If accepted is None, the view has no mark, and no scope suffices. A test finds this mistake in the service's
+        # own views, but not in those of an extension.
         if not any(f"{name}:{project_key}" in token.scopes for name in accepted or ()):
             raise errors.insufficient_scope(project_key, accepted or (), token.scopes)
         g.token = token

@@ -255,14 +255,15 @@ class Language:
         return self._cached(text, start)
 
     def _parse(self, text: str, start: str) -> Any:
-        """Parse a text token by token: so the depth is checked before the parser reaches it, and a message can say what
-        the parser would have accepted in place of the last token."""
+        """Parse a text, token by token. So a depth beyond the limit is refused before it is parsed, and the message
+        about a refused token can list what the parser would have accepted in its place: :func:`_feed` keeps the state
+        before the token."""
         parser = self._lark.parse_interactive(text, start)
         depth = 0
         try:
             for token in parser.lexer_thread.lex(parser.parser_state):
                 depth += _DEEPER.get(token.type, 0)
-                if depth > DEPTH_AT_MOST:
+                if depth > DEPTH_AT_MOST:  # never in a filter or facet
                     where = place(text, position_of(token))
                     raise ValidationError(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
                 _feed(parser, token)

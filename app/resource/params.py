@@ -66,8 +66,11 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_contained_object(text: str) -> str:
-    """Load the JSON object of a condition: resources are found whose ObjectType contains it. Return its JSON text,
-    without nulls, and without ObjectType's wrapper, which a client may send around it.
+    """Load the value of ``objectParameter``, the text of a JSON object. The list has the resources whose ObjectType
+    contains this object.
+
+    Return the JSON text of the object without nulls, and without the wrapper ``objectTypeProperty``, which a client may
+    send around it.
 
     An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A member or an
     item that is ``null`` counts as absent.
@@ -84,8 +87,7 @@ def read_contained_object(text: str) -> str:
     try:
         members: dict[str, Any] = check_json(value, stored=True)  # in the form of the stored documents: without nulls
     except ValidationError as error:
-        # Only the first message, and without its path: a fault takes the name of its parameter from the end of the
-        # path, which would be the name of a member.
+        # Only the first message, and without its path in the object, so that the fault names the parameter.
         _, message = next(messages_with_paths(error.messages))
         raise ValidationError(str(message)) from None
     is_wrapped = members.keys() == {WRAPPER} and isinstance(members[WRAPPER], dict)

@@ -154,7 +154,7 @@ def send_to_group(group: int, number: int) -> bool:
     """Send a signal to a process group, and return whether the group has processes. Signal 0 only asks for that."""
     try:
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):  # macOS: PermissionError for zombies only
+    except (ProcessLookupError, PermissionError):  # PermissionError: on macOS, if all are zombies
         return False
     return True
 

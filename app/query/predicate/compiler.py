@@ -240,10 +240,11 @@ class _Compiler:
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        """The SQL that compares a column with values by the operator of a comparison.
+        """The SQL of a comparison (``atom``) on a column of one value: its operator's template, with these operands.
 
-        :param column: the field's own, or another form of it: the beginning of a text, the text of an id.
-        :param values: those of the comparison, in the form of that column.
+        :param column: the column of the compared field, or another form of it: the beginning of a text, the text of an
+            id.
+        :param values: the compared values, in the form of ``column``.
         :param cast: the SQL type of the values; by default that of the field's kind.
         """
         value = self._operand(atom, cast or atom.field.kind.cast, values)

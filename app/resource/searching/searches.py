@@ -51,7 +51,8 @@ def _clauses(name: LiteralString, filters: Sequence[Filter], projection: Project
 
 
 def _matching(tsquery: str | None, projection: Projection) -> Clause:
-    """The SQL condition that a resource matches a ``tsquery``; for None, a condition that no resource fulfils."""
+    """The SQL condition that a resource matches the ``tsquery`` of a search with texts; for None, which stands for
+    words that no resource has, a condition that is never true."""
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)
