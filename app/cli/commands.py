@@ -106,14 +106,15 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write that is under
-    way may count on a removed word. So the command waits for three times STATEMENT_TIMEOUT_MS, and then adds the words
-    of all resources again. Before it has done so, a search may miss the resource of such a write: if the command is
-    interrupted, run it again. Do not seed meanwhile.
+    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write under way adds
+    no word that it has found in the dictionary, and the command may remove this word. So it waits for three times
+    STATEMENT_TIMEOUT_MS, until such writes have ended, and then adds the words of all resources again. Before it has
+    done so, a search may miss the resource of such a write: if the command is interrupted, run it again. Do not seed
+    meanwhile.
     """
     with open_connection(settings, has_time_limits=False) as connection:
-        # Only a write whose statement that adds words began before the removal ended can count on a removed word. The
-        # statement takes one timeout at most; then its transaction may be idle for two (connection.py).
+        # A write that has found a removed word began its statement before the removal ended. The statement takes one
+        # timeout at most; then its transaction may be idle for two (connection.py).
         wait_ms = 3 * settings.statement_timeout_ms
         for project_key, removed in all_projects.remove_unused_words(connection, wait_ms / 1000):
             if removed:

@@ -137,9 +137,11 @@ last. No endpoint class has a method for OPTIONS."""
 
 
 def _paths(app: Flask, generated: Document) -> Document:
-    """The paths of all described views, in the order of the code; the operations of a path in that of ``_METHODS``.
+    """The paths of all views with the mark of an operation, in the order of the code; the operations of a path in the
+    order of ``_METHODS``.
 
-    :param generated: the paths as flask-smorest describes them.
+    :param generated: the paths as flask-smorest describes them, by URL rules with the code's names of variables. The
+        result has the public names.
     """
     paths: Document = {}
     for rule in app.url_map.iter_rules():

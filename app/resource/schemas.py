@@ -174,7 +174,7 @@ def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
         if count > ACTIONS_AT_MOST:
-            # The fault shows the first argument: the number, because a fault does not shorten arrays of objects.
+            # refuse_value shows the client its first argument: the number, because the array may be huge.
             refuse_value(count, f"At most {ACTIONS_AT_MOST} update actions are accepted in one request.")
     return tuple(check_items(value, _check_action))
 

@@ -194,11 +194,12 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        Overwrites the resource that has the body's `id`; without `id`, the one that has its `key`; without both, the
-        youngest (greatest `id`) of this API client's own resources without a key. One found by `id` gets the body's
-        `key`. The whole `objectTypeProperty` is replaced; `someProperty` is too if the body has it. If there is no such
-        resource, it creates one; only an unknown `id` is 404. A create does not compare `version`, so after a DELETE
-        the same PUT by `key` creates the resource anew. With `If-Match` nothing is created (412).
+        Overwrites the resource that has the body's `id`; without `id`, the one that has its `key`; if the body has
+        neither, the youngest (greatest `id`) of the keyless resources that this API client has created. One found by
+        `id` gets the body's `key`, if there is one. The whole `objectTypeProperty` is replaced; `someProperty` is too
+        if the body has it. If there is no such resource, it creates one; only an unknown `id` is 404. A create ignores
+        `version`, so after a DELETE the same PUT by `key` creates the resource anew. With `If-Match` nothing is created
+        (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)

@@ -118,10 +118,12 @@ header_map = "drop"
 
 
 def on_starting(server: Any) -> None:
-    """Check gunicorn's number of workers before gunicorn listens (gunicorn's hook)."""
-    if server.cfg.workers != settings.workers:  # set by --workers; an extension may refuse the number
+    """If ``--workers`` has changed the number of workers, check the settings with this number before gunicorn listens:
+    an extension may refuse it (gunicorn's hook)."""
+    if server.cfg.workers != settings.workers:
         changed = {**settings.environment, "WORKERS": str(server.cfg.workers)}
         try:
+            # Called for its error only.
             adapted_to_extension(Settings.from_environment(changed))
         except InvalidSetting as error:
             sys.exit(f"error: gunicorn's --workers: {error}")

@@ -167,7 +167,8 @@ class _Compiler:
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _term(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition, and say what an index does for it."""
+        """Compile a condition to SQL, with what the choice of lanes and plans needs to know: whether a GIN index may
+        serve it, and whether an index is assumed to find few resources (see :class:`ClauseTerm`)."""
         match condition:
             case AllOf(conditions):
                 terms = [self._term(inner) for inner in conditions]

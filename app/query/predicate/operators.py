@@ -129,6 +129,6 @@ NEGATIONS: Mapping[str, Operator] = {
 
 
 def tokens_of(field: Field) -> list[str]:
-    """The tokens of all operators that a field has."""
+    """The tokens of all operators that fit a field, for a message."""
     known = [row.token for row in _ROWS if row.fits(field)]
     return known + [token for token, row in NEGATIONS.items() if row.fits(field)]

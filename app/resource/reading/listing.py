@@ -108,8 +108,8 @@ class Selected:
 
     @property
     def finds_few(self) -> bool:
-        """Whether an index is assumed to find few resources for at least one term. One is enough, because all terms
-        have to hold."""
+        """Whether an index is assumed to find few resources for at least one term, so that the selection is quick. One
+        is enough, because all terms have to hold."""
         return any(term.finds_few for term in self.terms)
 
     @property
