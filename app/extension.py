@@ -142,8 +142,9 @@ def installed_package() -> ExtensionPackage:
 
 
 def cannot_be_loaded(error: BaseException) -> str:
-    """The reason that a package is unusable, for an error of its import, as the end of a sentence."""
-    return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {type(error).__name__}: {error}"
+    """The reason that a package is unusable, for an error of its import, as the end of a sentence and in one line."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {what}"
 
 
 def package_of(settings: Settings) -> ExtensionPackage:

@@ -92,9 +92,7 @@ def pass_settings(command: Callable[Concatenate[Settings, Options], None]) -> Ca
         try:
             settings = adapted_to_extension(Settings.from_environment())
         except InvalidSetting as error:
-            # The same text as that of gunicorn, if it is started directly. It is put into one line, because the reason
-            # may be the import error of an extension, which may have several.
-            click.echo(f"error: {' '.join(str(error).split())}", err=True)
+            click.echo(f"error: {error}", err=True)  # as gunicorn does, if it is started directly
             sys.exit(1)
         command(settings, *arguments, **options)
 

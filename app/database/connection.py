@@ -5,6 +5,7 @@ Commands import this module and not :mod:`app.database.pooled_connection`, which
 
 import math
 from typing import Any, LiteralString
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.abc import RV, PQGen
@@ -72,13 +73,20 @@ HAS_CITUS: LiteralString = "SELECT current_setting('citus.shard_count', true) IS
 they are, writes and triggers both add words, which does no harm, and no process has to notice the distribution."""
 
 
+_known_of_citus = WeakKeyDictionary[Connection, bool]()
+"""Whether the server of a connection has Citus, for each connection that has asked."""
+
+
 def has_citus(connection: Connection) -> bool:
     """Whether the server has Citus. Then each write adds the words of its resource to the dictionary of the text search
     (the table ``word``) by a statement of its own. Elsewhere triggers do so, but a distributed table cannot have any.
 
-    A server gets Citus only by a restart, which ends its connections, so the answer holds as long as the connection.
+    Each connection is asked once: a server gets Citus only by a restart, which ends its connections.
     """
-    return connection.execute(HAS_CITUS).fetchone() == (True,)
+    known = _known_of_citus.get(connection)
+    if known is None:
+        known = _known_of_citus[connection] = connection.execute(HAS_CITUS).fetchone() == (True,)
+    return known
 
 
 def check_database_url(settings: Settings) -> str:

@@ -100,7 +100,7 @@ def missing_migrations(connection: Connection, more: tuple[Path, ...] = ()) -> l
 
 def status(url: str, more: tuple[Path, ...] = ()) -> dict[str, bool]:
     """The ids of all migrations that this version needs, in the order of application, with whether each is applied."""
-    with psycopg.connect(conninfo_without_timeouts(_without_load_balancing(url))) as connection:
+    with psycopg.connect(_conninfo(url)) as connection:
         applied = applied_migrations(connection)
     return {name: name in applied for name in migration_files(more)}
 
@@ -118,7 +118,7 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
         attempts.
     :raises psycopg.Error: if the connection with the lock is lost, or the role may not create a table.
     """
-    url = conninfo_without_timeouts(_without_load_balancing(url))
+    url = _conninfo(url)
     # No autocommit: the transaction holds the lock until the end of the block. The migrations commit on a connection of
     # their own.
     with psycopg.connect(url) as lock:
@@ -208,12 +208,10 @@ def statements(text: str) -> Generator[tuple[int, str]]:
         yield first, "\n".join(lines)
 
 
-def _without_load_balancing(url: str) -> str:
-    """The connection string without load balancing, so that psycopg uses the first of several hosts that answers.
-
-    With Citus the first host has to be the coordinator.
-    """
-    return make_conninfo(url, load_balance_hosts="disable")
+def _conninfo(url: str) -> str:
+    """The connection string without time limits, and without load balancing, so that psycopg uses the first of several
+    hosts that answers: with Citus it has to be the coordinator."""
+    return make_conninfo(conninfo_without_timeouts(url), load_balance_hosts="disable")
 
 
 WORKER_FOUND = "the server is a worker of a Citus cluster. Name the coordinator first in DATABASE_URL; it may be down."

@@ -15,7 +15,6 @@ from threading import Lock, Thread
 from time import monotonic
 from types import TracebackType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -24,7 +23,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from app.config import Settings
 from app.database import failures
 from app.database.admission import Admission, Lane, ProjectBusy, SentAway
-from app.database.connection import CONNECT_TIMEOUT_S, PREPARE_THRESHOLD, Connection, conninfo_with_timeouts, has_citus
+from app.database.connection import CONNECT_TIMEOUT_S, PREPARE_THRESHOLD, Connection, conninfo_with_timeouts
 from app.database.pooled_connection import MeteredCursor, PooledConnection
 from app.telemetry.metrics import metrics
 
@@ -69,8 +68,6 @@ class Database:
         self.is_away = False
         """Whether the database counts as away: no connection is open, and none could be opened while a request waited.
         Then requests wait only for :data:`_AWAY_TIMEOUT_S`."""
-        self._has_citus = WeakKeyDictionary[Connection, bool]()
-        """Whether the server of a connection has Citus, for each connection that has asked."""
         self._failures_at_last_success = 0
         """The number of failed attempts to connect, by the pool's statistics, at the time of the last successful one.
         If the pool now counts more, an attempt has failed since."""
@@ -107,14 +104,6 @@ class Database:
         """Check out a connection for writes to a project: the extension's, by :attr:`around_writes`, if it gives one,
         so that it can act before and after the writes; else an ordinary one."""
         return self.around_writes(project) or self.connection(project)
-
-    def has_citus(self, connection: Connection) -> bool:
-        """Whether the server has Citus; each connection is asked once. With Citus a write must itself add the
-        resource's words to the text search's dictionary, because a distributed table cannot have triggers."""
-        known = self._has_citus.get(connection)
-        if known is None:
-            known = self._has_citus[connection] = has_citus(connection)
-        return known
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool.

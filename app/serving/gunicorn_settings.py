@@ -25,14 +25,14 @@ try:
     settings = adapted_to_extension(Settings.from_environment())
 except InvalidSetting as invalid:
     # gunicorn prints some other exceptions with a traceback, in which the reason is hard to find.
-    sys.exit(f"error: {' '.join(str(invalid).split())}")
+    sys.exit(f"error: {invalid}")
 
 
 def _print_invalid_settings_in_one_line(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     if isinstance(error, InvalidSetting):
-        sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+        sys.stderr.write(f"error: {error}\n")
     else:
         sys.__excepthook__(kind, error, trace)
 

@@ -12,7 +12,7 @@ from functools import partial, reduce
 from typing import TypeVar
 
 from app import errors
-from app.database.connection import Connection
+from app.database.connection import Connection, has_citus
 from app.database.pool import Database
 from app.resource.model import (
     ById,
@@ -146,7 +146,7 @@ def _written(database: Database, write: Write) -> Written:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        if not database.has_citus(connection):  # without Citus, triggers add to the dictionary
+        if not has_citus(connection):  # without Citus, triggers add to the dictionary
             return store.save(connection, write.caller, found, after)
         with connection.transaction():
             written = store.save(connection, write.caller, found, after)

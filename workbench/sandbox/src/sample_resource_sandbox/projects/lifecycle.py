@@ -19,7 +19,7 @@ from typing import Any
 from app import errors
 from app.bulk import seed
 from app.config import Settings
-from app.database.connection import Connection
+from app.database.connection import Connection, has_citus
 from app.database.pool import Database
 from app.identity import clients, tokens
 from app.identity.scopes import SCOPE_NAMES
@@ -207,7 +207,7 @@ class Projects:
             if order.copy_of is not None:
                 copies.save(connection, project_key, order.copy_of)
                 copies.restore(connection, project_key)
-                if self._database.has_citus(connection):
+                if has_citus(connection):
                     dictionary.add_words_of_all(connection, project_key)
             elif made:
                 for part in made:
