@@ -26,17 +26,20 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """Make the id of a new resource, a UUIDv7: as time passes, new rows then go to the end of the project's part of
-        the primary key's index.
+        """Make the id of a new resource. It is a UUIDv7, which begins with the time, so that each new row goes to the
+        end of the project's part of the primary key's index.
 
-        :param connection: the connection that will write the resource. A source that counts its ids in the database
-            takes the next one through it.
+        :param connection: the connection that will write the resource. An extension's source of ids may need it,
+            because it may keep a counter in the database.
         """
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """When a token's row may be deleted, in seconds since 1970 by the database's clock, which decides the deletion.
-        ``expires_at`` is by this clock instead, which an extension may set differently."""
+        """Return when a token's row may be deleted, in seconds since 1970.
+
+        :param expires_at: the expiry by this clock. The result is by the database's clock, because a statement compares
+            it with ``now()``. The two differ if an extension has set this clock to another time.
+        """
         ...
 
 

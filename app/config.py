@@ -83,9 +83,9 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """Check http and https origins as browsers write them (RFC 6454, section 6.2): scheme and host, and the port only
-    if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and empty if none is
-    allowed."""
+    """Check origins of CORS, of http and https, as browsers write them (RFC 6454, section 6.2): scheme and host, and
+    the port only if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and
+    empty if none is allowed."""
     if text == NO_ORIGIN:
         return ()
     if text == ANY_ORIGIN:
@@ -94,8 +94,8 @@ def origins(text: str) -> tuple[str, ...]:
     for origin in listed:
         parts, host = _split_url(origin, ", as in https://shop.example.com")
         default = {"http": 80, "https": 443}.get(parts.scheme)
-        # ``written`` has no path, user, capitals or default port, so an origin with one of them differs from it. A
-        # blank in the host stays in both; only the pattern finds that.
+        # ``written`` has no path, user, capitals or default port, so an origin with one of them differs from it. An
+        # origin with a blank in its host is equal to ``written``; _NOT_IN_A_PLAIN_URL finds the blank.
         written = f"{parts.scheme}://{address_of(host, None if parts.port == default else parts.port)}"
         if default is None or not host or origin != written or _NOT_IN_A_PLAIN_URL.search(origin):
             raise ValueError(

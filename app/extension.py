@@ -46,7 +46,7 @@ class Extension:
     """An extension of one application. The members of this class add nothing."""
 
     clocks: "Clocks | None" = None
-    """The clocks and sources of ids of projects and clients; None for real time and random ids."""
+    """The clocks and sources of ids of projects and clients; None for real time and UUIDv7s."""
     warning: str | None = None
     """A warning for the person who starts the service."""
     page: tuple[str, str] | None = None

@@ -123,8 +123,8 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # Two are admitted only if a slow request leaves while connections are free: one that waited for its
-            # project's limit, and a slow one that waited for the limit of the lane.
+            # One that leaves may let two in: if connections were free, and it was slow, then a request that waited for
+            # the project's limit and a slow request that waited for the limit of the slow lane.
             while self._admit_one():
                 pass
 

@@ -144,9 +144,9 @@ def distribute(
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}
             if table == first:
-                # In one transaction: else lists would show counts that no trigger updates. If the run ends before the
-                # next statement, repeat it. Meanwhile lists count the resources themselves, and writes add the words,
-                # as on any server with Citus.
+                # The triggers and the counts go in one transaction, because lists would show counts that no trigger
+                # keeps. If the run is interrupted after it, the service works on without triggers, as it does on any
+                # server with Citus, until the operator repeats the run.
                 with connection.transaction():
                     connection.execute(_DROP_TRIGGERS_AND_COUNTS)
                 connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})

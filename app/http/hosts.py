@@ -18,14 +18,16 @@ Between the dots of a name are 1 to 63 characters, which werkzeug demands, too."
 
 
 def host_check(settings: Settings) -> Callable[[Request], None]:
-    """The hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError, 400.
-    ``HTTP_HOST`` may already be the host of a target in absolute form, by RawPath, or that from a trusted proxy, by
-    ProxyFix. HTTP/1.0 needs none, unless ``BASE_DOMAIN`` is set.
+    """Make the hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError,
+    400. A request of HTTP/1.0 needs no Host header, unless ``BASE_DOMAIN`` is set.
+
+    The host is read from ``HTTP_HOST``. This is the Host header, unless a middleware replaced it: RawPath by the host
+    of a target in absolute form, ProxyFix by the host that a trusted proxy names.
 
     With ``BASE_DOMAIN`` two kinds of host are accepted. One is ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``; its two
     labels are added to the log line of the request. The other is the service's own address: the host of ``base_url``,
-    which the service prints and publishes. If gunicorn can be reached at a loopback address, ``localhost`` and every
-    loopback address count as its own, too.
+    which the service prints and publishes, and, if gunicorn listens on a loopback address or on all addresses, also
+    ``localhost`` and every loopback address.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(
@@ -35,8 +37,8 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
 
     def is_own(name: str | None) -> bool:
         """Whether a name is one of the service's own addresses."""
-        # own_host is where this machine reaches gunicorn. If gunicorn listens on all addresses (BIND is 0.0.0.0 or ::),
-        # it is 127.0.0.1.
+        # own_host is the host at which this machine reaches gunicorn: 127.0.0.1 if gunicorn listens on all addresses
+        # (BIND is 0.0.0.0 or ::).
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:

@@ -78,7 +78,8 @@ class Field:
     is_array: bool = False
 
     def indexed_in(self, projection: Projection) -> Index:
-        """The conditions that the field's index serves in a projection."""
+        """The kinds of conditions that the field's index serves in a projection. An index of the beginning of a text
+        exists for the current projection only, so it serves none in the staged one."""
         return self.indexed if self.beginning is None or projection is Projection.CURRENT else Index(0)
 
     @property

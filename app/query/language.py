@@ -234,7 +234,8 @@ class Language:
 
     @cached_property
     def _spellings(self) -> Mapping[str, tuple[str, ...]]:
-        """The spellings of each keyword and sign by its terminal, in the order of messages."""
+        """How a client writes each terminal of the grammar: first the keywords, then the signs. Messages that list what
+        is expected keep this order."""
         return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(_SIGNS)
 
     @cached_property

@@ -318,10 +318,11 @@ def read_words(text: str) -> str:
 
 
 def read_fuzzy_level(text: str) -> int:
-    """Load a fuzzyLevel, rounded down: the most edits between a word of the search and a word that it finds.
+    """Load a fuzzyLevel: the most edits between a word of the search and a word that it finds. A fraction within the
+    limits is rounded down, because edits are counted in whole numbers.
 
     :raises ValidationError: for a text that is no number, and for a number below 0 or above
-        :data:`FUZZY_LEVEL_AT_MOST`: 2.5 is refused, and not rounded to 2.
+        :data:`FUZZY_LEVEL_AT_MOST`, which is also the level of a search without ``fuzzyLevel``.
     """
     number = read_number(text)
     if number < 0:

@@ -149,9 +149,10 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        Each condition that is sent narrows the list: `where` by a predicate, `objectParameter` by an object that
-        ObjectType contains, every other one by a value in one of the arrays that its description names. A result has
-        the fields of ObjectType without a wrapper, besides `id`, `key`, `version` and the two times.
+        Each condition that is sent narrows the list. `where` is a predicate; `objectParameter` is an object that
+        ObjectType has to contain; each of the others is a value that has to be in an array of ObjectType, and the
+        description of the parameter names this array. A result has the fields of ObjectType without a wrapper, besides
+        `id`, `key`, `version` and the two times.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 

@@ -337,8 +337,10 @@ class _Compiler:
 
 
 def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralString:
-    """The SQL of a condition, or of its negation if ``negated``. Where ``text`` is NULL, because a field is absent, the
-    condition counts as ``if_absent``.
+    """The SQL of the condition ``text``, or of its negation if ``negated``.
+
+    ``text`` is NULL where a field is absent. NULL then counts as ``if_absent``, and ``negated`` negates what it counts
+    as: the negation of an absent field that counts as false is true.
 
     With neither ``if_absent`` nor ``negated``, ``text`` stays as it is: where it is NULL it selects no row, just as
     false would.

@@ -131,9 +131,11 @@ class Selected:
         return {name: value for clause in self.clauses for name, value in clause.parameters.items()}
 
     def where_in_order_of(self, order: Term) -> LiteralString:
-        """The SQL condition of a query that is sorted by ``order``. If an index has this order, no GIN index can serve
-        the condition, so that PostgreSQL usually reads the index of the order. Otherwise any index may find the
-        resources, which are then sorted."""
+        """The SQL condition of a query that is sorted by ``order``.
+
+        If an index has this order, the condition is written in a form that no GIN index can serve, so that PostgreSQL
+        usually reads the index of the order. If no index has it, the usual form lets any index find the resources,
+        which PostgreSQL then sorts."""
         return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
 
     @property

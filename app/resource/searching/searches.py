@@ -94,28 +94,28 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 def _facets(
     query: Search, narrowing: Sequence[Clause], parameters: Parameters
 ) -> tuple[LiteralString, Sequence[LiteralString]]:
-    """The SQL of the member ``facets``, and the queries that it refers to; an empty text if the search has no facets.
-    The SQL results in NULL if the terms of a facet are too large.
+    """The SQL of the member ``facets``, and a query for each facet, of which the member shows the result. Their SQL
+    parameters are added to ``parameters``.
 
-    The SQL parameters of the queries are added to ``parameters``.
+    The member is an empty text if the search has no facets. It is NULL if the result of a facet is NULL, which
+    :func:`compile_facet` gives if the terms of the facet are too large.
     """
     if not query.facets:
         return "''", ()
     queries: list[LiteralString] = []
     results: list[LiteralString] = []
     bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
-    filters = list(
-        zip(query.facet_filters, _clauses("facet_filter", query.facet_filters, query.projection), strict=True)
-    )
+    clauses = _clauses("facet_filter", query.facet_filters, query.projection)
     for number, facet in enumerate(query.facets):
-        # A facet filter does not narrow facets on its own field.
-        narrowed = Selected([*narrowing, *(clause for one, clause in filters if one.path != facet.path)])
+        # A facet filter narrows only the facets on other fields or members than its own.
+        filters = zip(query.facet_filters, clauses, strict=True)
+        others = [clause for facet_filter, clause in filters if facet_filter.path != facet.path]
+        narrowed = Selected([*narrowing, *others])
         parameters |= narrowed.parameters
-        name = numbered("facet", number)
-        # The name in the answer is a text of the client, so it is a parameter.
-        parameters[name] = f"{',' if number else ''}{encode(facet.name)}:"
+        name, label = numbered("facet", number), numbered("facet_label", number)
+        # The label is a parameter, because the client chooses its text.
+        parameters[label] = f"{',' if number else ''}{encode(facet.name)}:"
         facet_query = compile_facet(facet, (narrowed.where, query.projection), name, parameters, bytes_at_most)
         queries.append(f"{name} AS MATERIALIZED ({facet_query})")
-        results.append(placeholder(name))
-        results.append(f"(SELECT f.json FROM {name} f)")
+        results.extend([placeholder(label), f"(SELECT f.json FROM {name} f)"])
     return member("facets", concatenated("'{'", *results, "'}'")), queries

@@ -132,7 +132,7 @@ planted(
      lambda adapter: setattr(adapter.Client, "wait_s", lambda *_: 0.2)),
     ("C-do-22", "a long Retry-After is waited for a second",
      waits(lambda wait_s, _: min(wait_s, 1.0))),
-    ("C-req-105 C-do-38 C-do-58", "a 409 is repeated",
+    ("C-do-38 C-do-58", "a 409 is repeated",
      repeated({409})),
     ("C-err-9 C-do-37", "a conflict is overwritten with the current version",
      answering(_takes_the_current_version)),
