@@ -96,8 +96,8 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
     """Register two functions with Flask: one calls the hooks before the view, in order, until one of them answers; the
     other calls all hooks after the view, in order.
 
-    They are only two, because each registered function costs time, and they take the request out of Flask's proxy once,
-    because each use of the proxy does, too.
+    There are only two, because Flask takes time for each registered function. Each of the two resolves Flask's request
+    proxy once, and passes the request itself to its hooks, because each use of the proxy also takes time.
     """
     proxy: Any = request  # its type lacks _get_current_object
 
@@ -121,11 +121,14 @@ def _install(app: Flask, before_the_view: Sequence[_Hook], after_the_view: Seque
 
 
 def _middleware(app: Flask, settings: Settings) -> Any:
-    """The WSGI application of Flask, wrapped into the middleware.
+    """The WSGI application of Flask, wrapped into the middleware. A request passes, in this order:
 
-    A request passes RawPath first. It keeps ``%2F`` within a segment of the path, and puts the host of a request line
-    that is a whole URL into the Host header; ``X-Forwarded-Host``, which ProxyFix reads next, wins over that host.
-    PathPrefix is last: it drops a malformed ``X-Forwarded-Prefix``, which ProxyFix accepts.
+    - RawPath. It keeps ``%2F`` within a segment of the path. If the request line has a whole URL, RawPath puts the
+      URL's host into the Host header.
+    - ProxyFix, only with trusted proxies. It reads their headers. ``X-Forwarded-Host`` replaces the Host header, even
+      if RawPath has set that.
+    - PathPrefix, only with trusted proxies. It ignores a malformed ``X-Forwarded-Prefix``, because ProxyFix accepts
+      any.
     """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:

@@ -65,10 +65,13 @@ almost all of them."""
 
 
 def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
-    """Split a URL, and return its parts, whose port is valid, and its host, which is empty if the URL has none.
+    """Split a URL, and return its parts and its host. The host is empty if the URL has none. The port in the parts is
+    valid, or None.
 
-    :param example: the end of the error's message, such as ``, as in https://api.example.com``.
-    :raises ValueError: if the brackets of an IPv6 address or the port are malformed. Other hosts are not checked.
+    :param example: an example URL for the error's message, with the words that join it to the message: ", as in
+        https://api.example.com".
+    :raises ValueError: if the port is invalid, or if ``urlsplit`` refuses the host, for example for malformed brackets
+        of an IPv6 address. ``urlsplit`` accepts almost any host, even one with a blank.
     """
     try:
         parts = urlsplit(text)
@@ -295,8 +298,8 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """The URL of the service, without a slash at its end: ``PUBLIC_URL``, else the address on which gunicorn
-        listens."""
+        """The URL of the service, without a slash at its end: ``PUBLIC_URL``, else the URL at which this machine
+        reaches gunicorn."""
         return self.public_url or f"http://{address_of(self.own_host, self.port)}"
 
     @classmethod
@@ -317,8 +320,8 @@ def read_settings(cls: type[AnySettings], source: Mapping[str, str], **others: A
     """Read the settings that a class declares, and make an instance. An empty variable counts as not set.
 
     :param others: values of fields that are no settings.
-    :raises InvalidSetting: for the first variable that has an invalid value, that names a file which cannot be read
-        or is empty, or that is set together with the variable of its file.
+    :raises InvalidSetting: for the first setting whose value is invalid. For a secret setting also if its variable and
+        ``<variable>_FILE`` are both set, or if the file cannot be read or is empty.
     """
     for item in fields(cast("Any", cls)):
         variable: str | None = item.metadata.get("variable")

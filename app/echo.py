@@ -115,12 +115,13 @@ ArrayFields = dict[str, list[Any]]
 
 
 def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> ArrayFields:
-    """The received values in the arrays that the clauses 4.9-2 and 4.9-3 of the specification name. Empty arrays are
-    left out.
+    """Put the received values into arrays. The clauses 4.9-2 and 4.9-3 of ``docs/specification.md`` say which array
+    holds which values. Empty arrays are left out.
 
-    The two times of the record are a pair, in milliseconds since 1970; one time alone is left out.
+    ``arrayOfTwonumbersExample`` holds the two times of the record, in milliseconds since 1970. If the record has only
+    one time, the array is empty.
 
-    :param paths: the path parameters.
+    :param paths: the path parameters; empty for the endpoint without any (4.13).
     """
     one, two = query
     untyped = record.untyped.values()
@@ -163,12 +164,13 @@ def form_encoded(arrays: ArrayFields) -> str:
     return urlencode([(name, _as_text(value)) for name, values in arrays.items() for value in values])
 
 
-def date_times(record: ComplexRecord) -> dict[str, str]:
-    """The date/time sample record (interface 2.5) of a body's lastModifiedAt; if it has none, of its createdAt.
+def date_times(body: ComplexRecord) -> dict[str, str]:
+    """One time in each format of the interface's date/time record (2.5): the body's ``lastModifiedAt``, or its
+    ``createdAt`` if the body has no ``lastModifiedAt``.
 
     :raises ApiError: 400 if the body has neither.
     """
-    moment = record.last_modified_at or record.created_at
+    moment = body.last_modified_at or body.created_at
     if moment is None:
         raise errors.ApiError([errors.shape_fault(f"lastModifiedAt: {MISSING}")])
     with_milliseconds = timestamps.text_of(moment)

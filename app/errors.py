@@ -173,8 +173,8 @@ error repeats."""
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value in a form that JSON can represent; texts and arrays are cut to :data:`_LONGEST_ECHO`. Objects
-    need no care: no check refuses one by its value."""
+    """A refused value in a form that JSON can represent. Texts and arrays are cut to :data:`_LONGEST_ECHO`. An object
+    never arrives here: it may have a wrong structure or be too large, and the faults for these repeat no value."""
     if isinstance(value, float) and not isfinite(value):
         # JSON has no infinity. The only one that arrives is a HugeNumber of app.values.strict_json, which has the
         # literal of the request, such as 1e999.
@@ -217,8 +217,8 @@ def not_found_by_key(key: str) -> ApiError:
 
 
 def no_own_resource(project_key: str) -> ApiError:
-    """The error 404 for a PATCH whose body names neither id nor key. It means the youngest resource without a key that
-    its client has created, and there is none."""
+    """The error 404 for a PATCH whose body names neither id nor key. Such a PATCH changes the youngest of the resources
+    without a key that the API client has created in the project. The error says that there is no such resource."""
     message = (
         f"The project '{project_key}' has no Resource without a key that this API client has created. "
         "A body without id and key means the youngest of these."
@@ -268,7 +268,7 @@ def precondition_failed(header: str, version: int | None, *, has_unusable_tags: 
 
 def target_too_long() -> ApiError:
     """The error 414 for a request target that is too long (RFC 9110, section 15.5.15). The platform has no code for
-    it."""
+    414, so the code is ``InvalidInput``, whose usual status is 400."""
     return ApiError([Fault("InvalidInput", "The request target is too long.")], status=414)
 
 

@@ -137,12 +137,16 @@ def installed_package() -> ExtensionPackage:
         try:
             return found.load()()
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
-            package.unusable = cannot_be_loaded(error)
+            package.unusable = reason_of_failed_load(error)
     return package
 
 
-def cannot_be_loaded(error: BaseException) -> str:
-    """The reason that a package is unusable, for an error of its import, as the end of a sentence and in one line."""
+def reason_of_failed_load(error: BaseException) -> str:
+    """Say in one line that the extension's package cannot be loaded, and why. The text is the end of a sentence, which
+    callers begin with what needs the package.
+
+    :param error: what loading the package, or one of its modules, has raised.
+    """
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return f"needs the package {_DISTRIBUTION}, which cannot be loaded: {what}"
 
@@ -164,8 +168,8 @@ def package_of(settings: Settings) -> ExtensionPackage:
 
 
 def adapted_to_extension(settings: Settings) -> Settings:
-    """Return the settings with the changes that the extension demands if they switch it on.
+    """Return the settings as the extension needs them, if the settings switch it on; otherwise unchanged.
 
-    :raises InvalidSetting: for settings with which the extension cannot work, and where :func:`package_of` raises it.
+    :raises InvalidSetting: if the extension cannot work with these settings, or if :func:`package_of` raises it.
     """
     return package_of(settings).adapted(settings)

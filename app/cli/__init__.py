@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec
 import click
 
 from app.config import InvalidSetting, Settings
-from app.extension import adapted_to_extension, cannot_be_loaded, installed_package
+from app.extension import adapted_to_extension, installed_package, reason_of_failed_load
 
 Options = ParamSpec("Options")
 
@@ -37,19 +37,19 @@ class _LazyGroup(click.Group):
         return sorted([*super().list_commands(ctx), *_COMMANDS, *installed_package().commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command with a name, whose module is imported if need be. None if there is none, or if the module, one of
-        an extension, cannot be imported: then the reason is printed."""
+        """Return the command with this name, and import its module if necessary. If no command has the name, return
+        None. If a command of an extension cannot be loaded, print the reason and return None."""
         found = super().get_command(ctx, cmd_name)
         if found is not None:
             return found
         if cmd_name in _COMMANDS:
-            return _imported(cmd_name, _COMMANDS[cmd_name])
+            return _import_command(cmd_name, _COMMANDS[cmd_name])
         module = installed_package().commands.get(cmd_name)
         try:
-            return None if module is None else _imported(cmd_name, module)
+            return None if module is None else _import_command(cmd_name, module)
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the modules of a package may raise anything
             # Not raised, because --help calls this for each command.
-            click.echo(f"The command {cmd_name} {cannot_be_loaded(error)}", err=True)
+            click.echo(f"The command {cmd_name} {reason_of_failed_load(error)}", err=True)
             return None
 
     def resolve_command(
@@ -78,8 +78,8 @@ class _LazyGroup(click.Group):
             raise click.ClickException(message) from None
 
 
-def _imported(name: str, module: str) -> click.Command:
-    """The command of a module that lists its commands in ``COMMANDS``."""
+def _import_command(name: str, module: str) -> click.Command:
+    """Import a module, and return the command with this name from the module's ``COMMANDS``."""
     return next(command for command in import_module(module).COMMANDS if command.name == name)
 
 

@@ -36,7 +36,7 @@ _TIDIED_FROM = 1_000
 
 @click.group()
 def db() -> None:
-    """Migrations, projects, words, distribution."""
+    """Migrations, projects, unused words, distribution."""
 
 
 @db.command()
@@ -78,10 +78,13 @@ def projects(settings: Settings, sizes: bool) -> None:
 def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
-    A client that has scopes of other projects too stays, and is named unless it is revoked. Tokens of deleted clients
-    are refused within 5 seconds; a token of the command 'token' is valid until it expires or its client 'command-line'
-    is revoked. What an extension stores of the project stays. Stop the project's writers first: what they write
-    meanwhile may stay, and then totals are wrong until the command has run again.
+    The command keeps a client that also has scopes of another project, and prints its id unless it is revoked. It keeps
+    the data of an extension, too. The service refuses the tokens of deleted clients within 5 seconds. Tokens that the
+    command 'token' has issued belong to the client 'command-line', which is not deleted: they are valid until they
+    expire or 'command-line' is revoked.
+
+    Stop the project's writers first. A resource that is written during the command may stay, without its words. Then
+    the 'total' in the project's pages is wrong until this command runs again.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)
@@ -106,11 +109,13 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 def remove_words(settings: Settings) -> None:
     """Remove the words that no resource has any more from the dictionary of each project.
 
-    Such words find nothing, and stay until this command removes them. Requests go on meanwhile. A write under way adds
-    no word that it has found in the dictionary, and the command may remove this word. So it waits for three times
-    STATEMENT_TIMEOUT_MS, until such writes have ended, and then adds the words of all resources again. Before it has
-    done so, a search may miss the resource of such a write: if the command is interrupted, run it again. Do not seed
-    meanwhile.
+    Such words find nothing, and stay until this command removes them. The service may run during the command, but the
+    command 'seed' must not.
+
+    A write does not add a word that is already in the dictionary. If this command removes that word before the write
+    ends, the dictionary lacks a word of a resource, and a search may miss the resource. So after a removal the command
+    waits for three times STATEMENT_TIMEOUT_MS, until every such write has ended. Then the command adds the words of all
+    resources again. If the command is interrupted, run it again.
     """
     with open_connection(settings, has_time_limits=False) as connection:
         # A write that has found a removed word began its statement before the removal ended. The statement takes one
@@ -129,10 +134,12 @@ def remove_words(settings: Settings) -> None:
 def distribute_(settings: Settings, shards: int) -> None:
     """Distribute the projects over the workers of a Citus cluster; can be repeated.
 
-    Needs the extension citus with registered workers, and all migrations. Requests wait meanwhile.
+    Needs the PostgreSQL extension citus with registered workers, and all migrations. Requests wait meanwhile.
     """
-    # The tables of an installed extension stay when it is switched off, and `distribute` refuses tables that it is not
-    # told of. So they are named whether it is on or off. Its migrations have to be applied only while it is on.
+    # When the service's extension (app.extension) is switched off, its tables stay in the database.
+    # distribute.distribute refuses a database with a table that no rule or argument names, so the arguments name the
+    # extension's tables even while the extension is off. The extension's migrations have to be applied only while the
+    # extension is on.
     package = installed_package()
     with open_connection(settings, has_time_limits=False) as connection:
         try:

@@ -85,9 +85,11 @@ _ON_A_CLUSTER = (
 
 
 def message_for(error: Exception) -> str | None:
-    """The message that a command prints in place of a traceback: for an error of the database, of its URL, of the
-    embedded PostgreSQL or of a migration, for an unknown client, and for a client's name or id that is given on the
-    command line and is not UTF-8; None for any other error."""
+    """The message that a command prints in place of a traceback; None for an error whose traceback is printed.
+
+    There is a message for errors of the database, the embedded PostgreSQL, the settings and the migrations, and for an
+    unknown client. A UnicodeError has one, too: the command line has a client's name or id that is not UTF-8.
+    """
     match error:
         case psycopg.errors.UndefinedTable() | psycopg.errors.UndefinedColumn():
             return (

@@ -72,8 +72,8 @@ def revoke_client(settings: Settings, client_id: str) -> None:
 def token(settings: Settings, scopes: tuple[str, ...], lifetime: int) -> None:
     """Print one access token, and nothing else.
 
-    Its client is command-line, which is created with the first such token. When this client is revoked, so are all of
-    these tokens, and it gets no more of them.
+    The tokens of this command belong to a client with the id 'command-line', which the command creates if there is
+    none. To revoke this client is to revoke all these tokens; after that the command refuses to make another.
     """
     with open_connection(settings) as connection:
         if clients.ensure_client(connection, clients.COMMAND_LINE).revoked_at is not None:

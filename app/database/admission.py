@@ -151,11 +151,14 @@ class Admission:
         self._slow += lane is Lane.SLOW
 
     def _admit_one(self) -> bool:
-        """Admit the oldest waiting request that may hold a connection, of the first project with such a request.
-        Return False if no request may."""
+        """Admit one waiting request and return True, or return False if no waiting request may hold a connection.
+
+        The projects are tried in the order of their turns. Of the first project with requests that may hold a
+        connection, the oldest such request is admitted.
+        """
         for project, queue in self._queues.items():
-            # The limits are checked for each lane and not for each request: a queue can be long, and is not searched if
-            # no lane may hold a connection.
+            # All requests of a lane have the same limits. So the limits are checked once for each lane, and a queue,
+            # which can be long, is searched only if some lane may hold a connection.
             lanes = [lane for lane in Lane if self._may_hold(project, lane)]
             waiter = next((each for each in queue if each.lane in lanes), None) if lanes else None
             if waiter is not None:

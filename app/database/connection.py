@@ -45,13 +45,13 @@ class LimitedConnection(Connection):
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators, which do the network traffic of statements, to its end.
+        """Run one of psycopg's generators to its end. A generator does the network traffic of a statement, or of one
+        part of a COPY.
 
-        :param timeout: the caller's limit in place of ``statement_limit_s``. Only psycopg's ``notifies(timeout=...)``
-            gives one, which the service does not use. When it is over, the connection stays open.
-        :raises OperationalError: without SQLSTATE if a statement (of COPY, a part of it) takes longer than
-            ``statement_limit_s``, or if the connection is lost without a word of the server. The connection is then
-            closed.
+        :param timeout: the caller's limit in place of ``statement_limit_s``. At this limit the connection stays open.
+            Only psycopg's ``notifies(timeout=...)`` has such a limit, and the service does not call ``notifies``.
+        :raises OperationalError: without SQLSTATE, and the connection is closed, if the generator takes longer than
+            ``statement_limit_s``, or if the connection is lost and the server has sent no error.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)
@@ -137,8 +137,9 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
             statement_timeout=settings.statement_timeout_ms,
             # Less than the limit of the statement, so that a wait for a lock has an error of its own. 0 is no limit.
             lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
-            # Ends the transactions of processes that have vanished. ``db remove-words`` waits for this limit and a
-            # statement's together; then no write is under way that counts on a removed word.
+            # Ends the transactions of processes that have vanished. ``db remove-words`` relies on the factor 2: it
+            # waits for the sum of this limit and statement_timeout (3 * STATEMENT_TIMEOUT_MS). By then every write has
+            # ended that found a word in the dictionary before the command removed this word.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),
@@ -148,8 +149,9 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
 def conninfo_without_timeouts(url: str) -> str:
     """The connection string for commands and migrations, which may take long.
 
-    The four time limits are set to 0, no limit, because the database role may have others (``ALTER ROLE ... SET``).
-    ``transaction_timeout`` stays as the role has it: PostgreSQL before 17 refuses a setting that it does not know.
+    Each time limit below is set to 0, which means no limit. Otherwise a limit of the database role would apply
+    (``ALTER ROLE ... SET``). ``transaction_timeout`` is not set, so a limit of the role applies: PostgreSQL before 17
+    does not know this setting, and refuses unknown settings.
     """
     limits = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout")
     return make_conninfo(url, **_COMMON, options=_options(url, **dict.fromkeys(limits, 0)))

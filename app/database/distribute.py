@@ -105,10 +105,11 @@ def distribute(
     local_tables: Collection[str] = (),
     migrations: tuple[Path, ...] = (),
 ) -> Generator[Step]:
-    """Distribute the tables that are not yet distributed, one after the other, as the steps are iterated.
+    """Create extensions and functions on the workers, then distribute each table that is not distributed yet.
 
-    It can be repeated, also after an interruption. To lock a table, it waits for the transactions that have used it,
-    and new requests for the table wait behind it. Writes also wait while its rows are copied.
+    This is a generator: each iteration executes one step and yields it. After an interruption, call the function again.
+    Distributing a table needs a lock on the table. The lock waits for the transactions that have used the table, and
+    new requests for the table wait for the lock. Writes to the table also wait while its rows are copied.
 
     :param connection: in autocommit mode, so that each table is committed before the next is begun, and without a
         statement timeout.
@@ -144,9 +145,10 @@ def distribute(
         if placement is None:
             parameters = {"table": table, "column": _COLUMN}
             if table == first:
-                # The triggers and the counts go in one transaction, because lists would show counts that no trigger
-                # keeps. If the run is interrupted after it, the service works on without triggers, as it does on any
-                # server with Citus, until the operator repeats the run.
+                # One transaction drops the triggers and deletes the counts. Otherwise lists could show counts that no
+                # trigger updates any more. If the run ends after this transaction, the table is not distributed yet,
+                # and the next run distributes it. Until then, requests work without triggers: a list counts the
+                # resources, and each write adds its words, as on any server with Citus.
                 with connection.transaction():
                     connection.execute(_DROP_TRIGGERS_AND_COUNTS)
                 connection.execute(_CREATE_FIRST_DISTRIBUTED_TABLE, {**parameters, "shards": shards})
@@ -208,16 +210,16 @@ def _create_on_workers(connection: Connection) -> Generator[Step]:
 
 
 def _placements(connection: Connection) -> dict[str, _Placement]:
-    """How each table of the schema is distributed, by its name; tables that are not distributed are left out."""
+    """The placement of each distributed table and each reference table of the schema, by the table's name."""
     return {name: (how, colocation_id) for name, colocation_id, how in connection.execute(_PLACEMENTS).fetchall()}
 
 
 def _truncate_local_copy(connection: Connection, table: str) -> None:
-    """Free the space of a table's local rows on the coordinator, which statements have not seen since the table was
-    distributed or made a reference table.
+    """Delete a table's local rows on the coordinator, to free their space. No statement has seen them since the table
+    was distributed or made a reference table.
 
-    If their file is empty, the table is not locked. Truncating waits for all transactions that have used the table, and
-    later statements wait for it.
+    Does nothing if the table has no local data, because truncating locks the table: it waits for all transactions that
+    have used the table, and later statements on the table wait until it has ended.
     """
     if connection.execute(_LOCAL_SIZE, {"table": table}).fetchone() != (0,):
         connection.execute(_TRUNCATE_LOCAL_COPY, {"table": table})

@@ -98,12 +98,12 @@ def error_for(driver_error: psycopg.Error) -> Unavailable | None:
     """The error 503 for a temporary error of the driver; None for any other error, which becomes a 500 unless a caller
     handles it.
 
-    An OperationalError or InterfaceError without SQLSTATE counts as a lost connection, because nothing but its text
-    says more.
+    An OperationalError or InterfaceError without SQLSTATE counts as a lost connection. Only the text of its message
+    could show another cause, and texts are not compared.
     """
     state = driver_error.sqlstate
     if state is None:
-        # libpq gives no SQLSTATE if the connection is lost without a word of the server, or cannot be made.
+        # There is no SQLSTATE if no connection can be made, or if it is lost before the server has sent an error.
         return away() if isinstance(driver_error, psycopg.OperationalError | psycopg.InterfaceError) else None
     if state in _UNAVAILABLE_BY_SQLSTATE:
         return Unavailable(*_UNAVAILABLE_BY_SQLSTATE[state])

@@ -80,9 +80,11 @@ def migration_files(more: tuple[Path, ...] = ()) -> Mapping[str, Path]:
 
 
 def applied_migrations(connection: Connection) -> frozenset[str]:
-    """The ids of the applied migrations, including those of a newer version of the service.
+    """The ids of the applied migrations, including those of a newer version of the service. The result is empty if the
+    table of migrations is missing.
 
-    :param connection: it may be in a transaction, which can continue even if the table of migrations is missing.
+    :param connection: may be in a transaction. A missing table does not abort that transaction, because the query runs
+        in a savepoint.
     """
     try:
         with connection.transaction():
@@ -155,11 +157,14 @@ def _raise_if_index_invalid(connection: Connection) -> None:
 
 
 def _apply_one(connection: Connection, name: str, path: Path) -> None:
-    """Apply a migration in a transaction. If another transaction holds a lock that it needs, try again after a pause.
+    """Apply a migration in a transaction. If a statement does not get its lock, because another transaction holds it,
+    roll back, pause, and try the whole migration again.
 
-    :raises MigrationFailed: if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS` attempts.
+    :raises MigrationFailed: if a statement fails, or if none of :data:`LOCK_ATTEMPTS` attempts gets all locks.
     """
-    # A wait for a lock on another machine of a cluster ends by the file's statement_timeout, and is not tried again.
+    # On a Citus cluster a statement may wait for a lock on a worker, which does not know the lock_timeout that the
+    # migration file sets. The statement_timeout of the file ends this wait. Its error is another one, so the migration
+    # fails at once.
     for attempt in range(1, LOCK_ATTEMPTS + 1):
         where = "BEGIN"
         try:
@@ -171,7 +176,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
                 connection.execute(_NOTE, {"id": name})
                 where = "COMMIT"
             return
-        except (LockNotAvailable, DeadlockDetected):  # a deadlock with writers, whose locks the migration needs
+        except (LockNotAvailable, DeadlockDetected):  # deadlock: a writer also waits for the migration
             _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
             if attempt == LOCK_ATTEMPTS:
                 raise MigrationFailed(
@@ -209,8 +214,9 @@ def statements(text: str) -> Generator[tuple[int, str]]:
 
 
 def _conninfo(url: str) -> str:
-    """The connection string without time limits, and without load balancing, so that psycopg uses the first of several
-    hosts that answers: with Citus it has to be the coordinator."""
+    """The connection string without time limits and without load balancing. So psycopg tries the hosts of the URL in
+    their order, and uses the first one that answers. With Citus, the URL has to name the coordinator first, because
+    migrations are applied only there."""
     return make_conninfo(conninfo_without_timeouts(url), load_balance_hosts="disable")
 
 

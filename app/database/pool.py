@@ -88,31 +88,33 @@ class Database:
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
-        """The extension's function that gives a write to a project its connection
-        (:meth:`app.extension.Extension.writing`). It returns None if an ordinary connection will do."""
+        """The extension's function that returns, for the key of a project, a context manager with the connection for
+        one write (:meth:`app.extension.Extension.writing`); None if an ordinary connection will do."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
 
         :param project: the project of the request; empty for work of no project, such as requests to the OAuth
-            endpoints, which share the connections as one more project.
+            endpoints. The admission (:mod:`app.database.admission`) counts all such work as one more project.
+        :param lane: the class of the request by the time that its statements may take.
         :raises Unavailable: if :meth:`close` has been called. :class:`Checkout` says when the block raises it.
         """
         return Checkout(self, self._opened(), project, lane)
 
     def writing(self, project: str) -> AbstractContextManager[Connection]:
-        """Check out a connection for writes to a project: the extension's, by :attr:`around_writes`, if it gives one,
-        so that it can act before and after the writes; else an ordinary one."""
+        """Check out a connection for writes to a project. The extension may provide the connection
+        (:attr:`around_writes`), and then acts before and after the writes. Otherwise it is an ordinary connection."""
         return self.around_writes(project) or self.connection(project)
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool.
 
-        It waits in steps of :data:`_AWAY_TIMEOUT_S`. After each it goes on, before the deadline, if any connection is
-        open, or if the present attempt to open one may still succeed.
+        It waits for one in steps of :data:`_AWAY_TIMEOUT_S`. After a step in vain it begins another one only if the
+        deadline has not passed, and there is hope: a connection of the pool is open, or the present attempt to open one
+        may still succeed. Otherwise it raises.
 
-        :param deadline: the time by the monotonic clock after which no further wait in the pool begins.
-        :raises Unavailable: if none can be opened, or if none becomes free in time.
+        :param deadline: the time by the monotonic clock after which no further step begins.
+        :raises Unavailable: if none can be opened, if none becomes free in time, or if the pool is closed.
         """
         began = monotonic()
         while True:
@@ -128,36 +130,41 @@ class Database:
                 return connection
 
     def _raise_if_hopeless(self, pool: ConnectionPool[PooledConnection], began: float, deadline: float) -> None:
-        """Decide after a wait in vain: return if the request should wait again, else raise why it gets no connection.
+        """Called after a wait without a connection: return if the request should wait again, else raise its error.
 
         :param began: the time when the request began to wait in the pool.
+        :param deadline: the time after which no further wait begins.
+        :raises Unavailable: as project_busy if any connection is open, else as away.
         """
         # The server may refuse further connections as too many. Then it is enough to wait until an open one is
         # returned.
         any_is_open = any(not each.closed for each in list(self._connections))
-        # The pool's present attempt to connect is only slow if none has failed since the last success. Once the
-        # database counts as away, no request waits again for it: it may hang.
+        # As long as no attempt to connect has failed since the last success, the present attempt may just be slow, and
+        # may still succeed. While the database counts as away, no request waits again for an attempt, which may hang.
         may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
         if monotonic() < deadline and (any_is_open or may_still_open):
             return
         if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
             raise failures.project_busy() from None
-        # A failed attempt shows that the database is away for all requests. So does a whole queue timeout in the pool;
-        # time spent in the admission shows nothing.
+        # The database counts as away for all requests if an attempt to connect has failed, or if this request has
+        # waited a whole queue timeout in the pool. The time that it waited for its admission does not count.
         if not may_still_open or monotonic() >= began + self.queue_timeout_s:
             self.is_away = True
             self.admission.send_away()
         raise failures.away() from None
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Replace all connections, because a write on one of them was refused as read-only, unless they were replaced
-        less than :data:`_REPLACED_AT_MOST_EVERY_S` ago. Not reached are one
-        that is being opened, until the next replacement, and one that :meth:`replace_broken_connections` is checking at
-        this moment, until it has been used once more.
+        """Replace all connections, because a write on one of them was refused as read-only: idle ones now, one that is
+        in use when it is returned, and the service's own before its next use. Does nothing if this was done less than
+        :data:`_REPLACED_AT_MOST_EVERY_S` ago.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
         connections find the present state of the database.
+
+        Two kinds of connections stay for longer. One that is being opened now counts as new, and stays until the next
+        replacement. One that :meth:`replace_broken_connections` has taken out of the pool for its check goes back into
+        the pool after the check; it is replaced when a request has used and returned it.
         """
         now = monotonic()
         if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:
@@ -184,8 +191,9 @@ class Database:
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
-                    # Before it connects: replace_read_only_connections may set the time to now meanwhile, without this
-                    # lock, and that has to count.
+                    # _own_until is set before connect(), not after it. While connect() runs,
+                    # replace_read_only_connections, which does not take this lock, may set _own_until to the present
+                    # time, so that the next caller replaces the new connection. A later assignment would undo that.
                     self._own_until = monotonic() + self._lifetime_s
                     connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
                     connection.configure(self._settings)
@@ -204,21 +212,25 @@ class Database:
         until the own connection is open; then at most :data:`CONNECT_TIMEOUT_S` for the pool's first one. Requests that
         arrive before the other connections are open wait in the queue of the pool.
         """
-        # First the own connection, because without it no token can be verified. If the role's connection limit is too
-        # low, the pool lacks one instead.
+        # The own connection comes first, because without it no token can be verified. If the role's connection limit
+        # does not allow all connections, one of the pool's is then missing, and not this one.
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # Resize first: it opens all connections above the first two, even if the pool has already begun a third for the
-        # waiting getconn(), which would be one too many.
+        # resize() has to come before getconn(). A waiting getconn() can make the pool begin a connection above its
+        # ``min_size``. resize() counts from ``min_size``, so it would open that connection again: one too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
             pool.putconn(pool.getconn(CONNECT_TIMEOUT_S))
 
     def close(self) -> None:
-        """Close all connections that are not in use; one of the pool that is in use is closed when it is returned.
-        Waits for the service's own connection if that is in use. Later requests for a connection are refused."""
+        """Close the connections of the pool and the service's own one, and refuse all requests for a connection from
+        now on, also those that already wait for one.
+
+        If a connection of the pool is in use, it is closed when it is returned. If the service's own connection is in
+        use, this method waits until it is free, and closes it then.
+        """
         with self._lock:
             self._is_closed = True
             if self._pool is not None:
@@ -249,8 +261,9 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
-            """Called by the pool for each new connection. An attempt to connect has succeeded, so failures are counted
-            anew; closed connections are forgotten."""
+            """Called by the pool for each new connection. Applies the settings to it, and records what
+            :meth:`_raise_if_hopeless` reads: how many attempts to connect have failed so far, so that a later failure
+            shows in a higher number; and the connections of the pool, from which closed ones are removed."""
             connection.configure(settings)
             self._failures_at_last_success = _failed_connections(pool)
             # A copy, because another thread may add a connection.
@@ -258,10 +271,11 @@ class Database:
             self._connections.add(connection)
 
         def statistics() -> dict[str, int] | None:
-            """The statistics for the metrics; None, which ends the watching, if the pool is closed.
+            """The statistics for the metrics. None if the pool is closed; then the metrics stop watching it.
 
-            Those of the admission's queue have the same names as those of the pool's own queue, and replace them.
-            Requests wait in the pool's own queue only if no connection is open for them.
+            Requests wait for their admission, so the admission counts waits. Its counts replace the pool's own, which
+            have the same names. An admitted request waits in the pool only while connections are being opened or
+            checked, or cannot be opened.
             """
             return None if pool.closed else {**pool.get_stats(), **self.admission.stats()}
 
@@ -329,12 +343,15 @@ class Checkout:
         self._lane = lane
 
     def __enter__(self) -> Connection:
-        """Wait for the admission, then for a connection of the pool: together at most the queue timeout plus
-        :data:`_AWAY_TIMEOUT_S`, because a last wait in the pool may begin just before the deadline. While the database
-        counts as away, the wait for the admission is short.
+        """Wait for the admission, then for a connection of the pool.
 
-        SentAway: another request found the database away while this one waited for its admission. ProjectBusy: not
-        admitted in time, or too many wait; answered as away if the database counts as away by now.
+        Both waits have one deadline, the end of the queue timeout. A last wait in the pool may begin just before the
+        deadline, and then ends up to :data:`_AWAY_TIMEOUT_S` after it. While the database counts as away, the wait for
+        the admission takes at most :data:`_AWAY_TIMEOUT_S`.
+
+        :raises Unavailable: as project_busy if the request is not admitted in time, or if too many of its project wait
+            (ProjectBusy); as away if the database counts as away by then, or if another request has found it away
+            during the wait (SentAway); and what :meth:`Database.take` raises.
         """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s

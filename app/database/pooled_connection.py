@@ -24,19 +24,23 @@ from app.database.connection import LimitedConnection
 
 
 class SqlUsage:
-    """The number and the time of the SQL statements that a request has executed so far, without BEGIN and COMMIT."""
+    """What a request has used of the database so far: its wait for a connection, and the number and the time of its SQL
+    statements, without BEGIN and COMMIT."""
 
     __slots__ = ("count", "lane", "seconds", "waited_s")
 
     def __init__(self) -> None:
         self.waited_s = 0.0
-        """The time that the request has waited for its admission, also in vain."""
+        """The time that the request has waited for its admission to a connection (:mod:`app.database.admission`),
+        whether or not it was admitted in the end."""
         self.lane = ""
-        """The lane in which the request has waited for its admission; empty if it has not waited."""
+        """The lane in which the request has waited, a value of :class:`app.database.admission.Lane`; empty if it has
+        not waited."""
         self.count = 0
         """The number of statements."""
         self.seconds = 0.0
-        """The time from sending each statement until its result has arrived, without the wait for a connection."""
+        """The time of all statements together, each from its sending until its result has arrived, without the wait for
+        a connection."""
 
 
 _usage: ContextVar[SqlUsage | None] = ContextVar("sql_usage", default=None)
@@ -81,8 +85,9 @@ class MeteredCursor(psycopg.Cursor[tuple[Any, ...]]):
             usage.seconds += perf_counter() - began
 
 
-def _is_long(query: Any) -> bool:  # a function: isinstance in execute would narrow the type of its query
-    """Whether a statement is too long to be prepared."""
+# Not a part of ``execute``: after an isinstance there, the type checker would refuse to pass ``query`` on to psycopg.
+def _is_long(query: Any) -> bool:
+    """Whether a statement is a text that is too long to be prepared."""
     return isinstance(query, str) and len(query) > PREPARED_LENGTH_AT_MOST
 
 
@@ -118,8 +123,8 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     """Run a generator as :func:`psycopg.waiting.wait` does, with one I/O watcher and one switch of greenlets for each
     wait.
 
-    The functions of psycopg that gevent can patch create a poll() object and a timer for each wait, so that a get takes
-    7 % longer. The bits for reading and writing are the same in psycopg and in gevent.
+    The wait functions of psycopg that gevent can patch create a poll() object and a timer for each wait. With them a
+    GET of one resource takes 7 % longer.
 
     :param limit_s: the time limit of all waits together.
     :raises OperationalError: without SQLSTATE at the limit, so that :meth:`LimitedConnection.wait` closes the
@@ -132,10 +137,11 @@ def _wait_in_greenlet(gen: PQGen[RV], descriptor: int, limit_s: float) -> RV:
     hub = get_hub()
     limit = hub.loop.timer(limit_s)
     try:
-        # update: count from now. Otherwise the timer counts from the last turn of the event loop, which computation may
-        # have left far behind.
+        # update: the time limit counts from now. Without it, the limit counts from the time that the event loop read
+        # last. This time is old if a greenlet has computed for long, and the limit would be reached too early.
         limit.start(getcurrent().throw, psycopg.OperationalError, "the server is silent", update=True)
         while True:
+            # psycopg and gevent use the same bits of events: 1 to read, 2 to write.
             watcher = hub.loop.io(descriptor, events)
             try:
                 hub.wait(watcher)

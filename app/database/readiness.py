@@ -59,16 +59,19 @@ class Readiness:
         self._database = database
         self._migrations = migrations
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Returns whether this process will soon stop accepting requests, which it still answers. Set by
-        :mod:`app.serving.gunicorn_settings`; elsewhere no stop is known."""
+        """Returns whether a stop of the service has begun. The process still answers requests then, but will soon
+        accept no more. Workers of gunicorn replace the function (:mod:`app.serving.gunicorn_settings`); without
+        gunicorn it always returns False."""
         self._running: Future[Health] | None = None
+        """The latest check, which may have ended; None before the first one."""
         self._lock = Lock()
 
     def health(self) -> Health:
         """Check whether this process can serve requests at the moment. If it can, there are no faults.
 
-        It also sets the metrics ``ready`` and ``warning`` as far as the checks get; those of the checks after a fault
-        stay as they were.
+        This also sets the metrics ``ready`` and ``warning``. The checks end at the first fault, so the metrics of later
+        checks keep their values. After a timeout only the metric of the reported fault is set, and when the service is
+        stopping, none.
         """
         if self.is_stopping():
             return Health({"stopping": "The service is stopping."})
@@ -82,12 +85,13 @@ class Readiness:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        # In the order of _check_database: a fault leaves the later metrics as they were. A statement after the checkout
-        # may also report "database"; then "pool", though checked, stays as it was, too.
+        # In the order of _check_database, up to the first fault. The fault "database" may also come from a statement
+        # that fails after the pool has given a connection: then the metric of "pool" keeps its value, although the
+        # check of the pool succeeded.
         for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:
-                break  # the checks after this one were not made
+                break  # the later metrics keep their values
         if not found.faults:
             for name in _WARNINGS:
                 metrics.warning.labels(name).set(name in found.warnings)
@@ -110,10 +114,11 @@ class Readiness:
             result.set_exception(error)
 
     def _check_database(self) -> Health:
-        """Make the checks in their order. The first fault ends them."""
+        """Check the service's own connection, the pool and the migrations, in this order, and then look for warnings.
+        The first fault ends the checks."""
         try:
             with self._database.own_connection():
-                pass  # without this connection no token can be looked up, although the pool may have others
+                pass  # tokens are looked up on this connection, which is not one of the pool's
             with self._database.connection(_PROBES) as connection:
                 missing = missing_migrations(connection, self._migrations)
                 if missing:
@@ -123,7 +128,7 @@ class Readiness:
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except Unavailable as error:
-            # project_busy: no connection of the pool became free for this check, which shares it like one more project.
+            # project_busy: no connection of the pool became free in time. The check waits as a project of its own.
             return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
             # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.

@@ -58,23 +58,26 @@ class Blueprint(SmorestBlueprint):
         take = self.loads(location, partial(_LOADERS[location], schema))
 
         def decorate(view: AnyView) -> AnyView:
-            # flask-smorest's wrapper gets the description, but would also load the part; so only the description is
-            # kept.
+            # flask-smorest writes the description to a wrapper of the view. The wrapper would load the part a second
+            # time, so the description is copied to the view, and the wrapper is dropped.
             setattr(view, _DESCRIPTION, getattr(describe(view), _DESCRIPTION))
             return take(view)
 
         return decorate
 
     def loads(self, location: str, load: Callable[[], object]) -> Callable[[AnyView], AnyView]:
-        """Decorate a view to get the result of a function that reads the current request.
+        """Decorate a view to get the result of a function that reads the current request. :class:`Endpoint` calls the
+        function before the view, and passes the result to the view as an argument.
 
         :param location: the part of the request that the function reads: ``path``, ``headers``, ``query``, ``form`` or
             ``json``.
-        :param load: the function; it may raise an ApiError. Of one with status 400, :class:`Endpoint` uses only the
-            faults, which it answers together with those of the other parts.
+        :param load: the function. It may raise an ApiError. If the status of the error is 400, :class:`Endpoint` goes
+            on with the other parts, and then answers the faults of all parts in one error. Any other error ends the
+            request at once.
         """
 
         def take(view: AnyView) -> AnyView:
+            # Python applies the lowest decorator first, so each part is put before those of the decorators below.
             setattr(view, _PARTS, ((location, load), *getattr(view, _PARTS, ())))
             return view
 
@@ -122,20 +125,23 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     A name in both has the values of both, so the schema refuses it unless the parameter is repeatable.
     """
-    # The form first: reading it may wait for the client, and between the turn of a long query and its parsing by the
-    # schema nothing may wait (see wait_for_turn).
+    # The form is read first, because reading it may wait for the client. _query_parameters waits for the turn of a long
+    # query (see wait_for_turn). After that the schema has to parse the query at once: nothing may wait in between.
     fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
 
 
 def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
-    """The parameters of the query string that are UTF-8, and faults for the others."""
+    """The parameters of the query string whose names and values are UTF-8, and faults for the others. A long query
+    string first waits for its turn, because all other requests of the process wait while it is parsed
+    (:func:`~app.http.bodies.wait_for_turn`)."""
     query = request.query_string
     if len(query) > LARGE_EXPRESSIONS_BYTES:
         wait_for_turn()
-    # "&" and "=" are never part of another character in UTF-8, so if the whole query is UTF-8, all names and values
-    # are.
+    # One check of the whole query, without its percent-encoding, usually saves checking each name and value: if the
+    # whole is UTF-8, so are they, because "&" and "=" are never part of another character in UTF-8. Otherwise
+    # decoded_pairs finds out which are not.
     if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
         pairs, faults = decoded_pairs(query)
         return MultiDict(pairs), faults

@@ -58,8 +58,9 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
         raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    # Two cut bodies raise nothing here. After a read that raised, another only finds the end: gunicorn's Body has
-    # ``failed``. And if the connection ends, gunicorn takes this for the end of the body.
+    # In two cases the body is incomplete although get_data() has not raised. If an earlier read has raised, gunicorn
+    # reports only the end of the body now, but its Body has ``failed`` set. If the connection has ended early, gunicorn
+    # takes that for the end of a body with a Content-Length; then there are fewer bytes than this header says.
     if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
@@ -70,13 +71,16 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
 
 
 def wait_for_turn() -> None:
-    """Wait before parsing a request that may take long.
+    """Wait before parsing a request that may take long. The caller has to parse right after the return, without waiting
+    for anything in between.
 
-    Such requests are let through one at a time, with a pause in between in which the event loop looks at all
-    connections. Without the pause, all that have arrived would be parsed in one round of the loop, and forty of one
-    client would take a second. The lock covers only the pause. Releasing it does not switch
-    greenlets: if the caller parses right after the return, without waiting for anything, the next pause begins only
-    after this parsing.
+    Parsing blocks the event loop. So such requests are parsed one at a time, and before each there is a pause of
+    :data:`_PAUSE_S`, in which the loop looks at all connections. Without the pauses, all such requests that have
+    arrived would be parsed in one round of the loop, and forty of one client would take a second.
+
+    The lock is released before the caller parses, and yet the next pause begins only after this parsing: releasing a
+    lock does not switch greenlets, so the next request in line does not run before the caller waits for something or
+    ends.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

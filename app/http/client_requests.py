@@ -37,15 +37,19 @@ class Credentials:
 
 
 def read_parameters(request: Request) -> dict[str, str]:
-    """Return the known parameters of an OAuth request that are not empty.
+    """Return the known, non-empty parameters in the query string and the form of an OAuth request.
 
-    Unlike :func:`~app.http.bodies.read_form`, a body without a type counts as a form, and its charset is
-    ignored.
+    Unlike :func:`~app.http.bodies.read_form`, this function accepts a form without a Content-Type, and ignores the
+    charset of the Content-Type.
 
-    :raises ApiError: 400 ``invalid_request`` if the body is no form, if a known parameter is repeated within the form
-        or within the query string, even if empty, or has a value in both, if credentials or a token are in the query
-        string, or if the parameters are not UTF-8 or too many; 400, 413, 415 or 431 as
-        :func:`~app.http.bodies.read_body`.
+    :raises ApiError: 400, 413, 415 or 431 as :func:`~app.http.bodies.read_body`; 400 ``invalid_request`` in these
+        cases:
+
+        - The query string has a token, a client id or a secret.
+        - The body has another Content-Type than that of a form.
+        - A known parameter occurs twice in the query string, or twice in the form, even if it is empty.
+        - A known parameter has a value in the query string and a value in the form.
+        - The query string or the form is not UTF-8, or has too many parameters.
     """
     in_query = _known_parameters(request.query_string)
     for name in _NOT_IN_A_URL:

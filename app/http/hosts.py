@@ -36,18 +36,20 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     )
 
     def is_own(name: str | None) -> bool:
-        """Whether a name is one of the service's own addresses."""
+        """Whether a name or address is the service's own: the published host or, if gunicorn can be reached at a
+        loopback address, any loopback name or address."""
         # own_host is the host at which this machine reaches gunicorn: 127.0.0.1 if gunicorn listens on all addresses
         # (BIND is 0.0.0.0 or ::).
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:
-        """Refuse the request if its host is malformed or not served (a hook before the view)."""
+        """Refuse a request whose host is missing, malformed or not served. Log the two labels of a served one."""
         host = request.environ.get("HTTP_HOST")
         if host is None:
             if request.environ.get("SERVER_PROTOCOL") != "HTTP/1.0":
                 raise errors.invalid_input("Malformed request: HTTP/1.1 needs a Host header.")
-            host = ""
+            host = ""  # well-formed, but with BASE_DOMAIN not served
+        # _HOST accepts any digits, dots and colons between brackets; _name_in finds out whether they are an address.
         if not _HOST.fullmatch(host) or (host.startswith("[") and _name_in(host) is None):
             raise errors.invalid_input("Malformed request: the Host header is no host.")
         if base_domain is None:

@@ -21,15 +21,17 @@ LARGE_BYTES = 1024 * 1024
 class PagesUnderWay:
     """The bytes of the large pages that the kernel has not taken yet for their clients, in one process.
 
-    :param process_bytes: the most of all projects.
-    :param project_bytes: the most of one project, so that it leaves room to the others.
+    :param process_bytes: the most bytes of such pages in the process, of all projects together.
+    :param project_bytes: the most bytes of such pages of one project, so that one project leaves room to the others.
     """
 
     def __init__(self, process_bytes: int, project_bytes: int) -> None:
         self._process_bytes = process_bytes
         self._project_bytes = project_bytes
         self._bytes = Counter[str]()
-        self._lock = RLock()  # a collection of garbage within `answer` may call `_end`
+        # An RLock and not a Lock: while `answer` holds the lock, the garbage collector may call `_end` for an earlier
+        # response in the same thread, and `_end` takes the lock again.
+        self._lock = RLock()
 
     def answer(self, project_key: str, page: bytes) -> Response:
         """The response with a page, which counts as long as the response exists.
@@ -49,7 +51,7 @@ class PagesUnderWay:
         return answer
 
     def _end(self, project_key: str, size: int) -> None:
-        """Count the bytes of a page no more, when its response is garbage."""
+        """Stop counting the bytes of a page. Called when the response with the page is garbage-collected."""
         with self._lock:
             self._bytes[project_key] -= size
             if not self._bytes[project_key]:

@@ -35,14 +35,15 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
 
 
 def error_for(exception: BaseException) -> errors.ApiError:
-    """The error of the catalogue for an exception that gunicorn's parser or worker raised: 500 if the request is not at
-    fault."""
+    """The API error for an exception that gunicorn's parser or worker raised: 414, 431 or 400 for a request that cannot
+    be parsed; 500 if the request is not at fault."""
     if isinstance(exception, parsing.LimitRequestLine):
         return errors.target_too_long()
     if isinstance(exception, parsing.LimitRequestHeaders):
         return errors.headers_too_large()
-    # InvalidResponseHeader and InvalidResponseHeaderName are faults of the application, though gunicorn derives them
-    # from faults of a request. They are compared by name because the type stubs of gunicorn lack them.
+    # InvalidResponseHeader and InvalidResponseHeaderName mean that the application is at fault, although they are
+    # subclasses of InvalidHeader and InvalidHeaderName, which mean a malformed request. The test is on the class name
+    # because the type stubs of gunicorn lack both classes.
     if (
         not isinstance(exception, parsing.ParseException)
         or isinstance(exception, parsing.ConfigurationProblem)
@@ -58,14 +59,15 @@ def _what_is_wrong(exception: Exception) -> str:
     method = exception.method if isinstance(exception, parsing.InvalidRequestMethod) else ""
     if method.isalpha() and method != method.upper():
         return "Methods are written in capital letters."
-    # gunicorn splits the line at the first two blanks: of GET /a b HTTP/1.1 the version is "b HTTP/1.1". A blank at the
-    # end of the line is none in the target.
+    # gunicorn splits the line at the first two blanks, so a target with a blank continues in the version: for
+    # GET /a b HTTP/1.1 the version is "b HTTP/1.1". Blanks at the end of the line do not belong to the target.
     version = exception.version if isinstance(exception, parsing.InvalidHTTPVersion) else ""
-    if isinstance(version, str) and " " in version.rstrip(" "):  # of HTTP/2.0 it is a tuple
+    if isinstance(version, str) and " " in version.rstrip(" "):  # for HTTP/2.0 the version is a tuple
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        # The target is "" if the line has no blank. For a line with a bare LF, req is gunicorn's sentence "bare LF as
-        # line terminator": the target is then "LF", and passes.
+        # req is the request line, whose second word is the target; without a blank in the line the target is "". For a
+        # line with a bare LF, req is gunicorn's own sentence, "bare LF as line terminator". Its second word, "LF",
+        # passes the check below, and the general sentence of _WORDS is returned.
         target = str(exception.req).partition(" ")[2].partition(" ")[0]
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."
@@ -94,11 +96,11 @@ def refusal(exception: BaseException, address: str) -> bytes:
 
 
 def check_request(request: Request) -> None:
-    """Refuse two things that gunicorn accepts and ignores, as a hook before the view.
+    """The hook before the view that refuses two kinds of malformed request, which gunicorn lets pass.
 
-    :raises ApiError: 400 for a ``#`` in the target, because gunicorn drops what follows, which may be a condition that
-        the client has forgotten to encode; 400 for a transfer coding besides chunked, because the body would not be
-        decoded.
+    :raises ApiError: 400 for a ``#`` in the target: gunicorn drops the rest of the target, and with it a part of the
+        query if the client has forgotten to encode the ``#``. 400 for a transfer coding besides chunked, such as gzip:
+        gunicorn does not decode it, so the view would read an encoded body.
     """
     environ = request.environ
     if "#" in environ.get("RAW_URI", ""):

@@ -39,13 +39,15 @@ class RawPath:
         self._application = application
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        environ.pop("HTTP_UPGRADE", None)  # with "websocket" werkzeug would look for another kind of route, and refuse
+        # For a request to open a WebSocket, werkzeug would look only for routes of WebSockets, and refuse the request
+        # for lack of one.
+        environ.pop("HTTP_UPGRADE", None)
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
             # The authority of a target in absolute form replaces the Host header. A missing header stays missing, and
             # app.http.hosts refuses that in HTTP/1.1, which demands it even for such a target (RFC 9112, section 3.2).
             environ["HTTP_HOST"] = urlsplit(target).netloc
-        if "%" in target:  # else PATH_INFO as the server has made it is right
+        if "%" in target:  # else nothing is encoded, and PATH_INFO as the server has made it is right
             # urlsplit would take the beginning of //demo/resource for a host.
             path = re.split("[?#]", target, maxsplit=1)[0] if target.startswith("/") else urlsplit(target).path
             # A percent sign that encodes nothing stands for itself: %zz counts as %25zz.
@@ -56,7 +58,9 @@ class RawPath:
             # Unlike PATH_INFO, the target begins with the prefix under which a server may mount the application.
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
-            # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource.
+            # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource. With %2F in place of the
+            # second slash no route matches. The message of the 404 shows the path with its slashes, which is kept here
+            # for path_of_request.
             environ[_REPLACED_PATH] = environ["PATH_INFO"]
             environ["PATH_INFO"] = "/%2F" + environ["PATH_INFO"][2:]
         return self._application(environ, start_response)
@@ -72,10 +76,14 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The path of the current request as messages show it: decoded, with the leading slashes that RawPath has replaced.
-    ``%2F`` stays, and ``%25`` before two hex digits: ``%2541`` shown as ``%41`` would mean ``A``."""
+    """The decoded path of the current request, for messages. It has all slashes with which the path began, also where
+    :class:`RawPath` has replaced one.
+
+    ``%2F`` stays encoded, because ``/`` would look like a separator. ``%25`` stays encoded only before two hex digits:
+    ``%2541`` means the text ``%41``, and a message with ``%41`` would seem to mean ``A``.
+    """
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
-    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # left by RawPath
+    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath does not decode %25
 
 
 class PathPrefix:

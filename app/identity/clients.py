@@ -93,8 +93,11 @@ def _random(size: int) -> str:
 
 
 def ensure_client(connection: Connection, client_id: str) -> Client:
-    """Return the client with an id. If there is none, create it, without scopes and with a secret that nobody knows:
-    the client of the command ``token``, :data:`COMMAND_LINE`, is given tokens and never authenticates itself."""
+    """Return the client with an id, also if it is revoked. If there is none, create it without scopes. The hash of its
+    secret is random bytes, so no secret fits, and the client cannot authenticate itself.
+
+    The command ``token`` needs such a client, :data:`COMMAND_LINE`: it issues tokens to the client without a secret.
+    """
     row = {"id": client_id, "name": client_id, "secret_hash": secrets.token_bytes(32), "scopes": list[str]()}
     connection.execute(_INSERT_IF_MISSING, row)
     return _stored(connection, client_id)
@@ -107,8 +110,9 @@ def has_clients(connection: Connection) -> bool:
 
 
 def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> str | None:
-    """The id of the oldest client with this name and these scopes in this order that is not revoked; None if there is
-    none. ``serve`` finds the demo client of an earlier start by it."""
+    """The id of the client with this name and with exactly these scopes in this order; None if there is none. Revoked
+    clients do not count; of several others the oldest is taken. ``serve`` calls this to find the demo client of an
+    earlier start."""
     row = connection.execute(_FIND, {"name": name, "scopes": list(scopes)}).fetchone()
     return None if row is None else row[0]
 

@@ -160,12 +160,13 @@ def _required(parameters: Mapping[str, str], name: str) -> str:
 
 
 def _may_introspect(client: Client, token: AccessToken) -> bool:
-    """Whether a client may learn about a token: one of its own, or one that has scopes, all of them for projects for
-    which the client has scopes, too."""
+    """Whether a client may introspect a token. It may if the token was issued to it. It may also introspect a token of
+    another client, if that token has scopes, and the client has a scope for each project that these scopes name."""
     if token.client_id == client.client_id:
         return True
     projects = projects_of(token.scopes)
-    return bool(projects) and projects <= client.projects  # the empty set is a subset, too
+    # A token without scopes names no project: the empty set would be a subset of any client's projects.
+    return bool(projects) and projects <= client.projects
 
 
 def _check_grant_type(parameters: Mapping[str, str]) -> None:

@@ -152,6 +152,6 @@ def revoke_token(connection: Connection, digest: bytes) -> None:
 
 
 def revoke_all_tokens(connection: Connection, client_id: str) -> None:
-    """Revoke all tokens that have been issued to a client so far. For extensions: unless the extension adds an index on
-    ``client_id``, it reads the whole table."""
+    """Revoke all tokens that have been issued to a client so far. Only extensions call this function. Its statement
+    reads the whole table, unless the extension adds an index on ``client_id``."""
     connection.execute(_REVOKE_ALL, {"client_id": client_id})

@@ -117,10 +117,12 @@ class TokenVerifier:
         return valid
 
     def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
-        """Look a token up, together with all others that wait, and return it with the time before the statement.
+        """Look a token up, and return its row, None if there is none, with a time before the statement was sent.
 
-        The first request that waits executes the next statement, for all that gather until the present one ends. No
-        request shares the present one, which may have read a row before it was revoked.
+        Lookups share statements, of which one runs at a time. While one runs, new lookups gather in ``_waiting`` for
+        the next. The request of the first of these lookups executes the next statement for all of them, once the
+        running one has ended; the other requests wait for its result. No lookup joins the running statement, which may
+        have read a row before the token was revoked.
         """
         with self._changing:
             is_first = not self._waiting
@@ -136,17 +138,18 @@ class TokenVerifier:
         """Wait until no statement runs, take all waiting lookups, execute one statement for them, and set their
         results.
 
-        On any error, even one during the wait, the lookups that were taken get it, and so do those that wait by then:
-        their own statement would probably take as long and fail, too.
+        If an error is raised, even during the wait, two groups of lookups get the error: those that were taken, and
+        those that wait at that moment. The next statement would probably take as long, and fail, too.
 
-        :param own: the lookup of this request, one of those that wait.
+        :param own: the lookup of this request. It is one of those that wait when this method is called.
         """
-        # The lookups of this statement. Empty until it holds the lock: before that, its own is among those that wait.
+        # The lookups that this request has taken. There are none before it holds the lock: until then, its own lookup
+        # is still in ``_waiting``, and an error reaches it from there.
         taken: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         try:
             with self._looking_up:
                 if own.done():
-                    return  # the statement before failed, and its request has set this lookup's error, below
+                    return  # the statement of another request failed, and its ``except`` below has set the error
                 with self._changing:
                     taken, self._waiting = self._waiting, {}
                 began = monotonic()

@@ -43,7 +43,9 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
     # No operation documents 405, because it answers methods that an endpoint does not have.
     examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}
-    examples[_TARGET_TOO_LONG] = errors.target_too_long()  # its code has the example of a 400 in ERROR_EXAMPLES
+    # The code of 414 is InvalidInput, whose one example in ERROR_EXAMPLES is a 400. So the example of 414 gets a name
+    # of its own.
+    examples[_TARGET_TOO_LONG] = errors.target_too_long()
     return {
         "openapi": "3.1.0",
         "info": PARTS["info"] | {"description": _unwrapped(description)},
@@ -61,22 +63,25 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
 
 
 def _schemas(made: Document, by_hand: Document) -> Document:
-    """All schemas by name: those of marshmallow's schemas, those written by hand, and those that follow from both.
+    """All schemas by name: those that flask-smorest has made, those written by hand, and three that are made here
+    from parts of these: EchoedObjectType, FlatResource and Projection.
 
-    :param made: the schemas that flask-smorest has made.
-    :param by_hand: the schemas of ``parts.json``, as a copy, which this function completes.
+    :param made: the schemas that flask-smorest has made from marshmallow schemas.
+    :param by_hand: a copy of the schemas of ``parts.json``. This function changes the copy: it adds the error codes
+        and the types of a facet's term.
     """
     code_property = by_hand["ErrorObject"]["properties"]["code"]
     code_property["description"] += ", ".join(f"`{code}`" for code in errors.CATALOGUE)
     term: Document = by_hand["TermFacet"]["properties"]["terms"]["items"]["properties"]["term"]
     term["type"] = sorted({field.kind.json_type for field in RESOURCE.values()})
-    # FlatResource (a result of the list) and Projection (of a search) have the fields of ObjectType beside id, version,
-    # key and times; Resource has them in objectTypeProperty.
+    # Resource has the fields of ObjectType inside objectTypeProperty. FlatResource (a result of the list) and
+    # Projection (a result of a search) have these fields on the first level, beside id, version, key and times.
     fields: Document = made["ObjectType"]["properties"]
     properties: Document = by_hand["Resource"]["properties"]
     common = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
     required = [name for name in common if name != "key"]
-    # The answers of 4.9 and 4.13 repeat what arrived, also texts that PostgreSQL cannot store.
+    # The echo endpoints (interface 4.9 and 4.13) store nothing, so their answers may also have texts that PostgreSQL
+    # cannot store.
     echoed_texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
     of_projections = {
         "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
@@ -110,8 +115,9 @@ def _servers(settings: Settings) -> list[Document]:
 
 
 def _describe_actions(schemas: Document, converter: Any) -> None:
-    """Add a schema for each update action, and ``UpdateAction``: one of them, told apart by ``action``. Describe
-    ``Update.actions`` as an array of it; flask-smorest cannot, because a function loads this field."""
+    """Add a schema for each update action, and the schema ``UpdateAction``: one of these actions, told apart by the
+    member ``action``. Describe ``Update.actions`` as an array of ``UpdateAction``. flask-smorest cannot describe this
+    field, because a check function loads its items, and not a nested marshmallow schema."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         schemas[name] = converter.schema2jsonschema(ACTION_SCHEMAS[action])
@@ -137,11 +143,11 @@ last. No endpoint class has a method for OPTIONS."""
 
 
 def _paths(app: Flask, generated: Document) -> Document:
-    """The paths of all views with the mark of an operation, in the order of the code; the operations of a path in the
-    order of ``_METHODS``.
+    """The paths of all views that ``@operation`` marks, in the order in which the application registers the views. The
+    operations of a path are in the order of ``_METHODS``.
 
-    :param generated: the paths as flask-smorest describes them, by URL rules with the code's names of variables. The
-        result has the public names.
+    :param generated: the paths that flask-smorest has described. Its keys name variables as the code does, as in
+        ``/{project_key}/resource``. The keys of the result have the public names, as in ``/{projectKey}/resource``.
     """
     paths: Document = {}
     for rule in app.url_map.iter_rules():
@@ -172,8 +178,9 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     body: Document | None = generated.get("requestBody")
     query: list[Document] = generated.get("parameters", [])
     if body is not None and FORM in body["content"]:
-        # The search by form (interface 4.14). Each field may be in the query string instead, which flask-smorest does
-        # not know. So the fields are described as parameters, too, and the form is optional.
+        # The search by form (interface 4.14). flask-smorest describes its fields as a required form body. But each
+        # field may be in the query string instead, so all are also described as query parameters here, and the body
+        # becomes optional.
         fields = {field.data_key or name: field for name, field in SearchFormSchema().fields.items()}
         query = [_query_parameter(name, field) for name, field in fields.items()]
         exploded = [name for name, field in fields.items() if cast("Parameter", field).repeatable]
@@ -202,9 +209,11 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
         {scheme: [f"{scope}:{{projectKey}}"]} for scheme in ("clientCredentials", "bearer") for scope in scopes
     ]
     if "invalid_client" in declared.error_codes:
-        result["security"] = [{"client": []}, {}]  # {}: the credentials may be form fields instead
+        # Two alternatives: HTTP Basic, or no authentication ({}), when the credentials are fields of the form.
+        result["security"] = [{"client": []}, {}]
     codes = _codes(view, declared, body, is_of_a_project="project_key" in rule.arguments)
-    # The 404 of the existence check replaces that of the errors: it is an answer.
+    # An answer replaces an error with the same status: the HEAD that checks whether resources exist declares 404 ("no
+    # resource matches") as an answer.
     result["responses"] = _errors(codes) | {str(answer.status): _answer(answer) for answer in declared.answers}
     if view.__name__ == "head":  # its answers have no body
         for response in result["responses"].values():
@@ -220,9 +229,11 @@ def _reference(schema: str) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter that may also be a field of the form.
 
-    Documentation pages fill in the field of the form. If they filled in the parameter as well, the value would be sent
-    twice, which is refused unless it is repeatable. So the parameter's example is inside its schema, where pages do not
-    send it. Swagger UI still would for a parameter that is an object; an empty example beside the schema prevents that.
+    Documentation pages send the examples of the form's fields. If they also sent the example of the query parameter,
+    the request would have the value twice, and the service refuses this unless the parameter is repeatable. So the
+    example of the query parameter is inside its schema, because pages send only an example beside the schema. Swagger
+    UI makes an exception: if the parameter is an object, it sends the example inside the schema, too. An empty example
+    beside the schema prevents this.
     """
     made: Document = {
         "name": name,
@@ -245,12 +256,13 @@ def _unwrapped(text: str) -> str:
 
 
 def _answer(answer: Answer) -> Document:
-    """The description of a response without the body of an error."""
+    """The description of a response whose body, if it has one, is not an error. :func:`_error` describes the others."""
     made: Document = {"description": answer.description, "headers": _header_references(answer.headers)}
     if answer.schema is not None:
         schema = _reference(answer.schema)
         made["content"] = {media_type: {"schema": schema} for media_type in answer.media_types}
-        # A missing example of an answer fails one test, which names it. A KeyError here would fail all tests.
+        # If the example of a schema is missing, the document lacks it, and one test fails and names the schema. A
+        # KeyError here would fail all tests.
         if JSON in made["content"] and answer.schema in ANSWER_EXAMPLES:
             made["content"][JSON]["example"] = ANSWER_EXAMPLES[answer.schema]
     if answer.links:
@@ -267,11 +279,15 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 403: ("WWW-Authenticate",), 503: (
 
 
 def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_project: bool) -> list[str]:
-    """The codes of all errors that a view can answer, without 405; :func:`document` says why. Any request may fail
-    (General), have a refused host (InvalidInput) or too large headers.
+    """The codes of all errors with which a view's operation can be answered, for the OpenAPI document. 405 is left out,
+    because it answers methods that an endpoint does not have.
 
-    :param declared: the mark of the view.
-    :param body: the description of the body that a marshmallow schema loads; None if no such schema loads one.
+    Every operation has three codes: General for a failure, InvalidInput for a refused host, and RequestRejected for
+    headers that are too large. Every operation except ``isLive`` needs the database, so it also has OverCapacity.
+
+    :param declared: the view's mark (:mod:`app.openapi.marks`). It has the codes that this function cannot derive.
+    :param body: the description of the request body; None if no marshmallow schema loads a body for this view.
+    :param is_of_a_project: whether the URL has a project key.
     """
     uses_database = [] if declared.id == "isLive" else ["OverCapacity"]
     codes = ["General", *uses_database, "InvalidInput", "RequestRejected", *declared.error_codes]

@@ -129,14 +129,15 @@ function.
 
 
 def _served_by_gin(condition: LiteralString) -> Column:
-    """A condition on a document or on words for each projection, in a form that the GIN indexes serve. For the staged
-    one, rows with staged changes are tested by the staged column, and others by the current one.
+    """A condition on a document or on words for each projection, in a form that the GIN indexes serve. The condition
+    for the staged projection tests the staged column of rows with staged changes, and the current column of all others.
 
-    ``IS NOT NULL`` changes no result, but the indexes of the staged columns are partial, and serve only conditions that
-    state it.
+    The indexes of the staged columns are partial: PostgreSQL uses them only if the condition contains their predicate,
+    ``r.staged_object_type IS NOT NULL``. It excludes no row that would match, because the staged columns of the other
+    rows are NULL.
 
-    :param condition: SQL with ``{0}`` for the operand, and ``{prefix}`` before the column's name, which ``r.`` or
-        ``r.staged_`` replaces.
+    :param condition: SQL with two placeholders: ``{0}`` for the operand, and ``{prefix}`` directly before the column's
+        name. ``{prefix}`` becomes ``r.`` for the current column, and ``r.staged_`` for the staged column.
     """
     current, staged = condition.replace("{prefix}", "r."), condition.replace("{prefix}", "r.staged_")
     return Column(
@@ -184,10 +185,14 @@ def _array(row: ArrayField) -> Field:
 
 
 def _reference(name: LiteralString, column: LiteralString) -> Field:
-    """The field of a reference to an API client. The column has the client's id. The reference itself has this column,
-    too, so that ``is defined`` works."""
+    """The field of a reference to an API client: an object with the members ``typeId`` and ``id``.
+
+    :param column: SQL of the client's id. It is the column of the member ``id``, and also that of the reference itself,
+        so that ``is defined`` works on the reference.
+    """
     members = _by_name(
-        # Without COLLATE the constant would have the collation of the database, and the columns of texts have "C".
+        # Without COLLATE, comparisons with the constant would use the collation of the database. The columns of texts
+        # have "C".
         Field("typeId", kinds.TEXT, _shared("'api-client'::text COLLATE \"C\"")),
         Field("id", kinds.TEXT, _shared(column)),
     )
@@ -204,14 +209,15 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 
 
 def _is_uuid(value: Value) -> bool:
-    """Whether a value is a UUID, as the index of ids needs. A text that is none is compared with the id as text,
-    without the index."""
+    """Whether a value is a UUID, as the index of ids needs. With any other text ``=`` and ``in`` find no id, and the
+    other operators compare the text with the id's text, without the index."""
     return isinstance(value, UUID)
 
 
 def _is_short(value: Value) -> bool:
-    """Whether a text is shorter than the beginning of someProperty that is indexed. Then comparing it with this
-    beginning gives the same result as comparing it with the whole someProperty."""
+    """Whether the index of someProperty serves a comparison with a value: only if the value has fewer than
+    :data:`BEGINNING_LENGTH` characters. The index has only so many characters of someProperty. Comparing them with a
+    shorter value gives the same result as comparing the whole someProperty with the value."""
     return len(str(value)) < BEGINNING_LENGTH
 
 

@@ -102,10 +102,12 @@ def place(text: str, position: int) -> str:
 
 
 def compared_number(literal: str) -> int | float:
-    """The number of a JSON literal for a comparison: an int if the literal or its nearest double is whole and within
-    int64; otherwise this double; a HugeNumber beyond all doubles. It is never -0.0, but 0.
+    """The number of a JSON literal, as comparisons use it: an int, a double, or beyond all doubles a HugeNumber.
 
-    So 1234567890123456800.5 becomes the int 1234567890123456768.
+    - A whole number within int64 becomes exactly this int: 3.0 becomes 3.
+    - Any other number becomes the nearest double. If the double is whole and within int64, it becomes an int, too:
+      1234567890123456800.5 becomes 1234567890123456768.
+    - Negative zero becomes 0.
     """
     number = strict_json.number_of(literal)
     # check_number would refuse a HugeNumber. "or 0" makes 0 of -0.0, whose sign the result of a facet would show.
@@ -119,8 +121,8 @@ _BEGINNING_OF_STRING = re.compile(r'[^"\\]*(?:\\["\\][^"\\]*)*')
 
 
 def text_of(literal: str) -> str:
-    """The text of a string literal: without its double quotes, and with the escaped character for each escape. The
-    lexer lets only \\" and \\\\ through."""
+    """The text of a string literal. The double quotes around it are removed, and so is the backslash of each escape.
+    The lexer accepts only two escapes: of a double quote, and of a backslash."""
     return _ESCAPE.sub(r"\1", literal[1:-1])
 
 
@@ -246,7 +248,8 @@ class Language:
         return Lark(self._grammar, parser="lalr", start=self._starts, transformer=self._maker, g_regex_flags=re.ASCII)
 
     def parse(self, text: str, start: str = "start") -> Any:
-        """Parse a text; the trees of short texts are cached. A character of a long text takes 5 µs at most.
+        """Parse a text. The trees of texts of at most 2,048 characters are cached. Parsing a longer text takes at most
+        5 µs per character; the limits in :mod:`app.http.bodies` rely on this.
 
         :raises ValidationError: for a text that is no expression of the language, or whose parentheses are nested too
             deep.
@@ -291,8 +294,13 @@ class Language:
     def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The position of the first unexpected character, and what is expected there, for the message.
 
-        It is the first character by which the refused token differs from every accepted keyword or sign: the ``l`` of
-        ``ilike``, where ``in`` and ``is`` are accepted; the ``x`` of ``andx``, where whitespace is expected.
+        The refused token is compared with the accepted keywords and signs. As long as one of them begins like the
+        token, the characters are as expected. In ``ilike``, where ``in`` and ``is`` are accepted, ``l`` is unexpected.
+        In ``andx``, where ``and`` is accepted, ``x`` is unexpected: whitespace is expected after ``and``. If no keyword
+        or sign begins with the token's first character, this character is unexpected.
+
+        In an incomplete literal, quoted name or variable, the unexpected character is the first that cannot continue
+        it. If the text ends too early, the position is the end of the text.
 
         :param position: the beginning of the refused token.
         :param accepted: the terminals that can continue the text before this position.
@@ -303,7 +311,8 @@ class Language:
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
         if start == "`" and "QUOTED_NAME" in accepted:
-            # If nothing or a second backtick follows, the name is missing; else the closing backtick is, at the end.
+            # If the text ends here or a second backtick follows, the name is missing. Otherwise the closing backtick is
+            # missing at the end of the text.
             return (position + 1, ["field name"]) if text[position + 1 :][:1] in ("", "`") else (len(text), ["'`'"])
         if start == ":" and "VARIABLE" in accepted:
             return position + 1, ["letter", "digit"]
@@ -314,7 +323,8 @@ class Language:
         # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
         # makes two characters of some, such as İ, which would shift the position.
         rest = re.sub("[A-Z]+", lambda found: found[0].lower(), text[position : position + 20])
-        # How many characters of the rest begin a word, and which words they begin: for "ilike" 1, and "in" and "is".
+        # matched: how many first characters of the rest are also the beginning of a word. begun: the words that begin
+        # with these characters. In "ilike" 1 character is matched, "i"; begun has "in" and "is".
         matched = max((n for n in range(len(rest) + 1) if any(word.startswith(rest[:n]) for word in words)), default=0)
         begun = [word for word in words if word.startswith(rest[:matched])]
         if matched == 0:  # no keyword or sign has begun: all that is accepted, names too
@@ -344,13 +354,13 @@ def _shown(text: str, position: int) -> str:
 
 
 def _in_string(text: str, position: int) -> tuple[int, list[str]]:
-    """Where a string that the lexer has refused goes wrong, and what is expected there. It goes wrong after the
-    backslash of an unknown escape, or at the end of the text.
+    """The position of the fault in a string that the lexer has refused, and what is expected there. After the backslash
+    of an unknown escape, a double quote or a backslash is expected; at the end of the text, the closing quote.
 
     :param position: the position after the opening quote.
     """
     match = _BEGINNING_OF_STRING.match(text, position)
-    end = position if match is None else match.end()  # never None, because the pattern matches the empty text, too
+    end = position if match is None else match.end()  # match is never None: the pattern matches an empty text, too
     if text[end : end + 1] == "\\":
         return end + 1, ["'\"'", "'\\'"]
     return end, ["'\"'"]

@@ -37,8 +37,9 @@ class DoSomeThing(UpdateAction):
     ACTION = "doSomeThing"
 
     def apply(self, resource: Resource) -> Resource:
-        # Only marks the resource as changed: rules.decide writes nothing if a resource equals the one that was read. It
-        # sets the version itself, to one more, also after several of these actions.
+        # A resource equal to the stored one is not written, so this one has to differ from it. How much is added does
+        # not matter: rules.decide then sets the version to that of the stored resource plus one, even if a request has
+        # several of these actions.
         return replace(resource, version=resource.version + 1)
 
 

@@ -346,11 +346,12 @@ values of a filter are one parameter of the statement: so the limit is easier to
 
 
 def _raise_if_too_many(search: Search) -> None:
-    """Refuse filters and facets whose statement would be too long.
+    """Refuse a search whose filters and facets would make the SQL statement too long.
 
-    :raises ValidationError: if all filters have more than :data:`TERMS_AT_MOST` values and ranges, for the first sent
-        of ``filter``, ``filter.query`` and ``filter.facets``; if those that the facets repeat are more than
-        :data:`REPEATED_TERMS_AT_MOST`, for ``facet``.
+    :raises ValidationError: in two cases. All filters together have more than :data:`TERMS_AT_MOST` values and ranges:
+        the error names the first of the parameters ``filter``, ``filter.query`` and ``filter.facets`` that was sent.
+        Or the number of facets, times the number of values and ranges of ``filter.query`` and ``filter.facets``, is
+        more than :data:`REPEATED_TERMS_AT_MOST`: the error names ``facet``.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:

@@ -67,8 +67,11 @@ def matches(tags: EntityTags, version: int) -> bool:
 
 
 def raise_unless_matched(preconditions: Preconditions, version: int) -> None:
-    """Check If-Match alone, for a read, which answers a matching If-None-Match with 304. Raise ApiError 412 if If-Match
-    is given and does not list this version of the resource."""
+    """Check If-Match, and nothing else, against the version of a resource. The callers check If-None-Match: if it
+    matches, a read is answered with 304, and a write is refused with 412.
+
+    :raises ApiError: 412 if the request has an If-Match that does not list the version.
+    """
     if preconditions.if_match is not None and not matches(preconditions.if_match, version):
         raise errors.precondition_failed("If-Match", version, has_unusable_tags=preconditions.has_unusable_tags)
 

@@ -24,8 +24,8 @@ from app.values.timestamps import text_of
 def concatenated(*texts: LiteralString) -> LiteralString:
     """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
-    :param texts: literals, results of this function, and expressions that bind more tightly than ``||`` and neither
-        begin nor end with a literal; ``''`` adds no text.
+    :param texts: SQL: literals, results of this function, and expressions that bind more tightly than ``||`` and
+        neither begin nor end with a literal. To add no text, pass the empty SQL literal ``''``, not an empty ``str``.
     """
     merged: list[LiteralString] = []
     for text in texts:
@@ -60,8 +60,11 @@ def optional_member(name: LiteralString, value: LiteralString) -> LiteralString:
 
 
 def members(*each: LiteralString) -> LiteralString:
-    """Members of an object, without a comma before the first one. The first one must not be optional: its comma would
-    be inside of ``coalesce``, and could not be cut off."""
+    """The SQL of members of an object, without the comma before the first member.
+
+    The comma is cut off at the beginning of the SQL. The first member must not be optional, because the SQL of an
+    optional member begins with ``coalesce(`` and not with the comma.
+    """
     return "'" + concatenated(*each).removeprefix("',")
 
 

@@ -38,9 +38,11 @@ KEY_REASON = (
 
 
 def _array(row: ArrayField) -> StrictField:
-    """Make the marshmallow field that checks one array of ObjectType, and has its JSON Schema for the OpenAPI document.
+    """Make the marshmallow field for one of the fields of ObjectType, all of which are arrays. It checks the array in a
+    body; its metadata are the JSON Schema of the array for the OpenAPI document.
 
-    :param row: the description of the array. Its items are scalars of ``row.type``, or objects with ``row.members``.
+    :param row: the row of the field in :mod:`app.query.object_fields`. The items of the array are scalars of
+        ``row.type``, or objects with ``row.members``.
     """
     if row.type is not None:
         check_item, item_schema = row.type.check, dict(row.type.json_schema)
@@ -85,11 +87,12 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
     """The schema of ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        """Make the ObjectType. Its stored text may be too large although the body was not: 1e18 is stored with 19
-        digits."""
+        """Make the ObjectType, and refuse it if its stored text is too large. The limit of the body does not ensure
+        this: the stored text can be longer than the text in the body. For example, 1e18 is stored with 19 digits."""
         made = ObjectType.of(data)
         if made.size > OBJECT_TYPE_BYTES_AT_MOST:
-            # A Fault, which has its path already, because a RefusedValue would repeat the huge value.
+            # The message is a Fault and not a RefusedValue, because the error would repeat the huge value of a
+            # RefusedValue. The path is given here, because faults_of adds no path to a Fault.
             raise ValidationError(cast(Any, [errors.size_fault(WRAPPER, made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
         return made
 

@@ -20,12 +20,14 @@ BLUEPRINTS = (
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
-    """Register the blueprints of the service, make the OpenAPI document, and then let the extension add its routes.
+    """Register the blueprints of the service, make the OpenAPI document, and then let the service's own extension
+    (:class:`app.extension.Extension`) add its routes.
 
-    The order matters: the document is made from the routes in the URL map, in the order of ``BLUEPRINTS``, and the
-    extension reads the document when it adds its own routes.
+    The order matters. The document lists the routes in the URL map, in the order of ``BLUEPRINTS``. The extension reads
+    the finished document when it adds its routes.
 
-    :param app: its ``extensions`` have the objects of :mod:`app.routes.services`, and the extension.
+    :param app: its ``extensions`` already contain the objects of :mod:`app.routes.services`, and the service's
+        extension as ``extension``.
     """
     api = Api(app)
     describe_fields(api)  # before a blueprint is registered, because flask-smorest then describes its parameters

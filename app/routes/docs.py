@@ -63,19 +63,21 @@ _DOCS_POLICY = (
 _FRONT_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-# All usual methods, so that POST by a client that is no browser gets 404, not 405. No strict slashes: below a proxy's
-# prefix the path may be empty, and would get a redirect.
+# The rule has all usual methods, so that for example POST gets 404 and not 405. Strict slashes are off, because below a
+# proxy's prefix the path may be empty, and Flask would answer it with a redirect.
 @blueprint.route("/", methods=_FRONT_METHODS, strict_slashes=False)
 @public
 def front() -> Response:
-    """Answer browsers, which name HTML in ``Accept``, with a page that leads to all others. Other clients get 404."""
+    """Answer a GET or HEAD by a browser, which names HTML in ``Accept``, with the page that links to all others. Other
+    requests get 404."""
     accepts_html = any(name == "text/html" and quality for name, quality in accepted_types(request))
     if request.method not in ("GET", "HEAD") or not accepts_html:
         error = errors.unknown_url(path_of_request())
         error.headers["Vary"] = "Accept"
         raise error
     extension = frame.extension()
-    # An extension that is off has no card of its own; its package has one for that case.
+    # While the extension is off, ``extension`` is an empty Extension without a card. Then the page shows the card that
+    # the installed package has for this case.
     shown = {"extension": extension.card or installed_package().card_when_off, "document": ""}
     if extension.document is not None:
         # frame.page replaces {root} by the prefix of paths, here and in the card.
@@ -88,17 +90,20 @@ def front() -> Response:
 
 @public
 def front_when_off() -> Response:
-    """Answer the path of the page of an extension that is off, always with 404. Browsers see the page of :func:`front`,
-    whose card says how to switch the extension on."""
-    answer = front()  # raises the 404 for all but a GET by a browser
+    """Answer requests for the extension's page (``page_when_off`` of its package) while the extension is off. The
+    status is always 404. Browsers see the page of :func:`front`, whose card says how to switch the extension on."""
+    answer = front()  # raises the 404 itself, unless a browser sends GET or HEAD
     answer.status_code = 404
     return answer
 
 
 @blueprint.record
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
-    """While the extension is off, answer the path of its page by :func:`front_when_off`."""
-    is_off = state.app.extensions["extension"].page is None  # an extension whose package has a page_when_off has a page
+    """If the installed extension is switched off, add a route at the path of its page, which :func:`front_when_off`
+    answers. Flask calls this when it registers the blueprint."""
+    # While the extension is off, its place is taken by a plain Extension, which has no page. An extension that is on
+    # has a page if its package has a page_when_off. So both conditions together mean that it is off.
+    is_off = state.app.extensions["extension"].page is None
     path = installed_package().page_when_off
     if is_off and path:
         state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)

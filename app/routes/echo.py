@@ -71,11 +71,12 @@ class DescriptionWithLinks(Endpoint):
     @blueprint.arguments(ComplexRecordSchema())
     @blueprint.arguments(EchoQuerySchema(), location="query")
     def post(self, record: ComplexRecord, query: EchoQuery, project_key: str) -> Response:
-        """Echo query and body, or the body's time in every format (4.13).
+        """Echo query and body, or one time of the body in every format (4.13).
 
-        Stores nothing, and answers with the values that arrived, in arrays by type: integers, numbers, texts. If the
-        body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in milliseconds since 1970.
-        With `Prefer: code=202` the answer is the body's `lastModifiedAt`, else its `createdAt`, in six fields.
+        Stores nothing. Without `Prefer: code=202` it answers with the values that arrived, in arrays by type: integers,
+        numbers, texts. If the body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in
+        milliseconds since 1970. With `Prefer: code=202` it answers instead with one time in six fields, in each format:
+        `lastModifiedAt` of the body or, if the body does not have it, `createdAt`.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))

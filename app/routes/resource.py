@@ -91,7 +91,7 @@ def no_body() -> None:
 
 
 def _caller(project_key: str) -> Caller:
-    """The API client of the current request, with its project's source of times and ids, which its writes use."""
+    """The API client of the current request, with the project and the project's source of times and ids for writes."""
     return Caller(project_key, client_id(), clocks().of_project(project_key))
 
 
@@ -119,8 +119,8 @@ def _read_answer(resource: Representation, conditions: Preconditions) -> Respons
 def _written_answer(written: Written, project_key: str) -> Response:
     """The answer to a write on the collection: 200, or 201 with ``Location`` if the resource is new.
 
-    ``Content-Location`` is the address of the resource in the answer, which the request has not named by its path
-    (RFC 9110, section 8.7).
+    ``Content-Location`` is the path of the resource that the answer shows, because the path of the request is that of
+    the collection (RFC 9110, section 8.7).
     """
     resource = representation_of(written.resource)
     answer = _resource_answer(resource, 201 if written.is_new else 200)
@@ -251,8 +251,9 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List whole resources, sorted (4.12).
 
-        Returns the resources that match all predicates, in the order of `sort` and then of `id`, which has the
-        direction of the last `sort`. `expand` adds API clients to the references to them.
+        Returns the resources that match all predicates, in the order of `sort`. Resources that are equal in it are in
+        the order of `id`, in the direction of the last `sort`. `expand` names references, `createdBy` or
+        `lastModifiedBy`, to which the referenced API client is added.
         """
         return sorted_list(project_key, query)
 
@@ -304,9 +305,11 @@ class Item(Endpoint):
     ) -> Response:
         """Update a resource by actions (4.10).
 
-        The actions apply in their order, all or none, and together raise the version by one; actions without effect
-        leave it, but `doSomeThing` always counts as a change. If `version` is not the actual version, nothing changes,
-        and the answer is 409 with the actual version in `currentVersion`, unless a condition in a header fails (412).
+        The actions apply in their order, all or none. If the resource differs afterwards, its version is one higher,
+        however many actions there were; otherwise the version stays. `doSomeThing` always counts as a change.
+        `If-Match` and `If-None-Match` are checked first: if one of them fails, the answer is 412. Then, if `version` is
+        not the actual version, the answer is 409 with the actual version in `currentVersion`. Neither answer changes
+        the resource.
         """
         written = writes.update(database(), _caller(project_key), resource_id, update, conditions)
         return _resource_answer(representation_of(written.resource))
@@ -337,8 +340,11 @@ class Item(Endpoint):
 
 
 def _search_answer(project_key: str, query: Search) -> Response:
-    """The answer to a search. One with texts takes the slow lane: it needs a connection to look up the project's words
-    that match, before there is a page for ``lane_of_page`` to judge."""
+    """The answer to a search.
+
+    A search with texts always takes the slow lane. A connection looks up the project's words that match the texts, and
+    only then can the page be composed. So the lane has to be chosen before ``lane_of_page`` can judge the page.
+    """
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))
     with database().connection(project_key, Lane.SLOW) as connection:
@@ -371,9 +377,10 @@ class SearchByForm(Endpoint):
     @operation("searchProductProjections", FOUND, error_codes=("SearchFacetPathNotFound",))
     @search_blueprint.arguments(SearchFormSchema(), location="form")
     def post(self, query: Search, project_key: str) -> Response:
-        """Search product projections (4.14).
+        """Search resources with a form (4.14).
 
-        Searches resources like 4.4. A parameter may be in the form or in the query string, and a repeatable one in
-        both. Either scope is enough for both projections.
+        The same search as 4.4, at the path of commercetools' product projection search. A parameter may be in the form
+        or in the query string, and a repeatable one in both. Each of the two scopes, `view_products` and
+        `view_published_products`, is enough for both projections.
         """
         return _search_answer(project_key, query)

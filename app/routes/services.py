@@ -14,7 +14,7 @@ def database() -> Database:
 
 
 def clocks() -> Clocks:
-    """The clocks and sources of ids of all projects and clients."""
+    """The clock and the source of resource ids for each project, and the clock of the tokens for each API client."""
     return current_app.extensions["clocks"]
 
 

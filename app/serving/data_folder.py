@@ -113,8 +113,10 @@ class DataFolder:
 
 
 def find_data_folder(data_dir: Path) -> DataFolder:
-    """Find the place of a data folder's cluster. Make what is missing: the folder; under root the copy of PostgreSQL's
-    programs, the server's account, and a folder in the store if that account cannot enter the data folder.
+    """Check a data folder, make what is missing, and return its :class:`DataFolder`, which says where its cluster is.
+
+    A missing data folder is made. Under root, three more things are made if they are missing: the copy of PostgreSQL's
+    programs, the server's account, and, if this account cannot enter the data folder, a folder in the store.
 
     :param data_dir: an absolute path, because PostgreSQL's programs work in another folder.
     :raises EmbeddedError: if PostgreSQL is not installed, if other accounts could redirect what root writes, if
@@ -148,8 +150,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    # The cluster has to belong to the account, and each file beside it to root. Folders beside it are skipped:
-    # "postgresql.unfinished" is removed before its next use, and the service uses no others.
+    # The cluster has to belong to the account, and each file beside it to root. Who owns another folder does not
+    # matter: the service deletes an old "postgresql.unfinished" before it makes a new one, and uses no others.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
             continue
@@ -172,17 +174,22 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 
 
 def _raise_if_others_can_write(folder: Path) -> None:
-    """Raise EmbeddedError under root for a folder in which other accounts could redirect what root writes."""
+    """Under root, refuse a folder in which another account could put a link in place of a file that root writes.
+
+    :raises EmbeddedError: if the service runs as root, and another account owns the folder or may write in it, or owns
+        the link that is in its place.
+    """
     if os.geteuid() == 0 and postgres_programs.others_can_write(folder):
         how = "Run chown -h root and chmod go-w on it, or start the service as its owner."
         raise EmbeddedError(f"DATA_DIR: only root may own {folder} and write in it. {how}")
 
 
 def find_home(data_dir: Path) -> Path:
-    """The place of a data folder's cluster: the folder to which its link leads, else the data folder itself.
+    """Return the folder that contains lock, log and cluster of a data folder: the target of the link
+    ``postgresql-is-elsewhere`` in the data folder; without this link, the data folder itself.
 
-    :raises EmbeddedError: if the link leads to a folder that is gone, or if a real folder is in its place, as after a
-        copy of the data folder that followed links.
+    :raises EmbeddedError: if the target of the link is gone, or if the link has become a real folder. A copy that
+        follows links, such as ``cp -rL``, makes a real folder of it.
     """
     link = data_dir / _LINK
     if not link.is_symlink():
@@ -225,7 +232,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def _make_home_in_store(data_dir: Path) -> Path:
-    """Make a new folder in the store for a data folder, and the link to it.
+    """Make a folder in the store (:data:`app.serving.postgres_programs.STORE`) for the lock, log and cluster of a data
+    folder, and make a link in the data folder that leads to the new folder. Return the new folder. If another process
+    has made the link first, return that process's folder.
 
     If a user removes the link, the folder stays in the store, and the next start makes another one.
     """

@@ -70,8 +70,9 @@ class EmbeddedPostgres:
     """
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
-        # Absolute, because PostgreSQL's programs work in another folder. They shorten "link/.." as text, without
-        # following the link; abspath does the same, so both mean one folder.
+        # Absolute, because PostgreSQL's programs have another working directory. abspath also removes "link/.." as
+        # text, without following the link. Otherwise PostgreSQL's programs would do so, but this process would follow
+        # the link, to another folder.
         self.data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
@@ -218,8 +219,8 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            # _spawn has set it, so that stop() ends the program after an exception between _spawn and this try. Now it
-            # has ended.
+            # The program has ended, so self.process forgets it. _spawn sets self.process for an exception between
+            # _spawn and this try: then _stop_server ends the program.
             self.process = None
         if code != 0:
             raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(offset)}")
@@ -272,7 +273,11 @@ class EmbeddedPostgres:
         environment: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Start a program of PostgreSQL as ``self.process``, and return it with the offset in the log at which its
-        output begins. It works in the cluster, where :func:`stop_leftovers` finds it."""
+        output begins.
+
+        :param cluster: the program's working directory, by which :func:`stop_leftovers` finds a program that still
+            runs.
+        """
         log = folder.open_log()
         try:
             offset = os.fstat(log).st_size
@@ -291,7 +296,7 @@ class EmbeddedPostgres:
 
 
 def _options(settings: Mapping[str, str]) -> list[str]:
-    """The options of PostgreSQL's server for some of its settings."""
+    """The command-line options of the program ``postgres`` that set these settings of the server."""
     return [f"--{name}={value}" for name, value in settings.items()]
 
 

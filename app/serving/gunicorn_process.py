@@ -26,15 +26,18 @@ _ORPHANS_S = 2.0
 
 
 class GunicornProcess:
-    """A gunicorn: its master, and its workers in the process group of the master.
+    """A gunicorn: its master, and its workers in the process group of the master. :meth:`start` starts it.
 
+    :param settings: the settings of the service. This class uses the address and ``graceful_timeout_s``.
     :param application: the WSGI application, as ``module:name`` or ``module:factory()``.
     :param configuration: the file with gunicorn's settings.
     """
 
     def __init__(self, settings: Settings, application: str, configuration: Path) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        """The master; None before :meth:`start` and after :meth:`stop`."""
         self._settings = settings
+        # This command makes gunicorn import this package ``app``, even if another ``app`` could be imported, too.
         self._command = processes.command_with_own_app("gunicorn", "-c", str(configuration), application)
 
     @property
@@ -46,8 +49,8 @@ class GunicornProcess:
     def wait_for_port(self) -> None:
         """Wait until a process can listen on the address of ``BIND`` and ``PORT``.
 
-        gunicorn would try for five seconds, too, but its error would not name the settings. Meanwhile the program that
-        uses the port could give an answer that :meth:`answers` would take for one of gunicorn.
+        Without this wait, gunicorn itself would try for five seconds, but its error would not name the settings. While
+        gunicorn tries, another program has the port, and :meth:`answers` would take that program for gunicorn.
 
         :raises ServeError: if there is no such host, if this machine does not have its address, if this process may not
             listen on the port, or if the port is still in use after five seconds.
@@ -74,9 +77,11 @@ class GunicornProcess:
             time.sleep(0.1)
 
     def start(self, url: str, *, is_prepared: bool = False) -> None:
-        """Start gunicorn with the URL of a database, also after its master has died. Does not wait until it answers.
+        """Start gunicorn, or start it again after its master has died. Do not wait until gunicorn answers.
 
-        :param is_prepared: whether the database is prepared. Then gunicorn starts also while the database is away.
+        :param url: the URL of the database.
+        :param is_prepared: whether the database has been migrated and prepared. If so, gunicorn skips both steps, and
+            so can start while the database is down.
         """
         if self.process is not None:
             # The workers of a killed master run for a moment longer, and hold its port.
@@ -86,8 +91,8 @@ class GunicornProcess:
             environment=_environment(url) | ({PREPARED: "yes"} if is_prepared else {}),
             # gunicorn adds its working directory to sys.path, so it must not be the user's folder.
             folder=processes.ROOT,
-            # SIGQUIT stops gunicorn soon when the supervisor dies. SIGTERM would let requests in flight finish, for
-            # which there is no time if the database is the embedded one: it ends, too.
+            # If the supervisor dies, SIGQUIT stops gunicorn quickly. SIGTERM would let requests in flight finish, but
+            # the embedded PostgreSQL, if it is used, ends with the supervisor, so they could fail.
             when_parent_dies=signal.SIGQUIT,
         )
 
@@ -125,16 +130,18 @@ class GunicornProcess:
 
 
 def _environment(url: str) -> dict[str, str]:
-    """The environment of gunicorn: that of the supervisor, with the URL of the database and absolute paths of the files
-    with secrets. Paths that only libpq reads, such as PGPASSFILE, stay as they are: the user has to make them
-    absolute."""
+    """The environment of gunicorn: that of the supervisor, with the URL of the database. Relative paths of existing
+    files, in variables whose names end with ``_FILE`` as those of secrets do, are made absolute. Paths that only libpq
+    reads, such as PGPASSFILE, stay as they are: the user has to make them absolute."""
     environment = {**os.environ, "DATABASE_URL": url}
-    # The URL may have come from this file, and both variables together would be refused.
+    # Settings refuse DATABASE_URL together with DATABASE_URL_FILE, from which the supervisor may have read the URL.
     environment.pop(file_variable("DATABASE_URL"), None)
+    # Only GunicornProcess.start may set this mark: with one from outside, gunicorn would skip the migrations.
     environment.pop(PREPARED, None)
     for name, value in environment.items():
         # gunicorn runs in another working directory, and would not find a relative path. Every name with the suffix
-        # _FILE counts, because an extension may have secrets, too. getcwd() raises an error if the folder is removed.
+        # _FILE counts, because an extension may have secrets, too. getcwd() is called only for a file that exists: it
+        # raises an error if the working directory has been removed.
         if name.endswith(file_variable("")) and not os.path.isabs(value) and os.path.isfile(value):  # noqa: PTH113, PTH117 -- is_file() can raise an error
-            environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- keeps an absolute path
+            environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- the values are texts
     return environment

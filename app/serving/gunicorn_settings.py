@@ -130,7 +130,8 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Prepare the master for requests and for a stop (gunicorn's hook)."""
+    """Before gunicorn forks its workers, prepare the master for the fork, and set the handlers of signals by which a
+    later stop makes readiness fail first (gunicorn's hook)."""
     prepare_to_fork(server)
     stopping.fail_readiness_first(server)
 

@@ -43,13 +43,16 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
 
 
 def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
-    """The environment variable, if any, that lets PostgreSQL start despite the pid file that a killed server left. A
-    file without an id, cut short by a crash, is removed.
+    """The environment variable ``PG_GRANDPARENT_PID`` with the process id in a leftover pid file. With it, PostgreSQL
+    starts although a killed server left the file. The result is empty if there is no file, or if a crash cut the file
+    short and it has no process id; such a file is removed.
 
-    To be called after :func:`stop_leftovers`. PostgreSQL does not start if a process with the id in its pid file runs,
-    and by now any process may have this id. PostgreSQL ignores an id that equals this variable, in which pg_ctl
-    otherwise passes the id of its shell. The file stays: PostgreSQL also refuses to start while the shared memory that
-    it names is in use, by processes that :func:`stop_leftovers` has missed.
+    To be called after :func:`stop_leftovers`. The server of the pid file has ended by then, but another process may now
+    have its id, and PostgreSQL does not start if a process with the id in the pid file runs. PostgreSQL ignores this
+    process if ``PG_GRANDPARENT_PID`` has the same id. (pg_ctl sets the variable to the id of its shell.)
+
+    A file with a process id is not removed, because it also names the shared memory of the killed server. If a process
+    that :func:`stop_leftovers` has missed still uses this memory, PostgreSQL refuses to start.
     """
     pid = _postmaster(folder.cluster)
     if pid is None:

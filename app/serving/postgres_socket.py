@@ -46,11 +46,13 @@ def make_socket_folder(folder: DataFolder) -> Path:
 
 
 def raise_if_not_private(folder: DataFolder, sockets: Path) -> None:
-    """Check, before the server is started again with the socket folder that its clients know, that this folder is still
-    there and private.
+    """Refuse a socket folder that is not private any more: one that is no folder, does not belong to the server's
+    account, or gives any right to others.
 
-    :raises EmbeddedError: if ``sockets`` was removed, because another account may have taken its name since, or if it
-        is not private to the server's account any more.
+    Called before the server is started again with its former folder, whose path its clients know. Once the folder was
+    removed, another account may have made one with its name, or may still do so.
+
+    :raises EmbeddedError: if ``sockets`` was removed or is not private.
     """
     try:
         state = sockets.lstat()

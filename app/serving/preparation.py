@@ -22,10 +22,11 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
-    If the database has no client yet besides the one of the command line, the demo client is created, and the text
-    contains its secret. The text also contains a new token of the oldest client with the demo client's name and scopes
-    that is not revoked, if there is one and the token can be stored. The preparation can be repeated, but two at once
-    may each create the client.
+    If the database has no client yet, except the one of the command line, a demo client is created, and the text
+    contains its secret. Otherwise the demo client is the oldest client that has the demo client's name and scopes and
+    is not revoked, if there is one. The text also contains a new token of the demo client. If there is no demo client,
+    or the token cannot be stored, the text names the command to get a token instead. The preparation can be repeated,
+    but two preparations at the same time may each create a demo client.
 
     :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """
@@ -39,7 +40,7 @@ def prepare(url: str, settings: Settings) -> str:
             demo_client = [f"Demo client    {client_id}", f"Its secret     {client.client_secret}  (shown this once)"]
         how_to_try = f"Get a token by 'sample-resource token --scope view_test:{DEMO_PROJECT}'."
         if client_id is not None:
-            with suppress(psycopg.Error):  # the database may be read-only, or a machine of Citus away
+            with suppress(psycopg.Error):  # the database may be read-only, or a node of Citus may be down
                 token = tokens.issue_token(connection, client_id, DEMO_SCOPES)
                 how_to_try = f"curl -H 'Authorization: Bearer {token}' {settings.base_url}/{DEMO_PROJECT}/resource"
     addresses, warnings = package_of(settings).banner(settings)

@@ -160,15 +160,17 @@ def send_to_group(group: int, number: int) -> bool:
 
 
 def end_group(group: int, *, patience_s: float) -> None:
-    """Send SIGTERM to a process group and wait for its end. If it has not ended within ``patience_s``, send SIGKILL and
-    return.
+    """Send SIGTERM to a process group, and wait until no process is left in it. If one is left after ``patience_s``,
+    send SIGKILL, and return without another wait.
 
-    The exit codes of children of this process in the group are lost.
+    If processes of the group are children of this process, they are reaped here. Nobody can read their exit codes
+    afterwards.
     """
     send_to_group(group, signal.SIGTERM)
     deadline = time.monotonic() + patience_s
     while send_to_group(group, 0):
-        # Dead processes stay in the group until their parent waits for them. Process 1 is also the parent of orphans.
+        # A dead process stays in the group until its parent reaps it. So this process reaps its own children here. If
+        # it is process 1 of a container, orphans of the group are its children, too.
         with suppress(ChildProcessError):  # no process of the group is a child of this one
             while os.waitpid(-group, os.WNOHANG)[0]:
                 pass
@@ -192,7 +194,8 @@ def reap_orphans(children: Sequence[subprocess.Popen[bytes]]) -> None:
             dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        # waitid would return a dead one of ``children`` again and again, so the other dead ones wait for a later call.
+        # With WNOWAIT, waitid reports a dead process without reaping it. So it would report a dead one of ``children``
+        # again and again. Therefore the loop ends there, and a later call reaps the remaining orphans.
         if dead is None or dead.si_pid in own:
             return
         os.waitpid(dead.si_pid, os.WNOHANG)

@@ -26,12 +26,16 @@ def has_begun() -> bool:
 def fail_readiness_first(server: Any) -> None:
     """Delay gunicorn's handling of SIGTERM in the master until readiness has failed for :data:`NOTICED_WITHIN_S`.
 
-    There is no delay for a second SIGTERM, nor for the old master of an upgrade by SIGUSR2, because then the new master
-    answers readiness. The delay is in the master and not in the workers, because a reload stops workers, too.
+    A second SIGTERM stops gunicorn at once. In an upgrade by SIGUSR2, SIGTERM also stops the old master at once: the
+    new master answers readiness, so readiness need not fail.
+
+    The master handles the signal, not the workers: gunicorn also sends SIGTERM to the old workers in a reload (SIGHUP),
+    and a reload must not make readiness fail.
     """
 
-    def pass_on(_number: int, frame: FrameType | None) -> None:
-        """Stop gunicorn: give the signal to gunicorn's own handling."""
+    def stop_gunicorn(_number: int, frame: FrameType | None) -> None:
+        """Stop gunicorn: give SIGTERM to gunicorn's own handler. SIGALRM calls this function when the delay is over;
+        ``begin`` calls it where there is no delay."""
         server.signal(signal.SIGTERM, frame)
 
     def begin(number: int, frame: FrameType | None) -> None:
@@ -39,10 +43,10 @@ def fail_readiness_first(server: Any) -> None:
         if os.getpid() != server.pid:
             return  # a worker that has not set its own handlers yet: it must not begin the stop of all
         if server.reexec_pid or has_begun():
-            pass_on(number, frame)
+            stop_gunicorn(number, frame)
             return
         _begun[0] = 1
         signal.alarm(NOTICED_WITHIN_S)
 
-    signal.signal(signal.SIGALRM, pass_on)
+    signal.signal(signal.SIGALRM, stop_gunicorn)
     signal.signal(signal.SIGTERM, begin)

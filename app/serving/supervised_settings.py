@@ -37,8 +37,8 @@ def when_ready(server: Any) -> None:
     """Before gunicorn starts its workers, prepare the database and print the banner, unless that is done (see
     :func:`on_starting`), and prepare this process for the fork (gunicorn's hook).
 
-    gunicorn listens already, so that the demo client, whose secret is printed once, is not made for a service that does
-    not start because its port is in use.
+    The database is prepared here and not in :func:`on_starting`, because gunicorn listens by now. If its port is in
+    use, the start has already failed, and no demo client was made, whose secret is printed only once.
     """
     if PREPARED not in os.environ:
         from app.serving.preparation import prepare
@@ -48,8 +48,8 @@ def when_ready(server: Any) -> None:
             banner = prepare(settings.database_url or "", settings)
         with suppress(OSError):  # the terminal may be closed
             print(banner, flush=True)  # noqa: T201 -- the output of serve
-    # Not gunicorn_settings.when_ready, which would delay a stop for load balancers: ``serve`` runs on one machine
-    # alone.
+    # gunicorn_settings.when_ready is not called, because it would also make a stop wait for some seconds, in which load
+    # balancers notice it. ``serve`` runs on one machine alone, and needs no such delay.
     gunicorn_settings.prepare_to_fork(server)
 
 

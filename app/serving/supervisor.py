@@ -115,10 +115,11 @@ class _Supervisor:
             elif exit_code > 0 and not has_answered:  # if a signal has ended it, the exit code is negative
                 return 1  # gunicorn has printed the reason
             elif gunicorn_restarts.due():  # also after exit code 0: somebody has stopped it
-                # If it has answered, its database has been migrated and prepared.
+                # A gunicorn that has answered has migrated and prepared the database. The next one skips both.
                 self._restart("gunicorn", partial(self._gunicorn.start, url, is_prepared=has_answered))
-            # The end of a child, or a signal to stop, ends this wait at once. It is limited because nothing ends it
-            # when gunicorn begins to answer, or when the pause before a restart is over.
+            # Wait until a child ends or a signal to stop arrives: either makes the descriptor readable. Nothing does so
+            # when gunicorn begins to answer, or when the pause before a restart is over. So the loop repeats after
+            # 0.25 s at the latest.
             select.select([wakeup], [], [], 0.25)
             with contextlib.suppress(BlockingIOError):
                 os.read(wakeup, 4096)
@@ -146,8 +147,8 @@ class _Supervisor:
             self._may_raise = False
 
     def _handle_signals(self) -> int:
-        """Count signals to stop from now on, and return a descriptor that becomes readable with each of them, and with
-        SIGCHLD."""
+        """Install the handlers that count signals to stop. Return a descriptor that becomes readable at each signal to
+        stop, and at each SIGCHLD."""
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         os.set_blocking(writer, False)
@@ -156,15 +157,21 @@ class _Supervisor:
             handled.append(signal.SIGHUP)
         for number in handled:
             signal.signal(number, self._on_signal)
-        # Python writes to the wakeup descriptor only for handled signals.
+        # This handler does nothing. SIGCHLD needs one, because Python writes to the wakeup descriptor only for signals
+        # that have a handler in Python.
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         return reader
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        """Count a signal to stop. Within :meth:`_interruptible`, raise :class:`_StopRequested`, but only once: a second
-        one could interrupt the stop that the first has begun."""
-        # A closing terminal may send SIGHUP twice, so SIGHUP counts only as the first signal.
+        """Count a signal to stop. The first signal makes the supervisor stop; the second ends gunicorn without waiting
+        for requests in flight.
+
+        Within :meth:`_interruptible`, the first signal also raises :class:`_StopRequested`. A later signal does not
+        raise it again, because the exception could interrupt the stop.
+        """
+        # A closing terminal may send SIGHUP twice. A SIGHUP after another signal is not counted: it must not act as the
+        # second signal.
         if number != signal.SIGHUP or not self._signals:
             self._signals += 1
         if self._may_raise:

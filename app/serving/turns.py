@@ -29,15 +29,16 @@ class _NotWritable(TimeoutError):
 
 
 def let_others_go(sock: Any) -> bool:
-    """Let the event loop look at all connections. Those with something to read run before this call returns or, if the
-    loop resumes this greenlet first, when it next has to wait.
+    """Make the event loop look at all connections, so that the greenlets of those with something to read run. The loop
+    may resume this greenlet before some of them; these run when this greenlet next waits.
 
-    ``sleep(0)`` would not do so: the event loop looks only when no greenlet is ready, or after fifty switches if they
-    took 5 ms, and a greenlet that calls ``sleep(0)`` is ready at once. Waiting for a socket makes it look. The socket
-    can be written to at once, unless its client does not read its answers.
+    The call waits until the socket can be written to, because any wait for a socket makes the loop look. This one ends
+    at once, unless the socket's client does not read its answers. ``sleep(0)`` would not make it look: the loop looks
+    only when no greenlet is ready, or after fifty switches if they took 5 ms, and a greenlet that calls ``sleep(0)`` is
+    ready at once.
 
-    :return: False if the client has read nothing, or not enough for the kernel to call the socket writable, within the
-        socket's time limit.
+    :return: False if the socket could not be written to within its time limit, because the client has read nothing or
+        too little.
     """
     try:
         cooperative.wait_write(sock.fileno(), sock.gettimeout(), timeout_exc=_NotWritable())
@@ -60,11 +61,16 @@ def in_turns(pieces: Iterator[bytes], sock: Any) -> Generator[bytes]:
 
 
 def discard_rest(body: Any, sock: Any) -> bool:
-    """Read and discard what is left of a request's body after the answer, and return whether the connection can go on.
+    """Read and discard what is left of a request's body after the answer. Return whether the connection can have
+    another request.
 
-    It cannot if it is closed, if its client reads nothing, or if nobody knows where the next request begins: the rest
-    is malformed, or reaches a limit for what is discarded. If reading has failed, also because its time was over,
-    :func:`end_after_answer` ends the connection, so that the client still gets the answer; not at the limit of bytes.
+    It cannot in these cases:
+
+    - The connection is closed.
+    - The client does not read its answers.
+    - The rest of the body reaches the limit of bytes.
+    - Reading the body has failed, here or before: the body is malformed, took too long, or was cut off. Only in this
+      case does :func:`end_after_answer` end the connection, so that the client still gets the answer.
 
     :param body: gunicorn's ``Body``, whose ``failed`` says that reading it has failed.
     """
@@ -81,8 +87,13 @@ def discard_rest(body: Any, sock: Any) -> bool:
 
 
 def end_after_answer(sock: Any) -> None:
-    """End a connection so that its client gets the last answer, even if it still sends, within the limits of what is
-    discarded."""
+    """Shut down the sending side of a connection, and discard what the client still sends. Then gunicorn can close the
+    connection, and the client still gets the last answer.
+
+    Without this, bytes that nobody has read would make the kernel reset the connection, and the answer could be lost.
+    That can still happen to a client that sends more than :data:`_DISCARDED_AT_MOST` bytes, or for longer than
+    :data:`_DISCARDED_WITHIN_S`.
+    """
     with suppress(OSError):  # the client may be gone
         sock.shutdown(socket.SHUT_WR)
         _discard_to_end(sock.recv, sock)
@@ -99,7 +110,7 @@ def _discard_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
             if not data:
                 return True
             left -= len(data)
-            # False: the client reads nothing. At the end of the block's time a TimeoutError is raised.
+            # let_others_go returns False if the client reads nothing. The gevent.Timeout above limits this wait, too.
             if not let_others_go(sock):
                 return False
     return False

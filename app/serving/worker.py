@@ -68,8 +68,11 @@ class Worker(GeventWorker):
         super().init_process()
 
     def patch(self) -> None:
-        """Make the master's listening sockets anew for the event loop of this process. The method of gunicorn would
-        also patch all modules, of which ``gunicorn_settings`` has left some out."""
+        """Replace the listening sockets of the master by sockets of gevent, for the event loop of this process.
+
+        This overrides gunicorn's method, which would also patch all modules that gevent can patch.
+        ``gunicorn_settings`` has already patched them, except those that have to stay as they are.
+        """
         listeners: list[Any] = self.sockets
         self.sockets = [
             cooperative.socket(listener.FAMILY, socket.SOCK_STREAM, fileno=listener.sock.detach())
@@ -77,9 +80,11 @@ class Worker(GeventWorker):
         ]
 
     def notify(self) -> None:
-        """Tell the master that this worker is alive, and update the metrics of the pool; gunicorn calls this once a
-        second. During a stop, end the connections whose request is not being answered: idle ones, and those of which
-        no whole head of a request has arrived.
+        """Tell the master that this worker is alive, and update the metrics of the pool. gunicorn calls this once a
+        second.
+
+        During a stop, end each connection on which no request is being answered. Such a connection is idle, or the head
+        of its next request has not arrived in full.
 
         If the master was killed, the worker stops, too, after its requests in flight.
         """
@@ -88,9 +93,9 @@ class Worker(GeventWorker):
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
             for client in self._open - self._busy:
-                # The greenlet of the client waits for the next request on this socket. If the socket itself were shut
-                # down, gevent would raise an error there; after a shutdown of a duplicate of its descriptor, the
-                # greenlet sees an ordinary end of the connection.
+                # The greenlet of the client waits for the next request on ``client``. gevent's shutdown raises an error
+                # in each greenlet that waits on the same socket object. ``same`` is another object for the same
+                # connection, so the greenlet sees an ordinary end of the connection instead.
                 with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
                     same.shutdown(socket.SHUT_RD)
 
@@ -132,8 +137,11 @@ class Worker(GeventWorker):
         return True
 
     def _answer(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, discard what is left of its body, let others have their turn if the next request has
-        arrived, and return whether the connection can have another one."""
+        """Answer a request, and discard what is left of its body. If the client's next request has already arrived,
+        give other connections a turn first.
+
+        :return: whether the connection stays open for a further request.
+        """
         is_last = False
         try:
             AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would catch GreenletExit
@@ -145,7 +153,7 @@ class Worker(GeventWorker):
             end_after_answer(sock)
             return False
         if req.unreader.buf.getbuffer().nbytes or is_readable(sock):  # the next request: read already, or arrived
-            return let_others_go(sock)  # False: the client does not read
+            return let_others_go(sock)  # False if the client does not read its answers: then the connection ends
         return True
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:  # noqa: ARG002 -- gunicorn's signature

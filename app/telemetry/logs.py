@@ -60,8 +60,9 @@ class TextLines(logging.Formatter):
 
 
 def _printable(text: str) -> str:
-    """Escape a text that has characters which are not printable: control characters can move a terminal's cursor or
-    change its colours. Then its letters outside of ASCII and its backslashes are escaped, too."""
+    """Escape a text that contains control characters, or others that are not printable, because they can move the
+    cursor of a terminal or change its colours. In such a text, all characters outside of ASCII and all backslashes are
+    escaped, too. Any other text stays unchanged."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 

@@ -62,12 +62,14 @@ class Metrics:
         self._pools: dict[PoolStatistics, dict[str, int]] = {}
         """The statistics of each watched pool at the last report."""
 
-        of_all: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
-        # prometheus_client adds _total to the name of a counter. "live" modes leave out the gauges of ended processes;
-        # "livesum" adds up the processes, and "livemostrecent" shows the value that was set last.
-        self._counter = counter = partial(Counter, **of_all)
-        gauge = partial(Gauge, **of_all)
-        seconds = partial(Histogram, buckets=_SECONDS, **of_all)
+        # The arguments that all metrics have in common.
+        common: dict[str, Any] = {"namespace": "sample_resource", "registry": self.registry}
+        # prometheus_client adds _total to the name of a counter. The mode of a gauge says how the values of several
+        # processes become one: "livesum" adds them up, and "livemostrecent" takes the value that was set last. Both
+        # leave out processes that have ended.
+        self._counter = counter = partial(Counter, **common)
+        gauge = partial(Gauge, **common)
+        seconds = partial(Histogram, buckets=_SECONDS, **common)
         route = ("method", "route")
         requests = counter("http_requests", "Requests answered.", (*route, "status"))
         durations = seconds(
@@ -100,11 +102,15 @@ class Metrics:
         self._pool_counters = {
             statistic: (counter(name, meaning), factor) for statistic, name, meaning, factor in _POOL_STATISTICS
         }
+        """For each statistic of a pool, its counter and the factor that converts it to the counter's unit."""
 
     # Extensions and requests
 
     def counter_of(self, name: str, meaning: str, label: str) -> Counter:
-        """The counter of an extension. It is made at the first call."""
+        """The extension's counter with this name. The first call for a name makes the counter; later calls return it.
+
+        :param label: the name of the counter's only label.
+        """
         if name not in self.of_extensions:
             self.of_extensions[name] = self._counter(name, meaning, (label,))
         return self.of_extensions[name]
@@ -165,7 +171,7 @@ class Metrics:
             cast("Any", mark_process_dead)(pid, str(self._folder))  # it has no type annotations
 
     def exposition(self) -> bytes:
-        """All metrics of all processes in Prometheus' text format.
+        """The metrics of all processes in Prometheus' text format; without a shared folder, only those of this process.
 
         :raises struct.error: if a starting process has left its files without a size for more than a second.
         :raises ValueError: if somebody has removed the folder.

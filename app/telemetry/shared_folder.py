@@ -31,12 +31,14 @@ def share_between_processes() -> None:
 
     The folder is in memory, unless ``TMPDIR`` is set or no folder in memory is writable. Then it is in the folder that
     ``tempfile.gettempdir`` chooses: ``TMPDIR`` if usable, else the usual one. Only the account of this process may
-    enter it, and its name has the id of this process, because a machine can run several services, and two masters of
-    one. It stays when the service ends. Each start removes the folders whose names have the id of no running process,
-    or its own id, because only an ended process can have left such a folder, as when a container starts again.
+    enter it. Its name ends with the id of this process, because several masters can run on one machine.
 
-    So the process must not daemonize, which would change its id, or change its account afterwards; and containers, each
-    of which has ids of its own, must not share the parent folder.
+    The folder stays when the service ends. The next start removes the folders of ended processes: those whose id no
+    running process has, and one with the id of the new process (a restarted container can get the same id again).
+
+    So the process must not daemonize afterwards, because its id would change, and the next start of another master
+    would remove its folder. It must not change its account, because it could no longer enter its folder. Containers
+    must not share the parent folder, because the ids of one mean nothing in another.
 
     :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
     """
@@ -54,7 +56,7 @@ def _is_running(pid: int) -> bool:
     """Whether a process with this id exists. Signal 0 is not sent; the system only checks that it could be."""
     try:
         os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):  # the number is too large for a process id
+    except (ProcessLookupError, OverflowError):  # no process has the id, or the number is too large for an id
         return False
     except PermissionError:  # it belongs to another account
         pass

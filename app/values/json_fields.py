@@ -38,7 +38,8 @@ class RefusedValue:
     value: Any
     reason: str
 
-    def __str__(self) -> str:  # for callers that show a message without its path, as for objectParameter
+    def __str__(self) -> str:
+        # read_contained_object uses str() for the error of objectParameter, which shows the reason without the value.
         return self.reason
 
 
@@ -95,8 +96,9 @@ check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for finite doubles. An ``int`` within int64 stays. Any other number becomes the nearest double; if that
-    is whole, within int64 and not -0.0, whose sign would be lost, an ``int``."""
+    """The check for numbers. An ``int`` within int64 is returned as it is, even if no double equals it. Any other
+    number becomes the nearest double, or is refused if it is beyond all doubles. A double that is whole and within
+    int64 is returned as an ``int``, except -0.0, whose sign an ``int`` would lose."""
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):
@@ -107,8 +109,9 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # Two kinds become an int here: 9007199254740992.5, which the decoder makes a float because its literal has a
-    # fraction, but whose nearest double has none; and -2**63 - 1, an int outside int64 whose nearest double is -2**63.
+    # The decoder has already made an int of every number that is whole and within int64. So a double other than -0.0 is
+    # whole and within int64 here only because of rounding: of a fraction, as 9007199254740992.5 is rounded to
+    # 9007199254740992.0, or of a number just below int64, as -2**63 - 1 is rounded to -2**63.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 
@@ -144,10 +147,11 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     """The check for any JSON value whose texts are Unicode and whose numbers a double can hold.
 
     :param level: the number of arrays and objects around the value in the field.
-    :param stored: whether to convert the value to the form in which a document stores it: without members and items
-        that are ``null``, and with numbers as :func:`check_number` makes them. Texts that PostgreSQL cannot store are
-        refused. With ``stored``, the positions in messages do not count items that are ``null``; the only caller that
-        sets it shows no positions.
+    :param stored: whether to convert the value to the form in which a document stores it: members and items that are
+        ``null`` are left out, and numbers become what :func:`check_number` returns. Texts that PostgreSQL cannot store
+        are refused. The ``null`` items of an array are left out before its items are numbered, so a message may give an
+        item a lower position than the client's array does. No client sees this, because the only caller that sets
+        ``stored`` (``read_contained_object``) drops the paths of messages.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -226,7 +230,7 @@ def object_check(checks: Mapping[str, Check]) -> Check:
 
 
 def check_items(values: Any, check: Check) -> list[Any]:
-    """Check each item of an array, and return the values to keep.
+    """Check each item of an array, and return what the check returns for each of them.
 
     :raises ValidationError: if the value is no array, or with the messages of at most
         :data:`app.errors.FAULTS_AT_MOST` refused items, by their positions.
@@ -253,9 +257,14 @@ def check_items(values: Any, check: Check) -> list[Any]:
 def _options(
     expected: str, *, required: bool = False, data_key: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> Any:
-    """The options of a field for marshmallow. Others, such as ``validate``, raise a TypeError, because
-    :class:`StrictSchema` does not load by marshmallow and would ignore them. ``expected`` is kept as marshmallow's
-    message for ``null``, from which the constructor of :class:`StrictSchema` takes it."""
+    """The keyword arguments for the constructor of a marshmallow field.
+
+    A field takes only the options in this signature. marshmallow's others, such as ``validate``, would have no effect,
+    because :class:`StrictSchema` does not use marshmallow's load. So Python refuses them here with a TypeError.
+
+    :param expected: the message for ``null``. The field keeps it in ``error_messages["null"]``, where the constructor
+        of :class:`StrictSchema` reads it if the field is required.
+    """
     return {"required": required, "data_key": data_key, "metadata": metadata, "error_messages": {"null": expected}}
 
 
@@ -331,7 +340,9 @@ class NestedObject(fields.Nested):
     is the check, and that of a plain schema would convert values."""
 
     def __init__(self, nested: type[Schema], **options: Any) -> None:
-        if not issubclass(nested, StrictSchema):  # no annotation says it: from_dict is typed to return any schema
+        # Checked here, because type[StrictSchema] as the annotation would refuse strict schemas that are made with
+        # StrictSchema.from_dict: marshmallow declares its result as type[Schema].
+        if not issubclass(nested, StrictSchema):
             raise TypeError(f"{nested.__name__} is no strict schema.")
         schema = nested()
         super().__init__(schema, **_options(OBJECT_EXPECTED, **options))
@@ -351,17 +362,23 @@ class StrictSchema(Schema):
         unknown = RAISE  # only for the OpenAPI document; read_object refuses unknown fields
 
     def __init__(self) -> None:
+        """Make the table of fields that :func:`read_object` needs, once for all loads.
+
+        :raises TypeError: if a field is neither a strict field nor a nested object.
+        """
         super().__init__()
         self._members: dict[str, Member] = {}
         for name, field in self.fields.items():
             if not isinstance(field, StrictField | NestedObject):
                 raise TypeError(f"{type(self).__name__}.{name} is neither a strict field nor a nested object.")
+            # None marks an optional field, for which null counts as absent (see Member).
             if_null = str(field.error_messages["null"]) if field.required else None
             self._members[field.data_key or name] = (name, field.check, if_null)
 
     def make(self, data: dict[str, Any]) -> Any:
-        """Make the result of a load from its loaded fields: here their dictionary, to which the schema keeps no
-        reference. A subclass may return another value, or raise a ValidationError."""
+        """Make the result of a load from its loaded fields. This base class returns the dictionary of the fields. Each
+        load makes a new dictionary, so the caller may change it. A subclass may return another value, or raise a
+        ValidationError."""
         return data
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
@@ -380,8 +397,11 @@ JSON value many levels."""
 
 
 def faults_of(messages: Any) -> list[errors.Fault]:
-    """Convert the messages about a body to faults, each with the path of its field, in the order of the fields. A
-    message that is a fault already has its path.
+    """Convert the messages about a body to faults, in the order of the messages. Each fault names the path of its
+    field; a text about the whole body gets no path.
+
+    A message may also be a :class:`~app.errors.Fault`. This fault is returned unchanged, because it contains the path
+    already.
 
     :param messages: the messages of a marshmallow ``ValidationError``.
     :return: at most :data:`FAULTS_AT_MOST` faults.
@@ -401,9 +421,9 @@ def faults_of(messages: Any) -> list[errors.Fault]:
 def messages_with_paths(messages: Any, path: tuple[str, ...] = ()) -> Generator[tuple[tuple[str, ...], Any]]:
     """Yield each message of a marshmallow ``ValidationError``, with the path of fields to it.
 
-    Under the key None, a message is about the object itself and not about a member; only an extension of the service
-    (:mod:`app.extension`) raises such messages. marshmallow's own key for them, ``_schema``, could be the name of a
-    field.
+    The key None stands for the object itself, so it adds no step to the path. Only an extension of the service
+    (:mod:`app.extension`) raises messages under this key. The key is not marshmallow's ``_schema``, because a field
+    could have that name.
     """
     if isinstance(messages, dict):
         for name, inner in cast("dict[Any, Any]", messages).items():

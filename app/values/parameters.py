@@ -47,11 +47,13 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON, unless it is beyond the range of doubles. A fraction whose nearest double
-    is 0 counts as 0.
+    """Load a number in the notation of JSON.
 
-    Digits alone, or with a minus sign, become an int, even outside of int64. Any other text becomes what
-    :func:`~app.values.strict_json.number_of` returns for it.
+    Digits alone, or with a minus sign, become an int, even outside of int64. A number with a fraction or an exponent
+    becomes an int if it is whole and within int64, else the nearest double (:func:`~app.values.strict_json.number_of`).
+    One that is too small for a double, such as ``1e-400``, becomes 0. Only ``-0.0`` stays a double, to keep its sign.
+
+    :raises ValidationError: for a text that is no JSON number, and for a number beyond the range of doubles.
     """
     if JSON_NUMBER.fullmatch(text) is None:
         raise ValidationError(f"{errors.quoted(text)} is not a number.")
@@ -69,8 +71,8 @@ def read_stored_number(text: str) -> int | float:
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
     """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
     number = read_number(text) or 0  # or 0: for -0.0, which is a float and would be refused as a fraction
-    # What is still a float is no whole number within int64. Below 2**63 its text has a fraction, even if the double
-    # shows none, as that of 9007199254740993.5 does.
+    # A float here is not a whole number within int64. If it is below 2**63, its text has a fraction, even if the double
+    # has none: 9007199254740993.5 becomes the double 9007199254740994.0.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     # isinstance again: -9223372036854775808.5 is the float -2.0**63, which the comparison would accept as the minimum.
@@ -117,10 +119,11 @@ class Parameter(fields.Field[Any]):
 
     :param read: converts a text to a value, or raises a ValidationError.
     :param schema: the JSON Schema of one value, for the OpenAPI document.
+    :param repeatable: whether a request may have the parameter more than once.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: how a client has to send the parameter. If it sends ``name[...]``, the error says "'name' is
-        {how_sent}."; by default "repeated for several values" if the parameter is repeatable.
+    :param how_sent: the end of the hint "'name' is {how_sent}.", which a client gets that sends ``name[...]``. The
+        default is "repeated for several values" for a repeatable parameter; any other has no such hint by default.
     """
 
     def __init__(
@@ -178,8 +181,8 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
-        # DOTALL, for the pattern text.[a-z]{2} of the interface: its dot is not escaped, so it stands for any
-        # character.
+        # The interface's pattern text.[a-z]{2} has an unescaped dot, which matches any character. With DOTALL the dot
+        # matches a line break, too.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
         # One value, or several; an empty array would send no parameter.
         several = {"type": "array", "items": schema, "minItems": 1}
@@ -198,22 +201,24 @@ class ParameterFamily(Parameter):
         None if it meant none of them.
 
         ``var_ids``, ``varids`` and ``var[ids][0]`` mean ``var.ids``; ``text_en_us`` and ``texten-us`` mean
-        ``text.en-US``. If no name can be made of what follows the prefix, as of ``text.english``, the name of the
-        example is meant.
+        ``text.en-US``. If the prefix is right but what follows it makes no name of the family, as in ``text.english``,
+        the example's name is returned.
         """
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # If nothing separates prefix and rest (varids, texten-us), cut the prefix off. The hyphen belongs to the
-        # language. In vars.ids the prefix itself is misspelt; `similar` below accepts that.
+        # Cut the prefix off the first word if no separator follows the prefix: varids, texten-us. The hyphen of
+        # texten-us separates language and region, not prefix and rest. Another separator after the word, as in
+        # vars.ids, means that the prefix is misspelt; `similar` below accepts that.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
             return None
         rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
-        # The first that matches: var.ids as it is; text.en-US for en_us; text.en for EN; else, if the prefix is right,
-        # the example.
+        # Try in this order, and return the first that the pattern matches: the rest unchanged (var.ids), as language
+        # and region (text.en-US of text_en_us), in small letters (text.en of text.EN), and, if the prefix is right, the
+        # example.
         candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())] + [example] * (word == prefix)
         return next((each for each in candidates if self.has(each)), None)
 
@@ -242,15 +247,17 @@ class QuerySchema(Schema):
 
     @cached_property
     def _known(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, "ParameterFamily"]]:
-        """All fields by the names of their parameters; of these, those that are no families; and the families. The name
-        of a family, such as ``var.<name>``, stands for many names, and is never sent itself."""
+        """Three dictionaries of fields, by the names of their parameters: all fields; the fields that are no families;
+        the families. The second one has the names that clients may send as they are. The name of a family, such as
+        ``var.<name>``, is no such name: it stands for many."""
         known = {field.data_key or name: field for name, field in self.fields.items()}
         families = {name: field for name, field in known.items() if isinstance(field, ParameterFamily)}
         return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name, with a hint. For ``sort[0]`` of the declared ``sort`` it says how to send
-        that; otherwise it suggests the most similar declared name, or name in a family."""
+        ``sort``, or suggests ``sort`` if there is nothing to say about that. For any other name it suggests the most
+        similar declared name, or name in a family."""
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -258,10 +265,11 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # What name_like makes of it: var.ids of var_ids. The first 100 characters of a longer name may match a
-            # family; then name_like returns them, which would be no help.
+            # The names in families that the client probably meant, such as var.ids for var_ids. `name` is cut to 100
+            # characters, and may match a family although the whole name did not; then name_like may return it
+            # unchanged, and the message would suggest the very name that it calls unknown.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
-            # A name from name_like is suggested even if `similar` finds nothing.
+            # If `similar` finds nothing, the first of these is suggested.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]
@@ -269,12 +277,13 @@ class QuerySchema(Schema):
         return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
-        """Load a multi-dictionary of texts.
+        """Load the parameters of a request, a multi-dictionary of texts, and return what :meth:`make` makes of the
+        values.
 
-        :raises ApiError: 400. Its faults are one for each undeclared name, then one for each malformed value. If all
-            values together are too long, none is read, and the longest parameter has the only fault of a value. If
-            there is no fault of these kinds, :meth:`make` may find that values contradict one another. ApiError lists
-            the first :data:`app.errors.FAULTS_AT_MOST`.
+        :raises ApiError: 400. Its faults are one for each undeclared name, then one for each malformed value. If the
+            values together are longer than :data:`LENGTH_AT_MOST`, no value is read, and one fault, that of the longest
+            parameter, replaces the faults of the values. :meth:`make` is called only if there is no fault so far; it
+            may find that values contradict one another. ApiError lists the first :data:`app.errors.FAULTS_AT_MOST`.
         """
         known, declared, families = self._known
         given: dict[str, Any] = {}
@@ -300,8 +309,9 @@ class QuerySchema(Schema):
         values: dict[str, Any] = {}
         for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
-                # A family's name, such as var.<name>, has a dictionary in ``given``: its parameters, by their names. As
-                # marshmallow passes ``given`` on to the field, ``where`` takes its variables from it.
+                # For a family, such as var.<name>, given[name] is a dictionary: the texts of each parameter by its
+                # whole name, such as var.word. The third argument is for ``where``: marshmallow passes ``given`` to the
+                # field, and ``where`` finds the texts of its variables there.
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
                 faults += _faults_of({name: error.messages})
@@ -321,8 +331,9 @@ class QuerySchema(Schema):
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message. Messages of a parameter family are nested below the names of its parameters. A message
-    that is a fault already, such as that of an unknown facet path, has a code of its own."""
+    """A fault for each message, with the last name of its path as the parameter: a family nests its messages by the
+    names of its parameters. A message that is a ``Fault`` already, such as an unknown facet path, stays as it is, with
+    its own code."""
     return [
         message if isinstance(message, errors.Fault) else errors.parameter_fault(path[-1][:100], message)
         for path, message in messages_with_paths(messages)

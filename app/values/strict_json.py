@@ -48,10 +48,16 @@ def is_negative_zero(number: float) -> bool:
 
 
 def number_of(literal: str) -> int | float:
-    """The number of a JSON literal: an ``int`` if it is a whole number within int64, or so small that the nearest
-    double is zero (1e-400, -1e-400); else the nearest double, or a :class:`HugeNumber` beyond all doubles. A zero that
-    is written with a minus sign stays ``-0.0``. The decoder calls it only for literals with a fraction or an exponent;
-    :func:`_integer` keeps all others exact.
+    """The number of a JSON literal. The first case that applies decides:
+
+    - A zero with a minus sign, such as -0.0 or -0e5, becomes the double ``-0.0``.
+    - Any other literal whose nearest double is zero, such as 0.0, 1e-400 or -1e-400, becomes the ``int`` 0.
+    - A whole number within int64 becomes an ``int``.
+    - A number beyond all doubles becomes a :class:`HugeNumber`.
+    - Any other number becomes the nearest double.
+
+    The decoder calls this function only for literals with a fraction or an exponent. For integer literals it calls
+    :func:`_integer`, which does not round them.
     """
     number = float(literal)
     if isinf(number):
@@ -114,11 +120,12 @@ def decode(data: bytes | str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
-        # An error at the end means that the text is cut. That of an unterminated string has the position of its
-        # beginning. A cut literal, or a cut \u escape, is not recognized.
-        ends = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
+        # If the text seems to be cut off, the message says where it ends. Two errors show this: an error at the end of
+        # the text, and an unterminated string, for which Python reports the position where the string begins. Other
+        # errors do not show it, such as that of a text which ends within ``true`` or within a \u escape.
+        is_cut_off = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
         length = f"{len(data)} characters" if isinstance(data, str) else f"{len(data)} bytes{_COUNTED}"
-        end = f"; the text ends after {length}" if ends else ""
+        end = f"; the text ends after {length}" if is_cut_off else ""
         raise InvalidJson(f"{error.msg} (line {error.lineno}, column {error.colno}){end}") from None
     except RecursionError:
         raise InvalidJson("The text is nested too deeply") from None
@@ -128,9 +135,12 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Any) -> str:
-    """Encode a value as compact JSON. Each number decodes to an equal one, except some whole doubles from 1e16 to
-    2**63: 1234567890123456768.0 is written 1.2345678901234568e+18, which decodes to 1234567890123456800. ObjectTypes
-    are not affected: they hold ints there.
+    """Encode a value as compact JSON.
+
+    For each number :func:`decode` returns an equal one, except for some whole floats of a magnitude between 1e16 and
+    2**63. Python writes a float with as few digits as identify it: 1234567890123456768.0 as 1.2345678901234568e+18. But
+    ``decode`` takes the digits of whole numbers within int64 literally, and returns the int 1234567890123456800.
+    ObjectTypes contain no such floats: they hold numbers of this size as ints, which are written with all digits.
 
     :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
     """

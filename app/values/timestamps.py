@@ -13,8 +13,10 @@ _DATE_TIME = re.compile(
 def parse(text: str, *, shortened: bool = False) -> datetime:
     """Parse a date-time to UTC. Second 60, of any minute, becomes the first second of the next minute.
 
-    Digits beyond microseconds, if not zero, set the lowest bit of the microseconds: .1230000001 becomes .123001, so it
-    is later than a stored .123. No stored time lies between, because these have whole milliseconds.
+    A datetime has no digits beyond microseconds. If the text has such digits, and they are not all zero, the number of
+    microseconds is made odd by setting its lowest bit: .1230000001 becomes .123001. So a comparison with any stored
+    time has the same result as with all digits: stored times have whole milliseconds, and an odd number of microseconds
+    is never a whole millisecond.
 
     :param shortened: whether to accept also a date alone, which means its midnight in UTC, and a date-time without a
         zone, which means UTC.

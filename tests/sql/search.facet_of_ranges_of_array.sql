@@ -132,4 +132,4 @@ SELECT
             OFFSET 0
         ) t (number)
     ),
-    ',"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || '}'
+    ',"facets":{' || %(facet_label_0)s || (SELECT f.json FROM facet_0 f) || '}'

@@ -138,5 +138,9 @@ SELECT
             OFFSET 0
         ) t (number)
     ),
-    ',"facets":{' || %(facet_0)s || (SELECT f.json FROM facet_0 f) || %(facet_1)s || (SELECT f.json FROM facet_1 f)
+    ',"facets":{'
+        || %(facet_label_0)s
+        || (SELECT f.json FROM facet_0 f)
+        || %(facet_label_1)s
+        || (SELECT f.json FROM facet_1 f)
         || '}'

@@ -96,11 +96,11 @@ def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
-    """Parse and resolve the facets.
+    """Parse and resolve the facets of a search. Two facets with one name are a fault.
 
-    :raises ValidationError: with as many faults of all facets as an answer lists; the code of an unknown path is
-        ``SearchFacetPathNotFound``. If there are more than :data:`FACETS_AT_MOST` facets, this is the only fault, and
-        none is parsed.
+    :raises ValidationError: with the faults of all facets, but at most :data:`app.errors.FAULTS_AT_MOST`. The fault of
+        an unknown path has the code ``SearchFacetPathNotFound``. More than :data:`FACETS_AT_MOST` facets are a single
+        fault, and then no facet is parsed.
     """
     faults = Faults(_TOO_MANY_TERMS)
     if len(texts) > FACETS_AT_MOST:
@@ -134,8 +134,11 @@ _PATHS = _paths_of(RESOURCE)
 
 
 def _candidates(path: str) -> Sequence[str]:
-    """The paths that a hint for an unknown path may name: those below the field before the last dot, if there are any;
-    else all paths, as for a path without a dot."""
+    """The known paths that the hint for an unknown path may name.
+
+    For ``a.b.x`` these are the paths that begin with ``a.b.``. If there are none, or the unknown path has no dot, these
+    are all known paths.
+    """
     parent, _, _ = path.rpartition(".")
     return [each for each in _PATHS if each.startswith(f"{parent}.")] or list(_PATHS)
 
@@ -165,9 +168,10 @@ class _Resolver:
         return Filter(target, self.condition(target, path, expression), terms)
 
     def condition(self, target: FieldPath, path: Name, expression: Values | Ranges | Presence) -> Condition:
-        """The condition that the field of a path fulfils an expression. Its faults are added.
+        """Resolve an expression to a condition on the field ``target``. The faults of the expression are added to
+        ``faults``; after a fault, the returned condition is never compiled.
 
-        :param path: the path as it is written, for the faults.
+        :param path: the path as the request writes it, and its position, for the messages of the faults.
         """
         if target.field.members and not isinstance(expression, Presence):
             self._refuse_object(target, path, "'exists' and 'missing'")
@@ -186,34 +190,38 @@ class _Resolver:
     def _presence(self, target: FieldPath, *, exists: bool) -> Condition:
         """The condition that a field has a value, or has none.
 
-        An array has a value if it has an element. A member of elements has a value if an element has the member.
+        An array has a value if it has an element; an empty array counts as absent. A member of the objects in an array
+        has a value if at least one of the objects has the member.
         """
         if target.element_of is not None:
             return HasElement(target.element_of, _holds(target.field, "is defined"), negated=not exists)
-        if target.field.is_array:  # an absent array is empty, too
+        if target.field.is_array:  # "is empty" holds for an absent array, too; `exists` negates it
             return Holds(target.field, OPERATORS["is empty"], (), negated=exists)
         return Holds(target.field, OPERATORS["is defined"], (), negated=not exists)
 
     def _in_range(self, target: FieldPath, bounds: Bounds) -> Condition:
-        """The condition that a field has a value within the bounds; any value if both ends are open."""
+        """The condition that a field has a value within the bounds; of an array, that one item is within both of them.
+        If both ends are open, the condition that the field has any value."""
         compared = zip((">=", "<="), bounds, strict=True)
         tests = [_holds(target.field, operator, value) for operator, value in compared if value is not None]
         if not tests:
             return self._presence(target, exists=True)
         if target.field.is_array and len(tests) == 2:
-            # One item has to pass both tests: within HasElement, a test on the array's field is on one item. Outside, a
-            # single test on an array already means that some item passes it.
+            # AllOf alone would also be true if one item passed the first test and another item the second. HasElement
+            # demands one item that passes both. A single test needs no HasElement: on an array it means that some item
+            # passes it.
             return HasElement(target.field, AllOf(tuple(tests)), negated=False)
         return _within_element(target, AllOf(tuple(tests)))
 
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet; None for an unknown path, for an object or an array of objects, for ranges of texts or ids,
-        and for too many ranges. Its faults are added.
+        """Resolve a facet, and add the faults of the facet.
 
-        With faulty values or bounds it still returns a facet, so that its name is compared with the others' names. That
-        facet is never compiled.
+        Return None if the path is unknown, or names an object or an array of objects; if the facet has ranges of texts
+        or ids; or if it has too many ranges. A facet with faulty values or bounds is returned, so that
+        :func:`read_facets` also finds a name that two facets have. It is never compiled, because the request is
+        refused.
         """
         path = parsed.path
         self.faults.count_terms(0 if parsed.expression is None else len(parsed.expression.items))
@@ -271,11 +279,16 @@ class _Resolver:
             self._fault(refused_literal(path.text, target.field, literal), literal.position)
         return value
 
-    def _refuse_object(self, target: FieldPath, path: Name, takes: str) -> None:
-        """Add the fault of an expression that an object, or an array of objects, does not take."""
+    def _refuse_object(self, target: FieldPath, path: Name, served: str) -> None:
+        """Add the fault that a field does not support an expression, because it is an object or an array of objects.
+
+        :param path: the path as it is written.
+        :param served: what the field supports instead, as words of the message: ``'exists' and 'missing'`` or
+            ``no facet``.
+        """
         members = ", ".join(f"'{path.text}.{name}'" for name in target.field.members)
         self._fault(
-            f"The field '{path.text}' does not support this expression. It takes {takes}; its members are {members}.",
+            f"The field '{path.text}' does not support this expression. It takes {served}; its members are {members}.",
             path.position,
         )
 

@@ -39,14 +39,16 @@ class Clause:
 
     @property
     def text(self) -> LiteralString:
-        """The SQL condition of a scan that finds the rows in any order."""
+        """The SQL condition in a form that any index may serve, a GIN index, too. It is for a query whose rows may be
+        found in any order; :attr:`text_without_gin` is for a query that reads the index of an order."""
         return " AND ".join([term.text for term in self.terms])
 
     @property
-    def in_order(self) -> LiteralString:
-        """The SQL condition of a scan that reads the rows in the order of a page, and ends when the page is full.
+    def text_without_gin(self) -> LiteralString:
+        """The SQL condition for a query that reads the rows in the order of a page, and ends when the page is full.
 
-        No GIN index of documents or words can serve this form, whatever the planner estimates.
+        :func:`unindexed` wraps each term that a GIN index could serve. So the planner cannot choose a GIN index of
+        documents or words, even if it estimates that this index is faster.
         """
         return " AND ".join([unindexed(term.text) if term.by_gin else term.text for term in self.terms])
 
@@ -88,15 +90,20 @@ def compile_condition(condition: Condition, projection: Projection, prefix: Lite
 
 
 def _has_value(document: Any) -> bool:
-    """Whether a document has any scalar value. The GIN index has no entries for empty arrays and objects."""
+    """Whether the document of a :class:`Contains` has a scalar value at any depth. Only then can the GIN index find few
+    resources: it has no entries for empty arrays and objects, so without a scalar every resource has to be checked."""
     if isinstance(document, dict | list):
         return any(map(_has_value, document.values() if isinstance(document, dict) else document))
     return True
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of the compared field serves a comparison for a use: ``VALUES``, to find few resources, or
-    ``ORDER``, to read a stretch. Operator, field and each value must allow it; no negation is served."""
+    """Whether the index of the compared field serves a comparison as a condition of one kind (``use``, see
+    :class:`Index`): ``VALUES``, to find few resources, or ``ORDER``, to read a stretch.
+
+    The operator has to form conditions of this kind, the field has to have an index for them in this projection, and
+    the index has to serve each compared value (``looked_up``). No index serves a negated comparison.
+    """
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
@@ -112,8 +119,9 @@ def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """The conditions that a condition joins by ``and``, without nesting. An ``or`` of a single condition, which
-    a filter with one range has, counts as that condition."""
+    """Split a condition into its conjuncts, those of a nested ``and`` included. A condition that is no ``and`` is its
+    own only conjunct. An ``or`` of a single condition counts as that condition; a filter with one range is such an
+    ``or``."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -129,7 +137,11 @@ def hidden_from_planner(parameter: LiteralString, type_name: LiteralString) -> L
 
 
 def unindexed(condition: LiteralString) -> LiteralString:
-    """An SQL condition in a form that no index serves. The planner estimates that half of the rows fulfil it."""
+    """An SQL condition in a form that no index serves. It is for a query that has to read rows in the order of a B-tree
+    index: the planner then cannot choose a GIN index for the condition.
+
+    The planner does not look into the CASE, so it always estimates that half of the rows fulfil the condition.
+    """
     return f"CASE WHEN {condition} THEN true ELSE false END"
 
 
@@ -142,7 +154,11 @@ class _Compiler:
     parameters: dict[str, SqlParameter] = field(default_factory=dict[str, SqlParameter])
 
     def conjunct(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition that has to hold, with its stretch if the order of an index serves it."""
+        """Compile one of the conditions that AND joins.
+
+        The term has a :class:`Stretch` if the resources that fulfil the condition are adjacent in the order of an
+        index. A page in this order can then read only this part of the index.
+        """
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
             # _term has just added the only value of the comparison as a parameter, the last one; the stretch uses it
@@ -152,23 +168,28 @@ class _Compiler:
         return term
 
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
-        """The stretch of a comparison that the order of an index serves. A page in this order then reads only this part
-        of the index.
+        """The stretch of a comparison: the resources that fulfil it are adjacent in the index of the compared field. A
+        page that is sorted by this field then reads only this part of the index.
 
-        :param parameter: the placeholder of the one value of the comparison, which is not negated.
+        :param atom: a comparison, not negated, that the index serves for :attr:`Index.ORDER`.
+        :param parameter: the placeholder of the one value of the comparison.
         """
         of, template = atom.field, atom.operator.scalar
         if atom.operator is OPERATORS["="]:
-            # With an equality the planner would drop the column from ORDER BY. Only the id would be left there, so the
-            # planner might read the primary key.
+            # With an equality the planner would drop the column from ORDER BY, because it is constant. ORDER BY would
+            # have only the id left, and the planner might read the primary key instead of the index of the field.
             template = "{field} >= {value} AND {field} <= {value}"
         cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # ids: only UUIDs are served
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _term(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition to SQL, with what the choice of lanes and plans needs to know: whether a GIN index may
-        serve it, and whether an index is assumed to find few resources (see :class:`ClauseTerm`)."""
+        """Compile a condition to SQL, with two facts about it (:class:`ClauseTerm`).
+
+        ``by_gin`` says whether a GIN index may serve the SQL; :attr:`Clause.text_without_gin` prevents that.
+        ``finds_few`` says whether an index finds the resources; it helps to choose the lane of a read
+        (:mod:`app.database.admission`).
+        """
         match condition:
             case AllOf(conditions):
                 terms = [self._term(inner) for inner in conditions]
@@ -213,39 +234,43 @@ class _Compiler:
     # Atoms
 
     def _atom(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison without its negation. For an absent field it may be NULL."""
+        """The SQL of a comparison as if it were not negated. It may be NULL for an absent field. :func:`_boolean` adds
+        the negation, and replaces NULL where it matters."""
         if atom.field.is_array:
             return self._array(atom)
-        if atom.field.kind is kinds.ID and atom.values:  # not of "is defined"
+        if atom.field.kind is kinds.ID and atom.values:  # "is defined" has no values; _scalar compiles it
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
-        beginning = atom.field.beginning
+        beginning = atom.field.beginning  # only someProperty has one
         if beginning is None:
             return self._scalar(atom, column, atom.values)
         return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
-        """The SQL that compares someProperty. Its index, which only :attr:`Projection.CURRENT` has, contains the
-        beginnings of the texts."""
+        """The SQL that compares someProperty, in the form that its index serves, if there is one. The index contains
+        only the first :data:`BEGINNING_LENGTH` characters of each text (the column ``beginning``), and only
+        :attr:`Projection.CURRENT` has it."""
         if any(_is_served(index, atom, self.projection) for index in Index):
-            # An index serves only values shorter than a beginning (looked_up). Comparing the beginning with such a
-            # value gives the same result as comparing the whole text.
+            # The index serves only values that are shorter than a beginning (Field.looked_up). For such a value,
+            # comparing the beginning of a text gives the same result as comparing the whole text.
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
         if self.projection is Projection.STAGED or atom.negated or not atom.operator.is_equality:
             return text  # no index serves it
-        # An equality with longer values: the index finds the texts with the same beginning, and the whole text decides.
+        # An equality with a longer value: the index finds the texts with the same beginning, and the comparison of the
+        # whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        """The SQL of a comparison (``atom``) on a column of one value: its operator's template, with these operands.
+        """The SQL of the comparison ``atom`` of a field that is not an array: the template of its operator, filled with
+        ``column`` and ``values``.
 
         :param column: the column of the compared field, or another form of it: the beginning of a text, the text of an
             id.
-        :param values: the compared values, in the form of ``column``.
+        :param values: the values of the comparison, in the same form as ``column``.
         :param cast: the SQL type of the values; by default that of the field's kind.
         """
         value = self._operand(atom, cast or atom.field.kind.cast, values)
@@ -260,32 +285,35 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """The SQL that compares the id. A value is a UUID, which the primary key serves, or any other text, which is
-        compared with the id's text. Both ways order ids alike."""
+        """The SQL that compares the id. UUIDs are compared with the id itself, which the primary key serves. Texts that
+        are not UUIDs, and all values of ``matches ignore case``, are compared with the id's text. The id and its text
+        have the same order."""
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
         if atom.operator.is_equality and not ids:  # = and in: no id equals a value that is not a UUID
             return "false"
         if ids and not atom.operator.of_texts:
             return self._scalar(atom, column, ids, "uuid")
-        # ``matches ignore case``, or ``<`` and its like with another text.
+        # ``matches ignore case``, or ``<`` and its like with a text that is not a UUID.
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
     # Arrays
 
     def _array(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison with an array of scalars, or of ``is empty`` and ``is defined`` of any array."""
+        """The SQL of a comparison with an array of scalars, or of ``is empty`` and ``is defined`` of any array. The
+        operator's ``array`` is either a way to search the array, or SQL of its own. The GIN index serves the first two
+        cases."""
         name, values = atom.field.name, atom.values
         match atom.operator.array:
-            case ArraySearch.CONTAINS_ANY if len(values) > 1:  # a jsonpath, which the index serves
+            case ArraySearch.CONTAINS_ANY if len(values) > 1:  # at least one of several values: a jsonpath
                 return self._found_by(f"$.{name}[*] ? ({_any_value_test('{it} == {value}', '@', values)})")
-            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:  # any of a single value, or all of the values
+            case ArraySearch.CONTAINS_ANY | ArraySearch.CONTAINS_ALL:  # one value, or all of several: containment
                 return self._contains(_document(name, values))
-            case ArraySearch.HAS_ITEM:  # < and the like, which no index serves
+            case ArraySearch.HAS_ITEM:  # < and the like: a jsonpath in a form that no index serves
                 return self._exists(f"$.{name}[*] ? ({_any_value_test(atom.operator.member, '@', values)})")
-            case template:  # the operator's own SQL
+            case sql:  # no ArraySearch, but the operator's own SQL
                 operand = self._operand(atom, atom.field.kind.cast, values)
-                return template.format(field=atom.field.column.for_projection(self.projection), value=operand)
+                return sql.format(field=atom.field.column.for_projection(self.projection), value=operand)
 
     # Documents
 
@@ -299,18 +327,24 @@ class _Compiler:
         return FOUND_BY.for_projection(self.projection).format(hidden_from_planner(self._parameter(path), "jsonpath"))
 
     def _has_element(self, condition: HasElement) -> ClauseTerm:
-        """The condition that an array has an element which fulfils a condition, or that it has none."""
+        """Compile the condition that an element of an array fulfils a condition; if negated, that no element does."""
         test, finds_few = self._element_test(condition.condition)
         path = f"$.{condition.field.name}[*] ? ({test})"
-        # The index serves only a test that demands a value and is not negated. Any other is in a form without an index.
+        # The GIN index serves the condition if its test demands an equality with a value (finds_few), and if it is not
+        # negated. Any other condition gets the form that no index serves (_exists).
         finds_few = finds_few and not condition.negated
         text = self._found_by(path) if finds_few else self._exists(path)
         text = _boolean(text, if_absent=False, negated=condition.negated)
         return ClauseTerm(text, by_gin=finds_few, finds_few=finds_few)
 
     def _element_test(self, condition: Condition) -> tuple[str, bool]:
-        """The test of one element, and whether an index finds the elements that pass it. A condition on an array of
-        scalars is about the element itself, and any other about a member of the element."""
+        """The jsonpath filter that one element of an array has to pass, and whether the GIN index finds the resources
+        with such an element.
+
+        In jsonpath, ``@`` is the element. An element that is a number or a text has no members, so the field of its
+        condition is the array (see :class:`HasElement`), and the filter tests ``@``. Of an element that is an object,
+        the filter tests the member that the condition names, such as ``@.name``.
+        """
         match condition:
             case AllOf(conditions):
                 tests = [self._element_test(inner) for inner in conditions]
@@ -321,7 +355,7 @@ class _Compiler:
             case Holds(of, operator, values, negated):
                 test = _any_value_test(operator.member, "@" if of.is_array else f"@.{of.name}", values)
                 finds_few = _is_served(Index.VALUES, condition, self.projection)
-                # Of an absent member a test is false and not unknown, so its negation is true.
+                # If the element lacks the member, jsonpath makes the test false, not unknown. So "!" makes it true.
                 return f"!({test})" if negated else test, finds_few
             case _:
                 raise AssertionError("elements contain no elements")
@@ -351,7 +385,10 @@ def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralS
 
 
 def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) -> ClauseTerm:
-    """The term of terms that are joined by AND or OR. A single one keeps its text, without parentheses."""
+    """Join terms by AND or OR to one term, without a stretch. A single term keeps its text, without parentheses.
+
+    :param finds_few: that of the joined term. For AND one term that finds few is enough, for OR all have to.
+    """
     text = terms[0].text if len(terms) == 1 else f"({by.join([term.text for term in terms])})"
     return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
 
@@ -391,6 +428,10 @@ def _document(name: str, values: Sequence[Value]) -> str:
 
 
 def _any_value_test(template: str, path: str, values: Sequence[Value]) -> str:
-    """The jsonpath ``test || test ...``, a test for each value, or a single one without values. ``template`` is such as
-    :attr:`Operator.member`; ``path`` leads to what is tested, and stands for ``{it}``."""
+    """The jsonpath ``test || test ...``, with one test for each value: it holds if any test does. If there are no
+    values, because the operator has no operand, the template has no ``{value}`` and is the only test.
+
+    :param template: a test as jsonpath with ``{it}`` and at most one ``{value}``, such as :attr:`Operator.member`.
+    :param path: the jsonpath to what is tested, which replaces ``{it}``.
+    """
     return " || ".join([template.format(it=path, value=_json(value)) for value in values]) or template.format(it=path)

@@ -59,10 +59,12 @@ class Operator:
         return bool(self.scalar) and Index.VALUES in self.indexed
 
     def fits(self, field: Field) -> bool:
-        """Whether a field has this operator. A field without comparable values has only operators without operands.
+        """Whether predicates may use this operator on a field. The operator needs SQL for the field. An operator with
+        operands also needs a field with comparable values, which objects do not have; one with ``of_texts`` needs a
+        field that is compared as a text.
 
-        The template ``member`` is not checked: predicates use it only for the fields of an array's elements. All of
-        these are numbers, and each operator of numbers has the template.
+        The template ``member`` is not checked, because it is there wherever it is used: each operator with ``HAS_ITEM``
+        has it, and so has each operator that fits numbers, as all members of an array's elements are.
         """
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)

@@ -89,11 +89,13 @@ def parse(text: str) -> Parsed:
 @v_args(inline=True)
 class _TreeMaker(TreeMaker):
     def __default__(self, data: str, children: list[Any], meta: Any) -> Any:
-        """Make the atom of a rule that is named after its operator, such as ``is_not_defined``.
+        """Make the node of a rule that has no method of its own (called by Lark).
 
-        Lark calls this for each rule without a method; ``v_args`` does not apply to it. For rules whose names begin
-        with an underscore, such as ``_operands``, the result is a tree, whose children Lark inlines into the rule
-        around it.
+        - A rule that is named after its operator, such as ``is_not_defined``, becomes an Atom.
+        - A rule whose name begins with an underscore, such as ``_operands``, becomes Lark's own tree. Lark then puts
+          the children of this tree in its place.
+
+        The children come as one list, because ``v_args`` skips methods whose names begin with an underscore.
         """
         token = data.replace("_", " ")
         if token in OPERATORS or token in NEGATIONS:

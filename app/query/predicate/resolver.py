@@ -68,36 +68,41 @@ class _Resolver:
                 assert_never(term)
 
     def _nested(self, name: Name, inner: Parsed, known: Mapping[str, Field], *, negated: bool) -> Condition:
-        """Resolve ``name(inner)``: of an array, at least one element fulfils ``inner``; of an object, its members
-        do."""
-        row = self._field(name, known)
-        if row is None:
+        """Resolve ``name(inner)``, or its negation.
+
+        If the field is an array of objects, ``inner`` has to hold for at least one element. If the field is a single
+        object, ``inner`` has to hold for its members.
+        """
+        field = self._field(name, known)
+        if field is None:
             return _REFUSED
-        if row.members and row.is_array:
-            return HasElement(row, self.condition(inner, row.members), negated)
-        if row.members:
-            # Every resource has the objects that are no arrays, so to negate name(inner) is to negate inner.
-            return self.condition(inner, row.members, negated=negated)
-        self._refuse_expression(name, row)
+        if field.members and field.is_array:
+            # The negation is "no element fulfils inner", and not "an element does not fulfil inner".
+            return HasElement(field, self.condition(inner, field.members), negated)
+        if field.members:
+            # Every resource has this object, so the negation of name(inner) is name(not inner).
+            return self.condition(inner, field.members, negated=negated)
+        self._refuse_expression(name, field)
         return _REFUSED
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
-        """Resolve a comparison, or its negation; a token such as ``!=`` negates it once more."""
+        """Resolve a comparison, or its negation. A token such as ``!=`` negates, too; two negations cancel out."""
         # Counted against TERMS_AT_MOST: every value is one term, and a comparison as a whole at least one, even if it
         # has no operand or its variable is not sent.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
-        row = self._field(atom.name, known)
-        negation_of = NEGATIONS.get(atom.token)  # of "!=", the operator "="
+        field = self._field(atom.name, known)
+        negation_of = NEGATIONS.get(atom.token)  # for "!=" the operator "="; None for "="
         operator = negation_of or OPERATORS[atom.token]
-        if row is not None and operator.fits(row):
-            values = self._values(atom, operator, row)
+        if field is not None and operator.fits(field):
+            values = self._values(atom, operator, field)
             if operator is OPERATORS["in"] and len(values) == 1:
                 operator = OPERATORS["="]  # the same condition, which the order of an index can serve, too
-            return Holds(row, operator, values, negated=negated != (negation_of is not None))
-        if row is not None:
-            self._refuse_expression(atom.name, row)
-        # Nobody knows which values would fit, but a variable that is not sent is a fault in any case.
+            return Holds(field, operator, values, negated=negated != (negation_of is not None))
+        if field is not None:
+            self._refuse_expression(atom.name, field)
+        # The values cannot be checked without a field that has the operator. A variable that is not sent is a fault
+        # for every field.
         for operand in atom.operands:
             if isinstance(operand, Variable) and not self.variables.get(operand.name):
                 self._fault_of_missing(operand)
@@ -105,34 +110,34 @@ class _Resolver:
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
         """The field with a name; None if there is none, and its fault is added."""
-        row = known.get(name.text)
-        if row is None:
+        field = known.get(name.text)
+        if field is None:
             self._fault(unknown_field(name.text, known), name.position)
-        return row
+        return field
 
-    def _refuse_expression(self, name: Name, row: Field) -> None:
+    def _refuse_expression(self, name: Name, field: Field) -> None:
         """Add the fault of an expression that a field does not take."""
-        takes = [f"'{token}'" for token in tokens_of(row)]
-        if row.members:
+        takes = [f"'{token}'" for token in tokens_of(field)]
+        if field.members:
             takes.append("a condition in parentheses")
-        reason = f"The field '{row.name}' does not support this expression. It takes {', '.join(takes)}."
+        reason = f"The field '{field.name}' does not support this expression. It takes {', '.join(takes)}."
         self._fault(reason, name.position)
 
-    def _values(self, atom: Atom, operator: Operator, row: Field) -> tuple[Value, ...]:
+    def _values(self, atom: Atom, operator: Operator, field: Field) -> tuple[Value, ...]:
         """The values of the operands; one that is refused is left out, and its fault is added."""
         found: list[Value] = []
         for operand in atom.operands:
             if isinstance(operand, Variable):
-                found += self._values_of_variable(operand, row, atom.token, takes_list=operator.arity is Arity.LIST)
+                found += self._values_of_variable(operand, field, atom.token, takes_list=operator.arity is Arity.LIST)
                 continue
-            value = row.kind.value_of(operand.value)
+            value = field.kind.value_of(operand.value)
             if value is None:
-                self._fault(refused_literal(row.name, row, operand), operand.position)
+                self._fault(refused_literal(field.name, field, operand), operand.position)
             else:
                 found.append(value)
         return tuple(found)
 
-    def _values_of_variable(self, variable: Variable, row: Field, token: str, *, takes_list: bool) -> list[Value]:
+    def _values_of_variable(self, variable: Variable, field: Field, token: str, *, takes_list: bool) -> list[Value]:
         """The values of a variable; one that is refused is left out, and its fault is added.
 
         :param token: the operator as it is written, for the fault.
@@ -146,13 +151,13 @@ class _Resolver:
             self._fault(f"The variable '{name}' has {len(texts)} values, and '{token}' takes one.", variable.position)
         else:
             for text in texts:
-                value = row.kind.read(text)
+                value = field.kind.read(text)
                 if value is None:
                     # Unlike a literal, the value of a variable has no quotes.
-                    takes = row.takes.replace(" in double quotes", "").replace('"', "")
+                    takes = field.takes.replace(" in double quotes", "").replace('"', "")
                     what = f"{shown(text)}, the value of the variable '{name}'"
                     self._fault(
-                        f"The field '{row.name}' takes {takes}, not {what}.{plus_hint(text)}", variable.position
+                        f"The field '{field.name}' takes {takes}, not {what}.{plus_hint(text)}", variable.position
                     )
                 else:
                     found.append(value)

@@ -57,12 +57,13 @@ class Term:
 
 
 def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:
-    """The terms of the order for ``sort``. The last one is the id, so that pages neither repeat nor miss a resource as
-    long as none is written.
+    """The terms of the order for ``sort``. The last term is the id, so that pages neither repeat nor miss a resource as
+    long as no resource is written between the requests.
 
-    An id that is added has the direction of the term before it, so that one index serves both directions. Terms behind
-    an id of ``sort`` are left out, because no two ids are equal. Only the first occurrence of a field is kept: a second
-    one changes no order, and PostgreSQL took a second to plan 900 equal terms.
+    If ``sort`` has the id, the terms after it are left out, because no two ids are equal. If ``sort`` lacks the id, the
+    id is added with the direction of the last term, so that one index serves both directions; without terms the order
+    is :data:`BY_ID`. Only the first occurrence of a field is kept: a second one changes no order, and PostgreSQL took a
+    second to plan 900 equal terms.
     """
     first: dict[Field, SortTerm] = {}
     for asked in sort:
@@ -95,9 +96,12 @@ class Selected:
 
     @property
     def where(self) -> LiteralString:
-        """The SQL condition that a resource is selected. If the selected resources are a stretch, it is in the form
-        that the index of its order serves."""
-        # Either every term has a stretch of one field, or _stretches is empty.
+        """The SQL condition that a resource belongs to the project and fulfils all conditions.
+
+        If every condition is a stretch of the same field (see the module), each is in the form that the index of this
+        field's order serves.
+        """
+        # No term is lost: ``_stretches`` has the stretch of every term, or it is empty.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -136,12 +140,15 @@ class Selected:
         If an index has this order, the condition is written in a form that no GIN index can serve, so that PostgreSQL
         usually reads the index of the order. If no index has it, the usual form lets any index find the resources,
         which PostgreSQL then sorts."""
-        return _all_of([clause.in_order for clause in self.clauses]) if order.in_order_of else self.where
+        return _all_of([clause.text_without_gin for clause in self.clauses]) if order.in_order_of else self.where
 
     @property
     def where_of_existence(self) -> LiteralString:
-        """What follows WHERE in an existence check, which looks at the current projection: the SQL condition; for a
-        stretch also ORDER BY and LIMIT, so that PostgreSQL reads one row of the index and not the whole stretch."""
+        """The SQL after WHERE in the query that asks whether any resource is selected in the current projection.
+
+        It is the SQL condition. If the selected resources are a stretch of an index, ORDER BY and LIMIT 1 follow: then
+        PostgreSQL reads one row of the index and not the whole stretch.
+        """
         if self.stretch_of is None:
             return self.where
         by = terms_of([SortTerm(self.stretch_of)], Projection.CURRENT)
@@ -180,17 +187,18 @@ class Page:
         """
         compose = _found_in_order if not self.selected.clauses or self.is_one_stretch else _found_in_any_order
         found = compose(self.selected, self.terms)
-        # The rows are stored in the page's order. UNION ALL keeps it, and puts the total and the facets last, because
-        # no parallel workers read what is MATERIALIZED.
+        # The query `page` is MATERIALIZED, so that no parallel worker reads it. Parallel workers could mix the parts of
+        # UNION ALL. Without them the rows come in the order of the page, and the row with the total and facets is last.
         page: LiteralString = f"""page AS MATERIALIZED (
-                SELECT r.* FROM ({found.rows}) r ORDER BY {_order_of_columns(self.terms)})"""
+                SELECT r.* FROM ({found.rows}) r ORDER BY {_order_by_columns(self.terms)})"""
         statement = f"""
             WITH {", ".join([*found.queries, *self.facet_queries, page])}
             SELECT {self.result}, '' FROM page r
             UNION ALL SELECT {_total(found.total) if self.paging.with_total else "''"}, {self.facets}"""
         parameters = self.parameters | self.selected.parameters
         paging = {"limit": self.paging.limit, "offset": self.paging.offset}
-        made = connection.execute(statement, parameters | paging).pgresult  # already UTF-8, which a fetch would decode
+        # pgresult has the values as bytes of UTF-8. A fetch would decode them, and this method would encode them again.
+        made = connection.execute(statement, parameters | paging).pgresult
         if made is None:
             raise AssertionError("a query has a result")
         count = made.ntuples - 1  # the last row has the total and the facets
@@ -200,7 +208,8 @@ class Page:
             shared = f", its equal part of {FACET_BYTES_AT_MOST}" if queries > 1 else ""
             reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // queries} bytes{shared}."
             raise errors.invalid_parameter("facet", reason)
-        # None only by its type: no result is NULL.
+        # `or b""` is for the type checker: get_value may return None for NULL, but no result is NULL. The total and the
+        # facets are members with a comma before each, or empty.
         results = b",".join([made.get_value(row, 0) or b"" for row in range(count)])
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
         return b'%b,"results":[%b]%b}' % (counts, results, facets)
@@ -228,15 +237,18 @@ class _Found(NamedTuple):
 
 
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of all resources, or of a stretch. If the order has an index, these resources are adjacent in it.
+    """Find a page of all resources, or of a stretch, in one scan. If an index has the page's order, the scan reads only
+    this index up to the end of the page, because the resources are adjacent in it. If no index has the order (only
+    without a condition), PostgreSQL sorts all resources.
 
-    In the count of a stretch, ``(SELECT ...)`` hides the LIMIT from the planner. Then the planner wants the first rows
-    soonest: with this ORDER BY it walks the index, instead of making a bitmap of the whole stretch.
+    The matches of a stretch are counted by a query of their own. Its LIMIT is a subquery, so that the planner does not
+    know the value. The planner then prefers the plan that returns its first rows soonest. With ORDER BY, this plan
+    scans the index and ends at the LIMIT, instead of first making a bitmap of the whole stretch.
     """
     rows = _page_in_order(selected.where, terms, "r.*")
     if not selected.clauses:
         return _Found((), rows, _ALL)
-    # The first term chooses the index.
+    # Only the first term of the order: it is enough to make PostgreSQL scan the index of the stretch.
     counted: LiteralString = (
         f"WHERE {selected.where} ORDER BY {_order(terms[:1])} LIMIT (SELECT {_COUNTED_AT_MOST} + 1)"
     )
@@ -244,12 +256,15 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
 
 
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of the resources that fulfil all conditions. Up to a cap, matches are found in any order and sorted;
-    if there are more, the project is read in the page's order.
+    """Find a page of the resources that fulfil all conditions.
 
-    Both ways find only ids, and the expressions of the order; then the whole resources of the page are looked up by id.
-    The second way reads the index of the order's first term. If this term has no index, PostgreSQL finds all matches a
-    second time, without the cap, and sorts them.
+    The statement first finds matches in any order, and stops at one more than the cap. If there are at most as many
+    matches as the cap, it sorts them and takes the page. If there are more, it drops them and reads the project's
+    resources in the page's order, until the page is full. For that PostgreSQL reads the index of the order's first
+    term. If the first term has no index, PostgreSQL finds all matches again, now without the cap, and sorts them.
+
+    Until here a row is only an id and the values that the page is sorted by. At the end the statement looks up the
+    whole resources of the page by their ids.
     """
     number: LiteralString = "(SELECT number FROM counted)"
     queries: tuple[LiteralString, LiteralString] = (
@@ -260,7 +275,7 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     # Few matches: those that were found are sorted. Else: the project is read in the order of the page. One of the two
     # parts is always empty, and not executed. Their rows are an id and the expressions of the order.
     from_found: LiteralString = f"""
-            SELECT r.* FROM found r WHERE {number} <= {_COUNTED_AT_MOST} ORDER BY {_order_of_columns(terms)} {_CUT}"""
+            SELECT r.* FROM found r WHERE {number} <= {_COUNTED_AT_MOST} ORDER BY {_order_by_columns(terms)} {_CUT}"""
     where_in_order = f"{number} > {_COUNTED_AT_MOST} AND {selected.where_in_order_of(terms[0])}"
     hits: LiteralString = f"({from_found}) UNION ALL ({_page_in_order(where_in_order, terms, 'r.id')})"
     sort_columns: LiteralString = "".join([f", hit.{numbered('sort', place)}" for place, _ in enumerate(terms[:-1])])
@@ -284,8 +299,13 @@ row there is counted, up to one more than the cap."""
 
 
 def _total(count: LiteralString) -> LiteralString:
-    """The SQL of the members ``total`` and ``totalCapped``, each with a comma before it."""
-    # Without OFFSET the planner would put _ALL in each place where the members name the count, and count twice.
+    """The SQL of the member ``total`` and, if there are more matches than the cap, ``totalCapped``, each with a comma
+    before it.
+
+    :param count: a query for the number of all matches: the ``total`` of :class:`_Found`.
+    """
+    # OFFSET 0 keeps the planner from merging the query into the outer one. The planner would merge _ALL, which has no
+    # FROM: _ALL would replace t.number, which _TOTAL_MEMBERS uses twice, and would count twice.
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count} OFFSET 0) t (number))"
 
 
@@ -316,25 +336,30 @@ def _order(terms: Sequence[Term]) -> LiteralString:
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The columns of an inner query: those of the resource, and the expressions that the page is sorted by, as sort_0,
-    sort_1 and so on. The last term needs none: it is the id, which the columns of the resource contain."""
+    """The select list of an inner query: the columns of the resource, and the expression of each term as sort_0, sort_1
+    and so on. An outer query sorts by these names (:func:`_order_by_columns`). The last term gets no such column: its
+    expression is the id, which ``of_resource`` contains."""
     columns: list[LiteralString] = [
         f"{term.expression} AS {numbered('sort', number)}" for number, term in enumerate(terms[:-1])
     ]
     return ", ".join([of_resource, *columns])
 
 
-def _order_of_columns(terms: Sequence[Term]) -> LiteralString:
-    """What follows ORDER BY in an outer query, whose columns are those of :func:`_columns`."""
+def _order_by_columns(terms: Sequence[Term]) -> LiteralString:
+    """What follows ORDER BY in a query around an inner query that has the columns of :func:`_columns` and the alias
+    ``r``. It sorts by ``sort_0``, ``sort_1`` and so on, which contain the values of the terms, and at last by the
+    id."""
     *others, last = terms
     columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
     return ", ".join([*columns, last.ordered("r.id")])
 
 
 # The lane of a read: slow if it may read much of a project. Fields (``indexed``) and operators say which conditions an
-# index serves, the compiler marks each term of a condition accordingly, and _term each term of an order. One condition
-# that finds few is enough for a selection, because all conditions have to hold. A range is enough only if the others
-# are ranges of the same field: for a page in its order, and for an existence check.
+# index serves, the compiler marks each term of a condition accordingly, and _term each term of an order.
+#
+# A selection is quick if an index finds few resources for one of its conditions: one is enough, because all conditions
+# have to hold. A stretch may have many resources. So if no condition finds few, each of them has to be a stretch of the
+# same field, and only two reads are quick then: an existence check, and a page in the order of this field.
 
 NEAR_OFFSET_AT_MOST = 1_000
 """The largest offset in the fast lane. With a larger one a page may be slow, because PostgreSQL reads all results
@@ -342,16 +367,24 @@ before it."""
 
 
 def lane_of_existence(selected: Selected) -> Lane:
-    """The lane of an existence check, which finds out whether at least one resource is selected."""
+    """The lane of an existence check, which finds out whether at least one resource is selected. It is fast in three
+    cases: there is no condition; an index finds few resources for one of the conditions; or the selected resources are
+    a stretch, of which one row of the index is read."""
     return Lane.FAST if not selected.clauses or selected.finds_few or selected.stretch_of is not None else Lane.SLOW
 
 
 def lane_of_page(page: Page) -> Lane:
-    """The lane of a page. Fast needs all four: an index has its order; an index finds its matches, or it has no
-    condition; its offset is small; it has no facets, which read all that they count.
+    """The lane of a page. A page is fast only if all of this is true:
 
-    The order needs an index even if another finds the matches, because these are only assumed to be few: a page with
-    more matches than are counted is read in its order.
+    - An index has the order of the page.
+    - There is no condition; or an index finds few resources for one of the conditions; or the matches are a stretch of
+      the order.
+    - The offset is at most :data:`NEAR_OFFSET_AT_MOST`.
+    - There are no facets, because facets read all resources that they count.
+
+    That an index finds few resources is only assumed. If there are more matches than are counted, the project is read
+    in the order of the page, and without an index for this order all matches would be sorted. So the first point is
+    needed even if the second is true.
     """
     first, last = page.terms[0], page.terms[-1]
     # The last term is the id. The index of a field sorts the resources with equal values by id.

@@ -27,18 +27,20 @@ def add_words_of(connection: Connection, project_key: str, ids: Collection[UUID]
 
 
 def remove_unused_words(connection: Connection, project_key: str) -> int:
-    """Remove the words that no resource has from the dictionary, and return the number of removed words.
+    """Remove from a project's dictionary the words that no resource has, and return their number.
 
-    A write under way adds no word that it finds in the dictionary, and the removal, which cannot see its resource yet,
-    may take that word. The caller has to wait until all such writes have ended, and then call
-    :func:`add_words_of_all`. Later writes add the word again.
+    This may remove a word that is needed. A write does not add a word that it finds in the dictionary. Until the write
+    is committed, the removal does not see the resource of the write, and takes the word for unused. So the caller has
+    to wait until all writes that overlap with the removal have ended, and then call :func:`add_words_of_all`, which
+    adds such words again. A word that a resource gets only after the removal is safe: the write that brings the word
+    also adds it.
     """
     return connection.execute(_REMOVE_UNUSED, {"project_key": project_key}).rowcount
 
 
 def _words_of_resources(which: LiteralString) -> LiteralString:
-    """The query of the words of a project's resources, in both projections. The condition of the second
-    SELECT skips resources without staged changes, whose staged words are NULL.
+    """The query of the words of a project's resources, in both projections. The condition HAS_STAGED_CHANGES
+    changes no result: it only skips resources whose staged words are NULL, of which ``unnest`` would make no rows.
 
     :param which: a further condition on ``r``, beginning with AND; empty for all resources.
     """
@@ -56,8 +58,9 @@ def _adding(query: LiteralString) -> LiteralString:
     Transactions that add the same words wait for one another, and could deadlock if they added them in different
     orders. So ORDER BY gives the order that the triggers have, with the same collation.
 
-    :param query: has to select ``r.project_key``, and not the parameter. Only then does a worker of a distributed
-        database execute the whole statement, so that no machine has to commit in two phases.
+    :param query: selects ``project_key`` and ``word``. Its ``project_key`` has to be the column ``r.project_key``, and
+        not the value ``%(project_key)s``. Only with the column does Citus let one worker execute the whole statement;
+        otherwise the transaction would need a two-phase commit.
     """
     return f"""
     INSERT INTO word (project_key, word)

@@ -35,10 +35,14 @@ values are counted."""
 def compile_facet(
     facet: Facet, counted: Counted, prefix: LiteralString, parameters: Parameters, bytes_at_most: int
 ) -> LiteralString:
-    """Return the query of a facet. It has one row with the column ``json``.
+    """Return the SQL query that computes a facet. Its result is one row with one column, ``json``.
 
-    :param prefix: the beginning of the names of the parameters that are added to ``parameters``.
-    :param bytes_at_most: the most bytes of the terms of a facet of texts; ``json`` is NULL if they have more.
+    ``facet.groups`` decides what the query counts: None, each value that occurs (terms); a tuple, the values in each
+    range; a condition, the resources that fulfil it.
+
+    :param counted: where to count: the resources, and the projection of their values.
+    :param parameters: the query's SQL parameters are added to this dictionary. Their names begin with ``prefix``.
+    :param bytes_at_most: the limit of a facet that lists texts. If the listed texts have more bytes, ``json`` is NULL.
     """
     match facet.groups:
         case None:
@@ -63,9 +67,10 @@ def _count(facet: Facet, count: LiteralString) -> LiteralString:
 
 
 def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query of the distinct values of each resource, one in each row; NULL for a resource without values."""
+    """A query of the values at a path: a row for each distinct value of each resource. A resource without values has
+    one row, with NULL."""
     where, projection = counted
-    if not path.field.counted_as:  # neither an array nor a member of its elements
+    if not path.field.counted_as:  # the field is no array, and no member of an array's elements
         return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
     # The values of an array of scalars are distinct already.
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
@@ -74,19 +79,21 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
-    """A query with a row for each distinct value of each resource: the value, and the resource's next greater one or
-    NULL. A resource without values has no row, or one with NULL, which :func:`_ranges` ignores.
+    """A query with a row for each distinct value of each resource. ``value`` is the value; ``next`` is the next greater
+    value of the same resource, or NULL if there is none.
 
-    A resource counts in a range once, however many of its values are there: :func:`_ranges` counts it at the value
-    whose next one is beyond the range or NULL.
+    A resource must count once in a range that contains several of its values. So :func:`_ranges` counts it only at the
+    greatest of these values: ``next`` in this row is above the range or NULL.
+
+    A resource without values has no row, or a row in which ``value`` is NULL. :func:`_ranges` ignores that row.
     """
     where, projection = counted
-    if not path.field.counted_as:  # neither an array nor a member of its elements
+    if not path.field.counted_as:  # the field is no array, and no member of an array's elements
         value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
-        # The items are sorted. The second set begins at the second item (jsonpath counts from 0). PostgreSQL reads both
-        # sets side by side, and the shorter one has NULL beside the last value.
+        # The items are distinct and sorted. "1 to last" begins at the second item, because jsonpath counts from 0.
+        # PostgreSQL returns both sets side by side: each item beside the next item, and the last item beside NULL.
         values, following = _values(path, projection), _values(path, projection, "1 to last")
         return f"SELECT {values} AS value, {following} AS next FROM resource r WHERE {where}"
     return f"""
@@ -97,20 +104,22 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
-    """A set-returning expression of SQL: the values in the row ``r`` of an array of scalars, or of one member of all
-    elements of an array of objects (``path.element_of``).
+    """The SQL of a field's values in the row ``r``, as an expression that returns a set: the items of an array of
+    scalars or, if ``path.element_of`` is an array of objects, the member ``path.field`` of each of these objects.
 
-    The column that is read has each value of an array of scalars once, and sorted. The values of a member may be
-    repeated.
+    They are read from the ObjectType as jsonb (:data:`DOCUMENT`). There an array of scalars has each item once, and
+    sorted. Several objects may have the same value of a member; then this value is returned several times.
 
-    :param positions: the positions of items in an array of scalars, as jsonpath.
+    :param positions: the items of an array of scalars to return, as a subscript of jsonpath, such as ``1 to last``; by
+        default all. Of a member all values are returned.
     """
     if path.element_of is None:
         steps: LiteralString = f"{path.field.name}[{positions}]"
     else:
         steps = f"{path.element_of.name}[*].{path.field.name}"
     found: LiteralString = f"jsonb_path_query({DOCUMENT.for_projection(projection)}, '$.{steps}')"
-    # Other kinds than texts are cast to the type in which they are counted.
+    # A text: without the quotes of JSON (#>> '{}'), and in the collation "C". Any other value: in the type in which
+    # facets count it.
     return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 
@@ -127,20 +136,20 @@ _STATISTICS: LiteralString = concatenated(
 
 
 def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
-    """The query of a facet without groups: its most frequent terms, and the sums over all. The JSON is NULL if the
-    listed texts have more than ``bytes_at_most`` bytes."""
+    """The query of a facet without groups: its most frequent terms, and the sums of the counts of all terms. The JSON
+    is NULL if the listed terms are texts of more than ``bytes_at_most`` bytes in all."""
     kind = facet.path.field.kind
-    # Values are grouped in the type that _each_value returns, for example integers as bigint, which is counted faster
-    # than numeric. Only the listed terms are cast to the type of the kind.
+    # Values are grouped in the type that _each_value returns. For integers this is bigint, because PostgreSQL counts
+    # bigints faster than numerics. Only the listed terms are cast to the type of the kind.
     json = object_(member("term", kind.json.format(f"t.value::{kind.cast}")), _count(facet, "t.count"))
     listed: LiteralString = f"""
         SELECT c.value, c.count FROM counted c WHERE c.value IS NOT NULL
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. t.bytes, the sum over all listed texts, is the same in each row. The outer CASE makes
-        # the result NULL. The inner one avoids making the JSON of the texts, because PostgreSQL aggregates before it
-        # evaluates the outer CASE.
+        # A text may have 64 KiB. t.bytes is the sum over all listed texts, and is the same in each row. If it is too
+        # large, the outer CASE makes the result NULL. But PostgreSQL evaluates aggregates before this CASE, and would
+        # make the JSON of all texts in vain. So the inner CASE then gives string_agg only NULLs.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
@@ -190,10 +199,13 @@ def _ranges(
 ) -> LiteralString:
     """The query of a facet with ranges.
 
-    The bounds of all ranges divide the values into parts, which width_bucket numbers. The query counts the values once,
-    grouped by their part and by the part of the next value of the resource. Then each range sums its parts. A resource
-    counts in a range once, at its last value in the range: at the value whose next value is above the range or does not
-    exist.
+    The query reads the values once, however many ranges there are. The sorted bounds of all ranges divide the values
+    into parts; ``width_bucket`` returns the number of a value's part. The values are grouped by two numbers: the part
+    of the value, and the part of the next greater value of the same resource. Each range then sums the groups whose
+    values are in the range.
+
+    A resource counts once in a range. It counts at its greatest value in the range, which is the one whose next greater
+    value is above the range or does not exist. This is why the second number is needed.
     """
     cast: LiteralString = facet.path.field.counted_as or facet.path.field.kind.cast
     limits = [_limits(each, cast) for each in ranges]
@@ -217,10 +229,13 @@ def _ranges(
         "'}'",
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
-    # Part n has the values from bound n on that are less than bound n + 1. So a range consists of the parts from the
-    # one that begins at its low bound to the one that ends at its high bound. NULL is an open end: part 0, or the last
-    # part. A resource without values has no part. least and most are cast to numeric, because NUMBER_JSON calls trunc,
-    # which makes a double of a bigint and loses digits; total, a sum, is numeric already.
+    # The bounds are numbered from 1. Part n has each value v with bound n <= v < bound n + 1. Part 0 has the values
+    # below bound 1, the last part those from the last bound on. A range consists of whole parts: its first part begins
+    # at its low bound, and its last part ends at its high bound. NULL is an open end: if the low bound is NULL, the
+    # range begins with part 0; if the high bound is NULL, it ends with the last part. A resource without values has no
+    # part.
+    # least and most are cast to numeric, because NUMBER_JSON calls trunc, which makes a double of a bigint and loses
+    # digits; total, a sum, is numeric already.
     return f"""
         WITH range AS (
             SELECT g.bounds_json, g.number,
@@ -251,11 +266,12 @@ def _ranges(
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds of a range as values of the SQL type ``cast``; None is an open end.
+    """The bounds of a range in the SQL type ``cast``, in which the facet counts the values; None is an open end.
 
-    Integers of arrays and of members are compared with integers, because comparing bigint with numeric takes three
-    times as long. So each bound is rounded up, which selects the same integers: at least 2.5 means at least 3, and less
-    than 2.5 means less than 3. A bound that no bigint can hold is an open end, or leaves no integer in the range.
+    Only for ``bigint`` the bounds change: they become integers, because PostgreSQL takes three times as long to compare
+    a bigint with a numeric. Each bound is rounded up, which selects the same integers: at least 2.5 means at least 3,
+    and less than 2.5 means less than 3. A low bound below all bigints, or a high bound above all, becomes an open end.
+    A range that lies above all bigints, or below all, becomes one that contains no integer.
     """
     if cast != "bigint":
         return bounds

@@ -68,8 +68,8 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 
     For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
     has a word with the same stem, none for a similar spelling. Among equal points ``ts_rank`` decides: it is higher if
-    the words occur more often and closer together. PostgreSQL keeps at most 255 positions of each word, and gives every
-    word after the 16,383rd of a text the position 16,383.
+    the words occur more often and closer together. In a long resource ``ts_rank`` does not see all of this: a tsvector
+    keeps at most 255 positions of each word, and every word after the resource's 16,383rd has the position 16,383.
 
     :param parameters: the SQL parameters of the terms are added to it.
     """
@@ -78,8 +78,8 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
-    # If all words match only as they are written, ranked is empty, because all results would have equal points.
-    for number, (exact, stemmed, _) in enumerate(texts.ranked):
+    # If all words match only as they are written, there are no words for points: all results would have equal points.
+    for number, (exact, stemmed, _) in enumerate(texts.words_for_points):
         # A resource with the word as it is written also has its stem, and so gets both points.
         for name, tsquery in zip(names, (exact, stemmed), strict=True):
             if tsquery is not None:

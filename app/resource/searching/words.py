@@ -41,14 +41,16 @@ database was migrated, and for any other language, a search uses ``simple``.
 AskedWord = tuple[str, str | None, str | None]
 """One word of a search, as the text of a ``tsquery`` for each way to match it: the word itself in the form of the
 index, whether the project has it or not; all words of the project with the same stem; all words with the same stem or,
-in a fuzzy search, with a similar spelling. None if the project has no such word."""
+in a fuzzy search, with a similar spelling. The second and the third are each None if the project has no such word. In
+an :class:`Expansion` the third is never None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
     """The words of the texts of a search, each with the words of the project that match it.
 
-    :param asked: the words, all of which a resource has to match; empty if no resource can.
+    :param asked: the words, all of which a resource has to match. It is empty if no resource can, as when the project
+        has no match for one of the words.
     """
 
     asked: tuple[AskedWord, ...]
@@ -56,12 +58,14 @@ class Expansion:
     @property
     def tsquery(self) -> str | None:
         """The text of the ``tsquery`` for the resources that match all words; None if no resource can match."""
+        # `matching` is never None: if a word has no match in the project, `expand` leaves `asked` empty.
         return " & ".join([f"({matching})" for _, _, matching in self.asked]) or None
 
     @property
-    def ranked(self) -> tuple[AskedWord, ...]:
-        """The words by which relevance gives points (``searches._order``); none if every word matches only as it is
-        written, because then each resource found has all of them, and equal points."""
+    def words_for_points(self) -> tuple[AskedWord, ...]:
+        """The words for which a resource gets points in the order by relevance (``searches._order``): all asked words.
+        But if no word has a match other than itself, the tuple is empty: then every result has every word, all results
+        would get the same points, and computing them would be useless."""
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
@@ -133,8 +137,12 @@ def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
 
 
 def swaps_of(word: LiteralString) -> LiteralString:
-    """The SQL of an array of variants of a word, each with one pair of adjacent characters swapped. It is empty if the
-    word is too long to be compared."""
+    """The SQL of an array: the variants of a word with one pair of adjacent characters swapped. :data:`IS_SIMILAR`
+    reads it as ``a.swapped``, because ``levenshtein`` counts such a swap as two edits. The array is empty if the word
+    has more than :data:`_LONGEST_COMPARED` characters, because the distance of such a word is never computed.
+
+    :param word: SQL of the word.
+    """
     swapped = _swapped(word, "p.place")
     # NULL for a long word, so that generate_series returns no place.
     last = f"CASE WHEN length({word}) <= {_LONGEST_COMPARED} THEN length({word}) - 1 END"

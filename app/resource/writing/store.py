@@ -117,10 +117,12 @@ def overtaken_by_deadlock() -> Generator[None]:
 
 
 def find(connection: Connection, project_key: str, target: Target, *, locks: bool = False) -> Resource | None:
-    """Return the stored target of a write; None if it does not exist.
+    """Return the stored resource that a write applies to; None if it does not exist.
 
     :param locks: whether to lock the row until the transaction ends, so that other writers wait.
-    :raises Overtaken: if an :class:`OwnYoungest` is to be locked, and was deleted or got a key before it was locked.
+    :raises Overtaken: only for an :class:`OwnYoungest` with ``locks``. One statement finds the client's youngest
+        resource without a key, and another one locks it; in between, another transaction has deleted the resource or
+        given it a key.
     """
     if locks and isinstance(target, OwnYoungest):
         return _lock_own_youngest(connection, project_key, target)
@@ -132,9 +134,9 @@ def find(connection: Connection, project_key: str, target: Target, *, locks: boo
 def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoungest) -> Resource | None:
     """Find a client's youngest resource without a key, then lock it by a second statement.
 
-    One statement would not suffice. While it waits for the lock, the other transaction may take the resource away and
-    create a younger one. The statement would go on to the next older resource, or find none, because it sees only
-    rows that existed when it began.
+    One statement with FOR UPDATE could return a wrong resource. While the statement waits for the lock, the transaction
+    that holds the lock may delete the resource, or give it a key, and create a younger one. The statement does not see
+    the younger one, because it sees only rows that existed when it began. It would return the next older one, or none.
 
     :raises Overtaken: if the resource was deleted or got a key before it was locked.
     """
@@ -148,7 +150,11 @@ def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoun
 
 
 def _resource(row: tuple[Any, ...] | None) -> Resource | None:
-    """The resource of a row that :data:`_FIND` has read. Without staged columns both projections are one object."""
+    """Make the resource from a row of :data:`_FIND`; None if there is no row.
+
+    If the staged columns are NULL, ``current`` and ``staged`` are the same Python object, so that
+    :meth:`Resource.with_content` changes the content only once.
+    """
     if row is None:
         return None
     *members, object_type, some_property, staged_object_type, staged_some_property = row
@@ -164,12 +170,12 @@ def save(
     """Write the columns that differ between two states of a resource, and the time of the write. If none differs, write
     nothing.
 
-    :param before: the resource as it was read; None if it is created.
-    :param after: the resource as it was decided: with its new version and author, without the time of this write; equal
-        to ``before`` if nothing changes; a :class:`NewResource` exactly if ``before`` is None.
+    :param before: the resource as it was read; None for a creation.
+    :param after: the resource to be stored: a :class:`NewResource` for a creation, else a ``Resource``. It has its new
+        version and author, but not yet the time of this write. It equals ``before`` if nothing changes.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if a creation comes too late: another resource has got the key or the id, or, for
-        ``created_as_only``, another write with this mark has created a resource of the same client without a key.
+    :raises Overtaken: if a unique index refuses a creation: another resource has the key or the id; or ``after`` is
+        ``created_as_only``, and its client already has a resource that was created so and has no key.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)

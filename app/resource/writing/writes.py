@@ -46,13 +46,16 @@ def write(
 ) -> Written:
     """POST, PUT and PATCH on the collection (interface 4.6 to 4.8).
 
-    POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType. A
-    body without id and key creates a resource by POST, and means the caller's own youngest resource without a key by
-    PUT and PATCH. If the resource that the body means does not exist, POST and PUT create one, unless the body has an
-    id. Of several concurrent PUTs of one client without id and key only one creates a resource.
+    POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType.
 
-    :raises ApiError: 400, 404, 409, 412 or 503; the other functions of this module raise some of these, and all raise
-        what the extension's ``writing`` does.
+    The target is the resource with the body's id; if the body has no id, the resource with its key. If the body has
+    neither, POST always creates a resource, and the target of PUT and PATCH is the youngest of the resources without a
+    key that the caller has created. If the target does not exist, POST and PUT create a resource, unless the body has
+    an id; PATCH never creates one. If one client sends several PUTs without id and key at the same time, at most one of
+    them creates a resource.
+
+    :raises ApiError: 400, 404, 409, 412 or 503, and any error that the extension's ``writing`` raises. The other
+        functions of this module that write raise some of these statuses, and also any error of ``writing``.
     """
     target = named = _named_by(draft)
     if method != "POST" and named is None:
@@ -63,7 +66,7 @@ def write(
         current=Content(ObjectType()) if staged else content,
         staged=content,
         last_modified_by=caller.client_id,
-        created_as_only=method == "PUT" and named is None,  # so that an index refuses all but one of several
+        created_as_only=method == "PUT" and named is None,  # a unique index lets only one of concurrent PUTs create
     )
     change = partial(_with_body, draft, staged=staged, merges=method == "POST")
     creates = None if method == "PATCH" else new  # rules.decide creates none if the target is named by id
@@ -120,14 +123,15 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 
 
 def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
-    """A stored resource as a body changes it: its ObjectType, and its someProperty and its key if the body has them.
+    """Apply a body to a stored resource, and return the changed resource. ObjectType always changes; someProperty and
+    the key change only if the body has them.
 
-    :param staged: whether the content changes only in the staged projection.
-    :param merges: whether stored fields of ObjectType that the body lacks stay; else they are removed.
+    :param staged: True changes the content only in the staged projection. The key changes in any case.
+    :param merges: True keeps the stored fields of ObjectType that the body lacks; False removes them.
     """
 
     def changed(content: Content) -> Content:
-        """The content of a projection after the body."""
+        """The content of a projection, changed by the body."""
         object_type = content.object_type.merged_with(draft.object_type) if merges else draft.object_type
         return Content(object_type, content.some_property if draft.some_property is None else draft.some_property)
 
@@ -158,12 +162,15 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
-    """Make attempts until one is not overtaken by another write.
+    """Repeat an attempt to write until no other write comes in between (overtakes it).
 
     The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
-    transaction and locks the target when it reads it. No
-    write overtakes an attempt that holds the lock. So a retry is overtaken only if it found nothing to lock, lost its
-    :class:`OwnYoungest` (deleted, or given a key) before locking it, or deadlocked.
+    transaction and locks the target when it reads it. No other write can change a locked target, so a later attempt is
+    overtaken only in these cases:
+
+    - It found no target to lock.
+    - It found an :class:`OwnYoungest`, which was deleted or got a key before it was locked.
+    - It ended in a deadlock.
 
     :param attempt: takes the connection and whether to lock. It tells that it was overtaken
 
