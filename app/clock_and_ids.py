@@ -35,10 +35,13 @@ class ClockAndIds(Protocol):
         ...
 
     def kept_until(self, expires_at: float) -> float:
-        """Return when a token's row may be deleted, in seconds since 1970.
+        """Return when a token's row may be deleted, in seconds since 1970 by the database's clock.
 
-        :param expires_at: the expiry by this clock. The result is by the database's clock, because a statement compares
-            it with ``now()``. The two differ if an extension has set this clock to another time.
+        The row is kept for some time after the token's expiry, so that the token's client is told that it has expired.
+        A statement compares the result with ``now()``, so the result must be a time of the database's clock. This clock
+        differs from the database's clock if an extension has set this clock to another time.
+
+        :param expires_at: the token's expiry, in seconds since 1970 by this clock.
         """
         ...
 

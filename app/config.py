@@ -65,13 +65,15 @@ almost all of them."""
 
 
 def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
-    """Split a URL, and return its parts and its host. The host is empty if the URL has none. The port in the parts is
-    valid, or None.
+    """Split a URL, check its port, and return its parts and its host. If the URL has no host, the host is empty. If the
+    URL has no port, the port in the parts is None.
 
-    :param example: an example URL for the error's message, with the words that join it to the message: ", as in
-        https://api.example.com".
+    The host is hardly checked: ``urlsplit`` accepts even one with a blank. The callers have to refuse such a host.
+
+    :param example: the end of the error's message, which begins with "a URL is expected". An example is
+        ", as in https://api.example.com".
     :raises ValueError: if the port is invalid, or if ``urlsplit`` refuses the host, for example for malformed brackets
-        of an IPv6 address. ``urlsplit`` accepts almost any host, even one with a blank.
+        of an IPv6 address.
     """
     try:
         parts = urlsplit(text)
@@ -162,10 +164,10 @@ def log_format(text: str) -> str:
 
 
 def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
-    """Declare a setting.
+    """Make the dataclass field that declares a setting; :func:`read_settings` reads it.
 
-    :param secret: whether to hide the value in messages and in ``repr``, and to accept a file with it
-        (:func:`file_variable`).
+    :param secret: whether the value is a secret. Messages and ``repr`` hide a secret, and a file may contain it, which
+        the variable ``<variable>_FILE`` names (:func:`file_variable`).
     """
     return field(
         default=default,
@@ -282,18 +284,21 @@ class Settings:
         """The seconds that a request in flight gets when the service stops: the longest wait for a connection, two
         statements at their time limit, and one second because limits act late.
 
-        It counts two statements, because a search looks words up first, and a write reads first. It may be too short
-        for the few requests with more, such as one whose token has to be looked up, a write that others overtake, and
-        the revocation of a token.
+        Two statements are counted, because a search first looks words up, and a write first reads the resource. Few
+        requests execute more than two, and the time may be too short for them: a request whose token has to be looked
+        up, a write that is repeated because another write of the resource came in between, and the revocation of a
+        token.
         """
-        # The last second: half of it for a wait for a connection, which can end late, and a quarter for each statement,
-        # because psycopg waits that much longer than PostgreSQL.
+        # The wait for a connection can end half a second late. Each of the two statements can end a quarter of a second
+        # late, because psycopg waits for PostgreSQL's error a quarter of a second beyond the limit. Together this is
+        # the one second that is added.
         return math.ceil((self.queue_timeout_ms + 2 * self.statement_timeout_ms) / 1000) + 1
 
     @property
     def own_host(self) -> str:
-        """The host at which this machine reaches gunicorn."""
-        # All addresses of the machine; a socket at :: takes IPv4 too, unless the system forbids it.
+        """The host at which this machine reaches gunicorn: the host of ``BIND``, or 127.0.0.1 if gunicorn listens on
+        all addresses."""
+        # 0.0.0.0 and :: mean all addresses. A socket at :: also accepts IPv4, unless the system forbids it.
         return "127.0.0.1" if self.listen_host in ("0.0.0.0", "::") else self.listen_host  # noqa: S104 -- compared
 
     @property

@@ -173,11 +173,14 @@ error repeats."""
 
 
 def _presentable(value: Any) -> Any:
-    """A refused value in a form that JSON can represent. Texts and arrays are cut to :data:`_LONGEST_ECHO`. An object
-    never arrives here: it may have a wrong structure or be too large, and the faults for these repeat no value."""
+    """A refused value in a form that JSON can represent. Texts and arrays are cut to :data:`_LONGEST_ECHO`.
+
+    The value is never an object. An object is refused only for its structure or its size, and the faults of these two
+    kinds (:func:`shape_fault`, :func:`size_fault`) do not repeat the value.
+    """
     if isinstance(value, float) and not isfinite(value):
-        # JSON has no infinity. The only one that arrives is a HugeNumber of app.values.strict_json, which has the
-        # literal of the request, such as 1e999.
+        # JSON has no infinity, so the literal of the request, such as 1e999, is returned as a text. The decoder keeps
+        # the literal in a HugeNumber (app.values.strict_json). No other infinity arrives here.
         return getattr(value, "literal", str(value))[:_LONGEST_ECHO]
     if isinstance(value, str):
         return value[:_LONGEST_ECHO]
@@ -289,8 +292,8 @@ def unsupported_content_encoding() -> ApiError:
 
 
 def unsupported_media_type(expected: str, method: str = "POST") -> ApiError:
-    """The error 415 for a body of another media type than ``expected``, the one that the endpoint accepts; for PATCH
-    with ``Accept-Patch`` (RFC 5789, section 2.2)."""
+    """The error 415 for a body whose Content-Type is not ``expected``, the media type that the endpoint accepts, or
+    names a character encoding other than UTF-8. The answer to a PATCH has ``Accept-Patch`` (RFC 5789, section 2.2)."""
     message = f"The request body must have Content-Type {expected}, in UTF-8."
     return ApiError([Fault("UnsupportedMediaType", message)], {"Accept-Patch": expected} if method == "PATCH" else {})
 

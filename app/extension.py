@@ -81,8 +81,8 @@ class Extension:
         """Start the extension's background work. Called in each worker, after the fork."""
 
     def stop(self) -> None:
-        """End the extension's background work. Called when a worker exits, on request or after an error, but not if it
-        is killed; also if ``start`` has failed."""
+        """End the extension's background work. Called in each worker that exits: after a signal to stop, and after an
+        error, even if ``start`` has raised the error. Not called in a worker that is killed."""
 
 
 class ExtensionPackage:
@@ -142,8 +142,9 @@ def installed_package() -> ExtensionPackage:
 
 
 def reason_of_failed_load(error: BaseException) -> str:
-    """Say in one line that the extension's package cannot be loaded, and why. The text is the end of a sentence, which
-    callers begin with what needs the package.
+    """Say in one line that the extension's package cannot be loaded, and why. The text is a sentence without a subject:
+    "needs the package ...". The caller puts the subject before the text: the command or the setting that needs the
+    package.
 
     :param error: what loading the package, or one of its modules, has raised.
     """

@@ -19,24 +19,28 @@ def projects(connection: Connection) -> list[tuple[str, int]]:
 
 
 def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tuple[str, int]]:
-    """Remove from each project's dictionary the words that no resource has, and yield the project's key and how many
-    were removed.
+    """Remove from each project's dictionary the words that no resource has. Yield each project's key, with the number
+    of its removed words.
 
-    A write does not add a word that it finds in the dictionary. While the write is under way, the removal does not see
-    its resource, and may take that word. So this function then waits for such writes to end, and adds the words of all
-    resources again. The writes of ``seed`` have no time limit, so it must not run meanwhile.
+    The removal may take a word that is needed. A write does not add a word that is already in the dictionary, and the
+    removal does not see the resource of the write before the write is committed. So after the last removal this
+    function waits until such writes have ended, and then adds the words of all resources again. The command ``seed``
+    must not run at the same time, because its writes have no time limit.
 
     :param connection: in autocommit mode.
-    :param wait_s: seconds to wait. Every write has to end within this time from the start of its statement that adds
-        words.
+    :param wait_s: seconds to wait: the longest time from the start of the statement by which a write adds words to the
+        end of the write.
     """
-    then_wait_s: float | None = None  # None: no words are added again, because this call stopped before it removed any
+    # The seconds to wait before words are added again. None: none are added, because nothing is removed yet.
+    then_wait_s: float | None = None
     try:
         for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
             then_wait_s = wait_s if removed else then_wait_s
             yield project_key, removed
-        then_wait_s = then_wait_s or 0.0  # also if this call removed nothing: an earlier one may have been interrupted
+        # If nothing was removed, words are added all the same, at once: an earlier call may have been interrupted
+        # between its removal and its adding.
+        then_wait_s = then_wait_s or 0.0
     finally:  # also if the caller stops early
         if then_wait_s is not None and not connection.closed:
             time.sleep(then_wait_s)

@@ -88,8 +88,8 @@ class Admission:
         :raises SentAway: if :meth:`send_away` was called during the wait.
         """
         with self._lock:
-            # It overtakes nobody: ``leave`` admits every waiting request that may hold a connection, so those that
-            # still wait may not hold one now.
+            # The request may pass the queues: ``leave`` admits every waiting request that may hold a connection, so no
+            # request that still waits could use the connection.
             if self._may_hold(project, lane):
                 self._hold(project, lane)
                 return
@@ -101,7 +101,8 @@ class Admission:
             queue.append(waiter)
             self._waits += 1
         began = monotonic()
-        # Nothing interrupts this but the end of the process, so the waiter is always removed from its queue.
+        # The wait ends by an admission or by ``send_away``, which both remove the waiter from its queue, or by the
+        # timeout, after which the code below removes it. Only the end of the process could interrupt the wait.
         waiter.woken.wait(timeout_s)
         waited_s = monotonic() - began
         note_wait(waited_s, lane.value)
@@ -123,8 +124,9 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # One that leaves may let two in: if connections were free, and it was slow, then a request that waited for
-            # the project's limit and a slow request that waited for the limit of the slow lane.
+            # The end of one request may admit two others. If other connections are free, too, the end of a slow request
+            # admits a request that waited only because of the limit of this project, and a slow request of another
+            # project that waited only because of the limit of the slow lane.
             while self._admit_one():
                 pass
 

@@ -78,8 +78,11 @@ _known_of_citus = WeakKeyDictionary[Connection, bool]()
 
 
 def has_citus(connection: Connection) -> bool:
-    """Whether the server has Citus. Then each write adds the words of its resource to the dictionary of the text search
-    (the table ``word``) by a statement of its own. Elsewhere triggers do so, but a distributed table cannot have any.
+    """Whether the server has Citus.
+
+    Without Citus, triggers add the words of a written resource to the dictionary of the text search (the table
+    ``word``). A table that Citus distributes cannot have triggers, so with Citus each write adds the words by a
+    statement of its own.
 
     Each connection is asked once: a server gets Citus only by a restart, which ends its connections.
     """

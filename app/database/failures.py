@@ -89,8 +89,8 @@ def away() -> Unavailable:
 
 
 def project_busy() -> Unavailable:
-    """The error for a request that gets no database connection in time, although the database can be reached: its
-    project has too many waiting requests, or all connections are in use."""
+    """The error for a request that gets no database connection, although the database can be reached. Either no
+    connection becomes free in time, or too many requests of the same project are waiting already."""
     return Unavailable("project_busy", "No database connection became free in time.")
 
 

@@ -114,11 +114,16 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
     migration runs in a separate transaction.
 
     :param more: folders of extensions.
-    :raises MigrationFailed: before any migration is applied, if the server is older than :data:`OLDEST_SERVER` or the
-        encoding of the database is not UTF8; also if migrations are missing, and the server is a worker of a Citus
-        cluster or an index is invalid. Later, if a statement fails, or if it gets no lock in :data:`LOCK_ATTEMPTS`
-        attempts.
-    :raises psycopg.Error: if the connection with the lock is lost, or the role may not create a table.
+    :raises MigrationFailed: in these cases:
+
+        - The server is older than :data:`OLDEST_SERVER`, or the encoding of the database is not UTF8. Nothing is
+          applied, and this is refused even if no migration is missing.
+        - A migration is missing, and the server is a worker of a Citus cluster. Nothing is applied.
+        - A migration is missing, and an index is invalid. Nothing is applied.
+        - A statement of a migration fails, or gets no lock in :data:`LOCK_ATTEMPTS` attempts. The migrations before
+          this one stay applied.
+    :raises psycopg.Error: if a connection cannot be opened, if the connection with the lock is lost, or if the role may
+        not create a table.
     """
     url = _conninfo(url)
     # No autocommit: the transaction holds the lock until the end of the block. The migrations commit on a connection of

@@ -69,14 +69,15 @@ class Database:
         """Whether the database counts as away: no connection is open, and none could be opened while a request waited.
         Then requests wait only for :data:`_AWAY_TIMEOUT_S`."""
         self._failures_at_last_success = 0
-        """The number of failed attempts to connect, by the pool's statistics, at the time of the last successful one.
-        If the pool now counts more, an attempt has failed since."""
+        """The pool's count of failed attempts to connect, as it was when an attempt last succeeded. If the count is
+        higher now, an attempt has failed since then."""
         self._connections = set[PooledConnection]()
-        """The connections of the pool, and closed ones, which are removed when a new one opens."""
+        """The connections that the pool has opened. A closed connection stays in this set until the pool opens a new
+        one."""
         self._own: PooledConnection | None = None
         """The connection for the service's own queries; see :meth:`own_connection`."""
         self._own_until = 0.0
-        """The time after which that connection is replaced, by the monotonic clock."""
+        """The time, by the monotonic clock, after which :meth:`own_connection` replaces the connection ``_own``."""
         self._is_closed = False
         self._replaced_at = float("-inf")
         """The time when read-only connections were last replaced, by the monotonic clock."""
@@ -88,8 +89,9 @@ class Database:
         self._checking = Lock()
         """Held by the thread that replaces broken connections."""
         self.around_writes: Callable[[str], AbstractContextManager[Connection] | None] = lambda _: None
-        """The extension's function that returns, for the key of a project, a context manager with the connection for
-        one write (:meth:`app.extension.Extension.writing`); None if an ordinary connection will do."""
+        """A function that takes the key of a project. It returns a context manager with the connection for one write,
+        or it returns None if the write uses an ordinary connection. This default always returns None; ``create_app``
+        replaces it by the extension's function (:meth:`app.extension.Extension.writing`)."""
 
     def connection(self, project: str = "", lane: Lane = Lane.FAST) -> "Checkout":
         """Check out a connection for a statement or a transaction: ``with database.connection(project) as connection``.
@@ -130,24 +132,28 @@ class Database:
                 return connection
 
     def _raise_if_hopeless(self, pool: ConnectionPool[PooledConnection], began: float, deadline: float) -> None:
-        """Called after a wait without a connection: return if the request should wait again, else raise its error.
+        """Decide what follows a wait in the pool that gave no connection. Return if the request should wait again, else
+        raise the error of the request. If no connection can be opened, also mark the database as away, which makes all
+        requests that wait for their admission fail.
 
-        :param began: the time when the request began to wait in the pool.
-        :param deadline: the time after which no further wait begins.
+        :param began: the time when the request began to wait in the pool, after its admission.
+        :param deadline: the time after which no further wait begins. It counts the wait for the admission, too.
         :raises Unavailable: as project_busy if any connection is open, else as away.
         """
-        # The server may refuse further connections as too many. Then it is enough to wait until an open one is
-        # returned.
+        # An open connection is enough to wait again: another request may return it, even if the server refuses further
+        # connections as too many.
         any_is_open = any(not each.closed for each in list(self._connections))
-        # As long as no attempt to connect has failed since the last success, the present attempt may just be slow, and
-        # may still succeed. While the database counts as away, no request waits again for an attempt, which may hang.
+        # If no attempt to connect has failed since the last success, the present attempt may just be slow, and may
+        # still succeed. But an attempt may also hang. So while the database counts as away, no request waits again for
+        # the present attempt.
         may_still_open = _failed_connections(pool) == self._failures_at_last_success and not self.is_away
         if monotonic() < deadline and (any_is_open or may_still_open):
             return
         if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
             raise failures.project_busy() from None
-        # The database counts as away for all requests if an attempt to connect has failed, or if this request has
-        # waited a whole queue timeout in the pool. The time that it waited for its admission does not count.
+        # The database is marked as away in two cases: an attempt to connect has failed, or this request has waited in
+        # the pool for a whole queue timeout. A request that has spent a part of its time on the admission can reach its
+        # deadline earlier. Then only this request fails, because the present attempt may still succeed.
         if not may_still_open or monotonic() >= began + self.queue_timeout_s:
             self.is_away = True
             self.admission.send_away()
@@ -273,9 +279,9 @@ class Database:
         def statistics() -> dict[str, int] | None:
             """The statistics for the metrics. None if the pool is closed; then the metrics stop watching it.
 
-            Requests wait for their admission, so the admission counts waits. Its counts replace the pool's own, which
-            have the same names. An admitted request waits in the pool only while connections are being opened or
-            checked, or cannot be opened.
+            The counts of waiting requests are those of the admission. They replace the pool's own counts, which have
+            the same names and miss most waits: requests wait for their admission before they ask the pool. In the pool
+            they wait only while connections are being opened or checked, or cannot be opened.
             """
             return None if pool.closed else {**pool.get_stats(), **self.admission.stats()}
 
@@ -305,10 +311,12 @@ class Database:
         return _LIFETIME_WITH_SEVERAL_HOSTS_S if has_several_hosts else _LIFETIME_S
 
     def replace_broken_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Check all idle connections in a thread, and make the pool replace the broken ones, because more are usually
-        broken if one is.
+        """Start a thread in which the pool checks its idle connections and replaces the broken ones. Does nothing if
+        such a thread is still running.
 
-        After a restart of an idle database all are broken, and without this check each would fail one request.
+        Called when a request has found its connection broken: then others are usually broken, too. For example, a
+        restart of the database breaks all connections. Without this check, each idle one would make the request fail
+        that uses it next.
         """
 
         def check() -> None:
@@ -372,10 +380,13 @@ class Checkout:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Return the connection and end the admission. If the connection is broken, have the others checked; a
-        temporary error of the driver becomes :class:`~app.database.failures.Unavailable`."""
-        is_broken = self._connection.closed  # before putconn, which closes a connection that is only old
-        # Before leave, so that the request that leave admits finds the connection.
+        """Return the connection to the pool, and end the admission. If the connection is broken, the idle ones are
+        checked. If the database was read-only for a write, all connections are replaced.
+
+        :raises Unavailable: in place of a temporary error of the driver.
+        """
+        is_broken = self._connection.closed  # read before putconn(), which also closes a connection that is merely old
+        # putconn() comes before leave(): leave() may admit a waiting request, which then finds the connection.
         self._pool.putconn(self._connection)
         self._database.admission.leave(self._project, self._lane)
         if is_broken:

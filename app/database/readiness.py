@@ -67,27 +67,29 @@ class Readiness:
         self._lock = Lock()
 
     def health(self) -> Health:
-        """Check whether this process can serve requests at the moment. If it can, there are no faults.
+        """Check whether this process can serve requests at the moment. If it can, the result has no faults.
 
-        This also sets the metrics ``ready`` and ``warning``. The checks end at the first fault, so the metrics of later
-        checks keep their values. After a timeout only the metric of the reported fault is set, and when the service is
-        stopping, none.
+        The method also sets the metrics ``ready`` and ``warning``:
+
+        - The checks end at the first fault, so the metrics of the later checks keep their values.
+        - If the checks do not end in time, only the metric of the reported fault is set.
+        - If the service is stopping, nothing is checked, and no metric is set.
         """
         if self.is_stopping():
             return Health({"stopping": "The service is stopping."})
         try:
             found = self._running_check().result(ANSWERED_WITHIN_S)
         except TimeoutError:
-            # A database that is silent while requests hold all connections counts as "pool": nobody can tell the two
-            # apart.
+            # If requests hold all connections, the fault is "pool". The database may be silent, too: that cannot be
+            # told apart from slow requests.
             name, why = "database", f"The database does not answer within {ANSWERED_WITHIN_S} s."
             if self._database.admission.is_exhausted:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        # In the order of _check_database, up to the first fault. The fault "database" may also come from a statement
-        # that fails after the pool has given a connection: then the metric of "pool" keeps its value, although the
-        # check of the pool succeeded.
+        # _check_database makes its checks in this order. The metrics are set up to the first fault, and the later ones
+        # keep their values. One case is less exact: if the pool gives a connection and a statement on it then fails,
+        # the fault is "database". The metric of "pool" then keeps its value, although the pool passed its check.
         for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:
@@ -107,7 +109,8 @@ class Readiness:
             return self._running
 
     def _run_check(self, result: Future[Health]) -> None:
-        """Make the checks in a thread, and give their result, or their error, to all probes that wait for it."""
+        """Check the database, and store the result, or the error, in a Future for which all probes wait. This runs in a
+        thread that :meth:`_running_check` starts for each check."""
         try:
             result.set_result(self._check_database())
         except BaseException as error:  # noqa: BLE001 -- raised again in the thread that waits for the result

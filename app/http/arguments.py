@@ -58,8 +58,9 @@ class Blueprint(SmorestBlueprint):
         take = self.loads(location, partial(_LOADERS[location], schema))
 
         def decorate(view: AnyView) -> AnyView:
-            # flask-smorest writes the description to a wrapper of the view. The wrapper would load the part a second
-            # time, so the description is copied to the view, and the wrapper is dropped.
+            # flask-smorest writes the description to a wrapper of the view. The wrapper would load the part again,
+            # after Endpoint has loaded it. So the description is copied to the view, and the wrapper is dropped.
+            # ``take`` records on the view how Endpoint loads the part.
             setattr(view, _DESCRIPTION, getattr(describe(view), _DESCRIPTION))
             return take(view)
 
@@ -139,9 +140,9 @@ def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
     query = request.query_string
     if len(query) > LARGE_EXPRESSIONS_BYTES:
         wait_for_turn()
-    # One check of the whole query, without its percent-encoding, usually saves checking each name and value: if the
-    # whole is UTF-8, so are they, because "&" and "=" are never part of another character in UTF-8. Otherwise
-    # decoded_pairs finds out which are not.
+    # One check of the whole query, without its percent-encoding, is enough: if the whole is UTF-8, every name and every
+    # value is UTF-8, because "&" and "=" are never part of another character in UTF-8. Only if the whole is not UTF-8,
+    # decoded_pairs checks each name and value. A query of ASCII characters without "%" needs no check.
     if (b"%" in query or not query.isascii()) and not is_utf8(unquote_to_bytes(query)):
         pairs, faults = decoded_pairs(query)
         return MultiDict(pairs), faults
@@ -151,8 +152,13 @@ def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:
 def _loaded(
     schema: QuerySchema, fields: MultiDict[str, str], before: list[errors.Fault], after: Sequence[errors.Fault] = ()
 ) -> Any:
-    """Load parameters with a schema; an error lists the faults ``before``, those of the schema, and the faults
-    ``after``."""
+    """Load the parameters of a request with a schema.
+
+    :param before: faults that were found when the query string was decoded. An error lists them before those of the
+        schema.
+    :param after: faults that were found when the form was read. An error lists them after those of the schema.
+    :raises ApiError: 400 with all these faults, if there is at least one.
+    """
     try:
         loaded = schema.load(fields)
     except errors.ApiError as error:

@@ -42,10 +42,11 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Respo
     )
 
     def add_headers(request: Request, answer: Response) -> Response:
-        """Add the headers to an answer at one of the paths, if the request has ``Origin``.
+        """Add the headers of CORS to an answer, if the request has ``Origin`` and its path matches ``_PATHS``.
 
-        If only some origins are allowed, the answer depends on which one asks. Then each answer at these paths has
-        ``Vary: Origin``, also one to a request without Origin, so that a cache gives no page the answer for another.
+        If only some origins are allowed, the headers depend on the value of ``Origin``. Then every answer at these
+        paths gets ``Vary: Origin``, even if the request has no ``Origin``. Otherwise a cache could give a page of one
+        origin the answer that was made for another origin, or for a request without ``Origin``.
         """
         if _PATHS.match(request.path) is None:
             return answer

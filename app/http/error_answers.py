@@ -38,8 +38,8 @@ def install_error_answers(app: Flask) -> None:
 def _refusal_of(error: Exception) -> errors.ApiError | None:
     """The refusal that an exception means; None if it means that the service has failed.
 
-    An error of werkzeug below 500 becomes a 400, except 404 and 405. So an extension raises an ApiError for another
-    status.
+    A 404 and a 405 of werkzeug keep their status. Any other HTTPException with a status below 500 becomes a 400. To
+    answer with another status, such as 409, an extension has to raise an ApiError.
     """
     match error:
         case errors.ApiError():

@@ -44,8 +44,9 @@ class RawPath:
         environ.pop("HTTP_UPGRADE", None)
         target: str = environ.get("RAW_URI") or environ.get("REQUEST_URI") or ""
         if _ABSOLUTE_FORM.match(target) and "HTTP_HOST" in environ:
-            # The authority of a target in absolute form replaces the Host header. A missing header stays missing, and
-            # app.http.hosts refuses that in HTTP/1.1, which demands it even for such a target (RFC 9112, section 3.2).
+            # The authority of a target in absolute form replaces the Host header, but is not added if the header is
+            # missing: HTTP/1.1 demands the header even with such a target (RFC 9112, section 3.2), so app.http.hosts
+            # refuses the request.
             environ["HTTP_HOST"] = urlsplit(target).netloc
         if "%" in target:  # else nothing is encoded, and PATH_INFO as the server has made it is right
             # urlsplit would take the beginning of //demo/resource for a host.
@@ -59,8 +60,8 @@ class RawPath:
             environ["PATH_INFO"] = decoded.removeprefix(environ.get("SCRIPT_NAME", ""))
         if environ["PATH_INFO"].startswith("//"):
             # werkzeug would strip the slashes, and serve //demo/resource as /demo/resource. With %2F in place of the
-            # second slash no route matches. The message of the 404 shows the path with its slashes, which is kept here
-            # for path_of_request.
+            # second slash no route matches, so the answer is 404. Its message shows the path with all slashes. For this
+            # message, path_of_request reads the path that is kept here.
             environ[_REPLACED_PATH] = environ["PATH_INFO"]
             environ["PATH_INFO"] = "/%2F" + environ["PATH_INFO"][2:]
         return self._application(environ, start_response)

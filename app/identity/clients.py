@@ -93,10 +93,13 @@ def _random(size: int) -> str:
 
 
 def ensure_client(connection: Connection, client_id: str) -> Client:
-    """Return the client with an id, also if it is revoked. If there is none, create it without scopes. The hash of its
-    secret is random bytes, so no secret fits, and the client cannot authenticate itself.
+    """Return the client with an id, even if it is revoked. If no client has the id, create one without scopes.
 
-    The command ``token`` needs such a client, :data:`COMMAND_LINE`: it issues tokens to the client without a secret.
+    The created client cannot authenticate itself: random bytes are stored as the hash of its secret, and nobody knows a
+    secret with this hash.
+
+    The command ``token`` calls this function for the client :data:`COMMAND_LINE`, to which the tokens of the command
+    belong. The command issues these tokens itself, so the client needs no secret and no scopes.
     """
     row = {"id": client_id, "name": client_id, "secret_hash": secrets.token_bytes(32), "scopes": list[str]()}
     connection.execute(_INSERT_IF_MISSING, row)
@@ -104,8 +107,12 @@ def ensure_client(connection: Connection, client_id: str) -> Client:
 
 
 def has_clients(connection: Connection) -> bool:
-    """Whether any client is stored, even a revoked one. That of the command line does not count: the command ``token``
-    may make it before the first ``serve``, which still has to make the first client."""
+    """Whether any client is stored, even a revoked one. The client :data:`COMMAND_LINE` does not count.
+
+    ``serve`` creates the demo client if the database has no client yet. The command ``token`` may have created the
+    client :data:`COMMAND_LINE` before the first ``serve``. If this client counted, ``serve`` would create no demo
+    client.
+    """
     return connection.execute(_ANY_EXISTS, {"command_line": COMMAND_LINE}).fetchone() == (True,)
 
 

@@ -44,7 +44,9 @@ class AuthorizationServer:
         self._database = database
         self._clocks = clocks
         self._issued = count()
-        # Not a connection of the pool: lookups must not wait behind requests that wait for one.
+        """Counts the issued tokens; :data:`REMOVED_EVERY` says when :meth:`grant` removes outdated ones."""
+        # The verifier looks tokens up on the service's own connection. In the pool, its lookups would wait behind
+        # requests that wait for a connection.
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
@@ -80,8 +82,8 @@ class AuthorizationServer:
     def introspect(self, request: Request) -> dict[str, Any]:
         """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
-        A token of another client gets this answer, too, if it is for a project of which the asking client has no scope,
-        or for no project (section 2.2).
+        The answer is the same for a valid token that the asking client may not introspect (section 2.2): a token of
+        another client that has no scopes, or that has a scope for a project for which the asking client has none.
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)

@@ -132,9 +132,11 @@ def _new_token(lifetime_s: int, clock_and_ids: ClockAndIds) -> tuple[str, dict[s
 
 
 def remove_outdated(connection: Connection) -> None:
-    """Remove rows whose ``kept_until`` has passed, the oldest first, and at most :data:`REMOVED_AT_ONCE`. A row is kept
-    beyond the end of its token, so that the token's client is told that it has expired
-    (:meth:`~app.clock_and_ids.ClockAndIds.kept_until`)."""
+    """Delete the rows of tokens whose ``kept_until`` has passed, the oldest first, and at most :data:`REMOVED_AT_ONCE`.
+
+    A token's row is kept for some time after the token has expired (:meth:`~app.clock_and_ids.ClockAndIds.kept_until`),
+    so that a client that still sends the token is told "it has expired", and not "it is unknown".
+    """
     outdated = connection.execute(_SELECT_OUTDATED, {"at_most": REMOVED_AT_ONCE}).fetchall()
     if outdated:
         connection.execute(_DELETE, {"digests": [digest for (digest,) in outdated]})

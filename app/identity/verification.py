@@ -96,7 +96,11 @@ class TokenVerifier:
         return found
 
     def forget(self, token: str) -> None:
-        """Forget a token, so that the next request looks it up; a lookup that is under way may still be remembered."""
+        """Forget a token that has been revoked, so that the next request with it looks it up.
+
+        A lookup that is under way may have read the token before the revocation. Its result is then remembered after
+        all, and the token accepted, until :data:`REMEMBERED_FOR_S` after the beginning of that lookup's statement.
+        """
         with self._changing:
             self._remembered.pop(token, None)
 
@@ -117,12 +121,13 @@ class TokenVerifier:
         return valid
 
     def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
-        """Look a token up, and return its row, None if there is none, with a time before the statement was sent.
+        """Look a token up. Return the time just before the statement was sent, from which the token may be remembered,
+        and the row of the token; None if there is no row.
 
-        Lookups share statements, of which one runs at a time. While one runs, new lookups gather in ``_waiting`` for
-        the next. The request of the first of these lookups executes the next statement for all of them, once the
-        running one has ended; the other requests wait for its result. No lookup joins the running statement, which may
-        have read a row before the token was revoked.
+        One statement looks up the tokens of several requests, and only one statement runs at a time. While it runs, new
+        lookups gather in ``_waiting``. The request that came first among them waits for the end of the statement, and
+        then executes the next statement for all that have gathered. The other requests wait for the result. A new
+        lookup never joins the running statement, which may have read the row before the token was revoked.
         """
         with self._changing:
             is_first = not self._waiting

@@ -80,8 +80,8 @@ def _schemas(made: Document, by_hand: Document) -> Document:
     properties: Document = by_hand["Resource"]["properties"]
     common = {name: properties[name] for name in ("id", "version", "key", "createdAt", "lastModifiedAt")}
     required = [name for name in common if name != "key"]
-    # The echo endpoints (interface 4.9 and 4.13) store nothing, so their answers may also have texts that PostgreSQL
-    # cannot store.
+    # The echo endpoints (interface 4.9 and 4.13) store nothing, so their answers may contain texts with U+0000, which
+    # PostgreSQL cannot store. The schema TEXT allows them; ObjectType has STORABLE_TEXT, which does not.
     echoed_texts = {"arrayOfStringExample": {"type": "array", "items": dict(TEXT)}}
     of_projections = {
         "hasStagedChanges": {"type": "boolean", "description": "true: the two projections differ"},
@@ -98,7 +98,9 @@ def _schemas(made: Document, by_hand: Document) -> Document:
             "properties": {**common, **fields, **of_projections},
         },
     }
-    schemas.pop("PaginationMetadata", None)  # flask-smorest's own; its Error is replaced by that of parts.json
+    # flask-smorest adds two schemas of its own. PaginationMetadata is removed, because no operation uses it. Error was
+    # replaced above by the Error of parts.json: ``by_hand`` comes after ``made``.
+    schemas.pop("PaginationMetadata", None)
     return dict(sorted(schemas.items()))
 
 
@@ -227,13 +229,14 @@ def _reference(schema: str) -> Document:
 
 
 def _query_parameter(name: str, field: Any) -> Document:
-    """Describe a query parameter that may also be a field of the form.
+    """Describe a query parameter of the search by form. A client may send it as a field of the form instead.
 
     Documentation pages send the examples of the form's fields. If they also sent the example of the query parameter,
-    the request would have the value twice, and the service refuses this unless the parameter is repeatable. So the
-    example of the query parameter is inside its schema, because pages send only an example beside the schema. Swagger
-    UI makes an exception: if the parameter is an object, it sends the example inside the schema, too. An empty example
-    beside the schema prevents this.
+    the request would have the value twice, and the service refuses this unless the parameter is repeatable.
+
+    Pages send the ``example`` of a parameter, but not the ``examples`` inside its schema. So the example of the query
+    parameter is in the schema. Swagger UI sends even that one if the parameter is an object; an empty ``example``
+    prevents this.
     """
     made: Document = {
         "name": name,
@@ -250,8 +253,8 @@ _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n|[0-9]+[.] |[-#])\s*")
 
 
 def _unwrapped(text: str) -> str:
-    """Remove line breaks inside the paragraphs and list items of Markdown, because some pages would show them. For
-    texts without tables, code blocks and nested lists."""
+    """Remove the line breaks inside paragraphs and list items of Markdown, because some documentation pages would show
+    each of these line breaks. The text must not contain tables, code blocks or nested lists."""
     return _LINE_BREAK.sub(" ", text.strip())
 
 
@@ -303,8 +306,8 @@ def _codes(view: Any, declared: Operation, body: Document | None, *, is_of_a_pro
 
 
 def _errors(codes: Sequence[str]) -> Document:
-    """The responses for error codes: one for each status, with the meanings and examples of all its codes. 414 is
-    always among them, because gunicorn answers it."""
+    """The responses for error codes: one for each status, with the meanings and examples of all its codes. A response
+    414 is always added: gunicorn refuses a request target that is too long, whatever operation the request is for."""
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(errors.CATALOGUE[code].status, []).append(code)

@@ -89,7 +89,8 @@ class Field:
 
     @property
     def takes(self) -> str:
-        """The values that the field can be compared with, for messages."""
+        """A phrase for messages that says what the field can be compared with, such as ``a number``; for an array, such
+        as ``numbers``."""
         return self.kind.takes[self.is_array]
 
 
@@ -133,8 +134,8 @@ def _served_by_gin(condition: LiteralString) -> Column:
     for the staged projection tests the staged column of rows with staged changes, and the current column of all others.
 
     The indexes of the staged columns are partial: PostgreSQL uses them only if the condition contains their predicate,
-    ``r.staged_object_type IS NOT NULL``. It excludes no row that would match, because the staged columns of the other
-    rows are NULL.
+    ``r.staged_object_type IS NOT NULL``. So the predicate stands beside the test of the staged column. There it changes
+    no result: in a row without staged changes the staged column is NULL, and the test would not be true anyway.
 
     :param condition: SQL with two placeholders: ``{0}`` for the operand, and ``{prefix}`` directly before the column's
         name. ``{prefix}`` becomes ``r.`` for the current column, and ``r.staged_`` for the staged column.
@@ -173,7 +174,10 @@ def _shared(sql: LiteralString) -> Column:
 
 
 def _array(row: ArrayField) -> Field:
-    """Make the field of an array from its row in :mod:`app.query.object_fields`."""
+    """The field of an array of ObjectType. It is made from the array's entry in :mod:`app.query.object_fields`.
+
+    An array of objects has no ``type``. Its kind is OBJECT, and facets count only the members of its objects.
+    """
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")
     counted_as = "" if row.type is None else row.type.counted_as
@@ -209,15 +213,17 @@ OBJECT_TYPE: Mapping[str, Field] = _by_name(*map(_array, OBJECT_FIELDS))
 
 
 def _is_uuid(value: Value) -> bool:
-    """Whether a value is a UUID, as the index of ids needs. With any other text ``=`` and ``in`` find no id, and the
-    other operators compare the text with the id's text, without the index."""
+    """Whether the index of ids serves a comparison with a value: only if the value is a UUID. Any other value is a
+    text. No id equals such a text, so ``=`` and ``in`` do not find an id by it. The other operators compare it with the
+    text of the id, which has no index."""
     return isinstance(value, UUID)
 
 
 def _is_short(value: Value) -> bool:
     """Whether the index of someProperty serves a comparison with a value: only if the value has fewer than
-    :data:`BEGINNING_LENGTH` characters. The index has only so many characters of someProperty. Comparing them with a
-    shorter value gives the same result as comparing the whole someProperty with the value."""
+    :data:`BEGINNING_LENGTH` characters. The index contains only the first :data:`BEGINNING_LENGTH` characters of each
+    text. If the value is shorter than that, comparing these characters gives the same result as comparing the whole
+    text."""
     return len(str(value)) < BEGINNING_LENGTH
 
 

@@ -102,15 +102,17 @@ def place(text: str, position: int) -> str:
 
 
 def compared_number(literal: str) -> int | float:
-    """The number of a JSON literal, as comparisons use it: an int, a double, or beyond all doubles a HugeNumber.
+    """The number that a JSON literal stands for in a comparison. The first case that applies decides:
 
+    - A zero, also with a minus sign, becomes the int 0.
     - A whole number within int64 becomes exactly this int: 3.0 becomes 3.
+    - A number beyond all doubles becomes a HugeNumber.
     - Any other number becomes the nearest double. If the double is whole and within int64, it becomes an int, too:
       1234567890123456800.5 becomes 1234567890123456768.
-    - Negative zero becomes 0.
     """
     number = strict_json.number_of(literal)
-    # check_number would refuse a HugeNumber. "or 0" makes 0 of -0.0, whose sign the result of a facet would show.
+    # A HugeNumber is not checked, because check_number would refuse it. "or 0" replaces -0.0 by 0: the result of a
+    # facet repeats the bounds of its ranges, and would show the minus sign.
     return number if isinstance(number, strict_json.HugeNumber) else check_number(number) or 0
 
 
@@ -294,10 +296,15 @@ class Language:
     def _first_unexpected(self, text: str, position: int, accepted: set[str]) -> tuple[int, list[str]]:
         """The position of the first unexpected character, and what is expected there, for the message.
 
-        The refused token is compared with the accepted keywords and signs. As long as one of them begins like the
-        token, the characters are as expected. In ``ilike``, where ``in`` and ``is`` are accepted, ``l`` is unexpected.
-        In ``andx``, where ``and`` is accepted, ``x`` is unexpected: whitespace is expected after ``and``. If no keyword
-        or sign begins with the token's first character, this character is unexpected.
+        The text from the refused token on is compared, character by character, with the accepted keywords and signs.
+        The first unexpected character is the one after the longest beginning that the text shares with any of them:
+
+        - ``ilike``, where ``in`` and ``is`` are accepted: ``i`` is shared, so ``l`` is unexpected; ``n`` or ``s`` is
+          expected.
+        - ``andx``, where ``and`` is accepted: the whole keyword is shared, so ``x`` is unexpected; whitespace is
+          expected.
+        - Nothing is shared: the first character is unexpected; everything that is accepted there is expected, also
+          names and values.
 
         In an incomplete literal, quoted name or variable, the unexpected character is the first that cannot continue
         it. If the text ends too early, the position is the end of the text.

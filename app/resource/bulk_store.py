@@ -51,10 +51,10 @@ _DELETE_ALL: tuple[LiteralString, ...] = (
 
 
 def copy_in(connection: Connection, project_key: str, resources: Iterable[ResourceRow]) -> None:
-    """Load many resources by COPY, and have their words in the dictionary of the text search, in one transaction.
+    """Load many resources by COPY, and add their words to the dictionary of the text search, in one transaction.
 
-    :raises UniqueViolation: if an id or a key is in use; then none is loaded. If Citus distributes the table, the error
-        has another SQLSTATE and so another class.
+    :raises UniqueViolation: if an id or a key is in use; then no resource is loaded. If Citus distributes the table,
+        the error has another SQLSTATE, so psycopg raises another class, and ``except UniqueViolation`` misses it.
     """
     with connection.transaction():
         with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
@@ -89,9 +89,11 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
     """Delete the resources of a project by many short statements, and return how many were deleted.
 
     One statement for a large project could exceed the statement timeout, and lose its work if it is interrupted. After
-    an interruption the resources that are not deleted yet stay. :func:`delete_all` has to be called afterwards, for the
-    words, the counts, and resources that were written meanwhile. A second call for the same project at the same time
-    may end early, because both select the same resources, and the one that waits deletes none.
+    an interruption the resources that are not deleted yet stay. The caller then has to call :func:`delete_all`, which
+    deletes the words, the counts, and resources that were written meanwhile.
+
+    The function ends when a statement deletes nothing. If two calls for one project run at the same time, one of them
+    may end too early: its statement waits for rows that the other call is deleting, and then finds them gone.
 
     :param connection: in autocommit mode.
     """

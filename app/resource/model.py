@@ -56,8 +56,9 @@ class Resource:
     def with_content(self, change: Callable[[Content], Content], *, staged_only: bool = False) -> "Resource":
         """This resource with ``change`` applied to both projections, or only to the staged one.
 
-        Projections that are one object are changed once and stay one object, unless ``staged_only``. So ObjectTypes are
-        merged once, and the write sees without comparing texts that there are no staged changes.
+        If both projections are the same Python object and ``staged_only`` is False, ``change`` is called only once, and
+        its result becomes both projections. This saves a second merge of ObjectTypes. Later the write compares the
+        projections, to find staged changes; if they are the same object, it compares no texts.
         """
         staged = change(self.staged)
         if staged_only:

@@ -121,8 +121,9 @@ class Where(Expressions):
 
     def _deserialize(self, value: list[str], attr: str | None, data: Any, **__: Any) -> Condition:  # noqa: ARG002 -- marshmallow's signature
         """Read all predicates together, with the values of the variables that were sent."""
-        # data is what QuerySchema.load has made of the request, such as {"where": [...], "var.<name>": {"var.word":
-        # ["dog"]}}: texts that are not read yet.
+        # data has the unread texts of the parameters that were sent, as QuerySchema.load has grouped them. The texts of
+        # all variables are under one key, which is literally "var.<name>". An example of data:
+        # {"where": ["key = :word"], "var.<name>": {"var.word": ["dog"]}}
         given: dict[str, list[str]] = data.get(_VARIABLES, {})
         return self.read(value, {name.removeprefix("var."): texts for name, texts in given.items()})
 

@@ -62,8 +62,9 @@ def optional_member(name: LiteralString, value: LiteralString) -> LiteralString:
 def members(*each: LiteralString) -> LiteralString:
     """The SQL of members of an object, without the comma before the first member.
 
-    The comma is cut off at the beginning of the SQL. The first member must not be optional, because the SQL of an
-    optional member begins with ``coalesce(`` and not with the comma.
+    The SQL of a member begins with a literal, such as ``',"id":'``. The quote and the comma of the first literal are
+    removed, and the quote is put back. The first member must not be optional: the SQL of an optional member begins with
+    ``coalesce(``, so nothing would be removed, and the quote would be one too many.
     """
     return "'" + concatenated(*each).removeprefix("',")
 
@@ -146,7 +147,10 @@ def _resource(*expanded: LiteralString) -> LiteralString:
 
 
 def _reference(column: LiteralString, *, expand: bool) -> LiteralString:
-    """The SQL of a reference to the API client whose id the column contains."""
+    """The SQL of a reference to the API client whose id the column contains.
+
+    :param expand: whether the reference also contains the API client itself, as ``obj``, unless the client was removed.
+    """
     client_id = member("id", f"to_json({column})")
     return object_(
         member("typeId", "'\"api-client\"'"), concatenated(client_id, _client(column)) if expand else client_id

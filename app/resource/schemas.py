@@ -87,12 +87,17 @@ class ObjectTypeSchema(StrictSchema.from_dict({row.name: _array(row) for row in 
     """The schema of ObjectType (interface 2.3): every field is optional."""
 
     def make(self, data: dict[str, Any]) -> ObjectType:
-        """Make the ObjectType, and refuse it if its stored text is too large. The limit of the body does not ensure
-        this: the stored text can be longer than the text in the body. For example, 1e18 is stored with 19 digits."""
+        """Make the ObjectType. Refuse it if the text to be stored has more than :data:`OBJECT_TYPE_BYTES_AT_MOST`
+        bytes. The limit of the body is not enough, because the stored text can be longer than the text in the body.
+        For example, 1e18 is stored with 19 digits.
+
+        :raises ValidationError: if the text is too large.
+        """
         made = ObjectType.of(data)
         if made.size > OBJECT_TYPE_BYTES_AT_MOST:
-            # The message is a Fault and not a RefusedValue, because the error would repeat the huge value of a
-            # RefusedValue. The path is given here, because faults_of adds no path to a Fault.
+            # The answer repeats the value of a RefusedValue, and this value is huge. So the message is a Fault, which
+            # repeats no value. faults_of (app.values.json_fields) adds no path to a Fault, so the path (WRAPPER) is
+            # given here.
             raise ValidationError(cast(Any, [errors.size_fault(WRAPPER, made.size, OBJECT_TYPE_BYTES_AT_MOST)]))
         return made
 

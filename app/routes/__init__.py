@@ -20,14 +20,14 @@ BLUEPRINTS = (
 
 
 def install_routes(app: Flask, settings: Settings) -> None:
-    """Register the blueprints of the service, make the OpenAPI document, and then let the service's own extension
-    (:class:`app.extension.Extension`) add its routes.
+    """Register the blueprints of the service, make the OpenAPI document, and then let the extension
+    (:class:`app.extension.Extension`, not one of Flask) add its routes.
 
-    The order matters. The document lists the routes in the URL map, in the order of ``BLUEPRINTS``. The extension reads
-    the finished document when it adds its routes.
+    The extension comes last for two reasons. It reads the finished document. And the document lists all routes that are
+    registered when it is made, in the order of ``BLUEPRINTS``; it must not list those of the extension.
 
-    :param app: its ``extensions`` already contain the objects of :mod:`app.routes.services`, and the service's
-        extension as ``extension``.
+    :param app: Flask's dictionary ``app.extensions`` already has the objects of :mod:`app.routes.services`, and the
+        :class:`app.extension.Extension` under the key ``extension``.
     """
     api = Api(app)
     describe_fields(api)  # before a blueprint is registered, because flask-smorest then describes its parameters

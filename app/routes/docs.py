@@ -99,13 +99,14 @@ def front_when_off() -> Response:
 
 @blueprint.record
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
-    """If the installed extension is switched off, add a route at the path of its page, which :func:`front_when_off`
-    answers. Flask calls this when it registers the blueprint."""
-    # While the extension is off, its place is taken by a plain Extension, which has no page. An extension that is on
-    # has a page if its package has a page_when_off. So both conditions together mean that it is off.
-    is_off = state.app.extensions["extension"].page is None
+    """If the installed extension is switched off, make :func:`front_when_off` answer requests for the extension's page.
+    Flask calls this function when it registers the blueprint."""
+    # While the extension is off, the application has an empty Extension, whose ``page`` is None. An extension that is
+    # on may have no page either, but then its package has no ``page_when_off`` (see app.extension), and no route is
+    # added.
+    has_no_page = state.app.extensions["extension"].page is None
     path = installed_package().page_when_off
-    if is_off and path:
+    if has_no_page and path:
         state.app.add_url_rule(path, "docs.front_when_off", front_when_off, methods=_FRONT_METHODS)
 
 

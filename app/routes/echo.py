@@ -75,8 +75,9 @@ class DescriptionWithLinks(Endpoint):
 
         Stores nothing. Without `Prefer: code=202` it answers with the values that arrived, in arrays by type: integers,
         numbers, texts. If the body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in
-        milliseconds since 1970. With `Prefer: code=202` it answers instead with one time in six fields, in each format:
-        `lastModifiedAt` of the body or, if the body does not have it, `createdAt`.
+        milliseconds since 1970. With `Prefer: code=202` it answers only with one time of the body: `lastModifiedAt` or,
+        if the body does not have it, `createdAt`; a body with neither is 400. The answer then has six fields, which
+        show this time as a date, as a time of day, and as a date-time in several formats.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))
@@ -103,10 +104,11 @@ def _preferred_status() -> int | None:
 
 
 def _with_preferred_status(answer: Response, offered: tuple[int, ...], varies_by: str) -> Response:
-    """Give an answer the status that the client prefers if it is offered; else 200, without ``Preference-Applied`` (RFC
-    7240).
+    """Give an answer the status that the client prefers, and say so in ``Preference-Applied`` (RFC 7240). If the client
+    prefers none of the offered statuses, the answer keeps its status 200, and does not get this header.
 
-    :param varies_by: the request headers on which the answer depends.
+    :param offered: the statuses between which the client may choose.
+    :param varies_by: the request headers on which the answer depends, for ``Vary``.
     """
     status = _preferred_status()
     if status in offered:

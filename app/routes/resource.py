@@ -195,12 +195,12 @@ class Collection(Endpoint):
     def put(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or overwrite a resource (4.8).
 
-        Overwrites the resource that has the body's `id`; without `id`, the one that has its `key`; if the body has
-        neither, the youngest (greatest `id`) of the keyless resources that this API client has created. One found by
-        `id` gets the body's `key`, if there is one. The whole `objectTypeProperty` is replaced; `someProperty` is too
-        if the body has it. If there is no such resource, it creates one; only an unknown `id` is 404. A create ignores
-        `version`, so after a DELETE the same PUT by `key` creates the resource anew. With `If-Match` nothing is created
-        (412).
+        With an `id` in the body, overwrites the resource with this `id`, and gives it the `key` of the body if the body
+        has one; an unknown `id` is 404. Without `id`, overwrites the resource with the `key`, or creates it. Without
+        both, overwrites the youngest (greatest `id`) of the resources without a key that this API client has created,
+        or creates a resource if there is none. The whole `objectTypeProperty` is replaced; `someProperty` is replaced
+        only if the body has it. A create does not compare `version`, so after a DELETE the same PUT by `key` creates
+        the resource anew. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
@@ -251,9 +251,9 @@ class SortedList(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List whole resources, sorted (4.12).
 
-        Returns the resources that match all predicates, in the order of `sort`. Resources that are equal in it are in
-        the order of `id`, in the direction of the last `sort`. `expand` names references, `createdBy` or
-        `lastModifiedBy`, to which the referenced API client is added.
+        Returns the resources that match every `where`, in the order of `sort`. Resources with equal values of all
+        sorted fields are in the order of `id`, in the direction of the last `sort`. `expand` names the references to
+        expand: `createdBy` or `lastModifiedBy`. An expanded reference also contains its API client, as `obj`.
         """
         return sorted_list(project_key, query)
 

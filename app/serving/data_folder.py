@@ -44,7 +44,8 @@ class DataFolder:
     """A data folder, with the programs of its server.
 
     :param data_dir: the folder as the user named it, as an absolute path.
-    :param home: the folder of lock, log and cluster: ``data_dir``, or a folder of the store.
+    :param home: the folder of lock, log and cluster: ``data_dir``; or, if the server's account cannot enter it, a
+        folder in the store (:data:`app.serving.postgres_programs.STORE`).
     :param programs: the folder with PostgreSQL's programs.
     :param user: the user and group id of the server; None if the server runs as the user of this process.
     """
@@ -174,10 +175,12 @@ def find_data_folder(data_dir: Path) -> DataFolder:
 
 
 def _raise_if_others_can_write(folder: Path) -> None:
-    """Under root, refuse a folder in which another account could put a link in place of a file that root writes.
+    """Under root, refuse a folder in which another account can write. That account could replace a file by a link, and
+    root would then write to the target of the link.
 
-    :raises EmbeddedError: if the service runs as root, and another account owns the folder or may write in it, or owns
-        the link that is in its place.
+    :param folder: the path of the folder, which may be a link to the folder.
+    :raises EmbeddedError: if the service runs as root, and another account owns the folder, may write in the folder, or
+        owns the link to the folder.
     """
     if os.geteuid() == 0 and postgres_programs.others_can_write(folder):
         how = "Run chown -h root and chmod go-w on it, or start the service as its owner."
@@ -232,11 +235,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def _make_home_in_store(data_dir: Path) -> Path:
-    """Make a folder in the store (:data:`app.serving.postgres_programs.STORE`) for the lock, log and cluster of a data
-    folder, and make a link in the data folder that leads to the new folder. Return the new folder. If another process
-    has made the link first, return that process's folder.
+    """Make a home for the lock, log and cluster in the store (:data:`app.serving.postgres_programs.STORE`), because the
+    account of PostgreSQL cannot enter the data folder. Also make the link in the data folder that leads to the home.
 
-    If a user removes the link, the folder stays in the store, and the next start makes another one.
+    If a user removes the link, the home stays in the store, and the next start makes a new, empty home.
+
+    :return: the home; that of another process, if the other process has made the link first.
     """
     home = Path(tempfile.mkdtemp(prefix="data-", dir=postgres_programs.STORE))
     home.chmod(0o711)
@@ -252,16 +256,18 @@ def _make_home_in_store(data_dir: Path) -> Path:
 
 
 def _service_account() -> Account:
-    """The account of the server under root. It is made if it is missing.
+    """The user and group id of the account as which PostgreSQL runs if this process is root. If the account does not
+    exist, this function makes it.
 
-    :raises EmbeddedError: if it cannot be made.
-    :raises OSError: if root has no home.
+    :raises EmbeddedError: if the account cannot be made.
+    :raises OSError: if the home folder of root, which is locked meanwhile, does not exist.
     """
     with contextlib.suppress(KeyError):
         return _known_account()
-    # One start at a time calls useradd: useradd checks the name before it takes its own lock, so the second of two
-    # concurrent calls would change the account's user id. The lock is on root's home, because other accounts usually
-    # cannot open it.
+    # A lock lets only one process at a time call useradd. Without it, two concurrent calls could both find that the
+    # account does not exist, because useradd checks this before it takes a lock of its own. The second call would then
+    # change the account's user id. The lock is on the home folder of root, because other accounts usually cannot open
+    # that folder, and so cannot keep the lock.
     home_of_root = os.open(pwd.getpwuid(0).pw_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(home_of_root, fcntl.LOCK_EX)

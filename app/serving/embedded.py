@@ -20,7 +20,7 @@ from typing import Self
 
 from app.serving import DataDirInUse, EmbeddedError, processes
 from app.serving.data_folder import DataFolder, find_data_folder, find_home, sync_folder
-from app.serving.postgres_leftovers import environment_past_pid_file, stop_leftovers
+from app.serving.postgres_leftovers import environment_despite_pid_file, stop_leftovers
 from app.serving.postgres_programs import SERVER_ENVIRONMENT
 from app.serving.postgres_socket import PORT, make_socket_folder, raise_if_not_private
 
@@ -70,9 +70,10 @@ class EmbeddedPostgres:
     """
 
     def __init__(self, data_dir: Path, settings: Mapping[str, str] | None = None) -> None:
-        # Absolute, because PostgreSQL's programs have another working directory. abspath also removes "link/.." as
-        # text, without following the link. Otherwise PostgreSQL's programs would do so, but this process would follow
-        # the link, to another folder.
+        # The path is made absolute, because PostgreSQL's programs have another working directory. abspath also removes
+        # "link/.." from the path, without following the link. If "link/.." stayed in the path, this process and
+        # PostgreSQL's programs would use different folders: this process would follow the link, and the programs would
+        # remove "link/..".
         self.data_dir = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- absolute() keeps the dots
         self.process: subprocess.Popen[bytes] | None = None
         self._settings = dict(settings or {})
@@ -240,9 +241,11 @@ class EmbeddedPostgres:
             **self._settings,
         }
         command = [folder.program("postgres"), "-D", str(folder.cluster), *_options(settings)]
-        # A pid file that a killed server left must neither prevent the start nor count as the new server's.
-        variables = environment_past_pid_file(folder)
+        # With these variables, PostgreSQL starts although a killed server has left its pid file.
+        variables = environment_despite_pid_file(folder)
         pid_file = folder.cluster / "postmaster.pid"
+        # The left file may say that the killed server is ready. accepts_connections ignores the file as long as it has
+        # this content, so the loop below waits until the new server says that it is ready.
         leftover = pid_file.read_bytes() if pid_file.exists() else b""
         ends_by = signal.SIGINT  # a fast shutdown, with a checkpoint: no recovery at the next start
         process, offset = self._spawn(folder, folder.cluster, command, when_parent_dies=ends_by, environment=variables)

@@ -130,8 +130,8 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Before gunicorn forks its workers, prepare the master for the fork, and set the handlers of signals by which a
-    later stop makes readiness fail first (gunicorn's hook)."""
+    """Before gunicorn forks its workers, prepare the master for the fork, and replace its handler of SIGTERM: the new
+    one makes readiness fail at once, and stops gunicorn some seconds later (gunicorn's hook)."""
     prepare_to_fork(server)
     stopping.fail_readiness_first(server)
 

@@ -42,17 +42,17 @@ def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
         raise EmbeddedError(f"Old PostgreSQL processes cannot be stopped: {', '.join(map(str, running))}.")
 
 
-def environment_past_pid_file(folder: DataFolder) -> dict[str, str]:
-    """The environment variable ``PG_GRANDPARENT_PID`` with the process id in a leftover pid file. With it, PostgreSQL
-    starts although a killed server left the file. The result is empty if there is no file, or if a crash cut the file
-    short and it has no process id; such a file is removed.
+def environment_despite_pid_file(folder: DataFolder) -> dict[str, str]:
+    """The environment variables with which PostgreSQL starts although a killed server left its pid file. To be called
+    after :func:`stop_leftovers`, when the killed server has ended.
 
-    To be called after :func:`stop_leftovers`. The server of the pid file has ended by then, but another process may now
-    have its id, and PostgreSQL does not start if a process with the id in the pid file runs. PostgreSQL ignores this
-    process if ``PG_GRANDPARENT_PID`` has the same id. (pg_ctl sets the variable to the id of its shell.)
+    PostgreSQL does not start if a process of its account has the id in the pid file, and by now an unrelated process
+    may have this id. PostgreSQL makes an exception for the id in ``PG_GRANDPARENT_PID``, so this variable gets the id
+    in the pid file. (pg_ctl sets the variable to the id of its shell.)
 
-    A file with a process id is not removed, because it also names the shared memory of the killed server. If a process
-    that :func:`stop_leftovers` has missed still uses this memory, PostgreSQL refuses to start.
+    The pid file stays, because it also names the shared memory of the killed server: PostgreSQL refuses to start if a
+    process that :func:`stop_leftovers` has missed still uses this memory. Only a pid file without a process id, which a
+    crash has cut short, is removed. Then no variable is needed, nor without a pid file, and the result is empty.
     """
     pid = _postmaster(folder.cluster)
     if pid is None:

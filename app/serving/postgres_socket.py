@@ -46,11 +46,12 @@ def make_socket_folder(folder: DataFolder) -> Path:
 
 
 def raise_if_not_private(folder: DataFolder, sockets: Path) -> None:
-    """Refuse a socket folder that is not private any more: one that is no folder, does not belong to the server's
-    account, or gives any right to others.
+    """Refuse a socket folder that was removed or is no longer private. It is private if it is a folder, belongs to the
+    server's account, and gives no right to others.
 
-    Called before the server is started again with its former folder, whose path its clients know. Once the folder was
-    removed, another account may have made one with its name, or may still do so.
+    Called before a restart of the server. The server keeps the path of its socket folder, because clients know the
+    path. If the folder was removed, another account may have made a folder at this path. If nothing is there, another
+    account may still make one before the server uses the path, so a missing folder is refused, too.
 
     :raises EmbeddedError: if ``sockets`` was removed or is not private.
     """

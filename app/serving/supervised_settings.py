@@ -16,11 +16,12 @@ from app.serving.gunicorn_settings import *  # noqa: F403 -- gunicorn reads the 
 
 
 def on_starting(server: Any) -> None:
-    """Check gunicorn's number of workers, and apply the migrations, which may wait for minutes (gunicorn's hook). If
-    that fails, the start ends.
+    """Check gunicorn's number of workers, then apply the migrations (gunicorn's hook). If the check or a migration
+    fails, gunicorn's start ends. Migrations may wait for locks for minutes.
 
-    A gunicorn that is started again after an earlier one has answered a request skips the migrations and the
-    preparation: they are done, and the database may be away now.
+    After a gunicorn has answered a request, the supervisor starts each later one with the variable :data:`PREPARED`.
+    Such a start skips the migrations here and the preparation in :func:`when_ready`: both are done, and the database
+    may be down now.
     """
     gunicorn_settings.on_starting(server)
     if PREPARED in os.environ:

@@ -79,7 +79,8 @@ class _Supervisor:
                 if self._postgres is not None:
                     url = self._postgres.start()
                 self._gunicorn.wait_for_port()
-            # Not interrupted: between its fork and the end of start() nobody would know gunicorn's process.
+            # Outside of _interruptible: an exception after gunicorn's fork, but before start() has stored the process,
+            # would leave a gunicorn that stop() does not know. A signal here is counted, and _watch returns at once.
             self._gunicorn.start(url)
             return self._watch(url, wakeup)
         except _StopRequested:

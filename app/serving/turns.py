@@ -29,13 +29,15 @@ class _NotWritable(TimeoutError):
 
 
 def let_others_go(sock: Any) -> bool:
-    """Make the event loop look at all connections, so that the greenlets of those with something to read run. The loop
-    may resume this greenlet before some of them; these run when this greenlet next waits.
+    """Make the event loop poll all sockets, so that the greenlets run whose connections have something to read. If the
+    loop resumes this greenlet before some of the others, the others run when this greenlet next waits.
 
-    The call waits until the socket can be written to, because any wait for a socket makes the loop look. This one ends
-    at once, unless the socket's client does not read its answers. ``sleep(0)`` would not make it look: the loop looks
-    only when no greenlet is ready, or after fifty switches if they took 5 ms, and a greenlet that calls ``sleep(0)`` is
-    ready at once.
+    The call waits until the socket can be written to. A greenlet that waits for a socket is not ready before the loop
+    has polled, so the loop has to poll. The wait then ends at once, unless the socket's client does not read its
+    answers.
+
+    ``sleep(0)`` would not do: a greenlet that calls it is ready again at once, and the loop polls only when no greenlet
+    is ready, or after fifty switches if they took 5 ms.
 
     :return: False if the socket could not be written to within its time limit, because the client has read nothing or
         too little.

@@ -40,9 +40,11 @@ class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the head, with a limit for what gunicorn buffers after the request line: the longest header lines, the
-        empty line that ends them, and what the last read brings beyond."""
-        # Here, because gunicorn's __init__ sets its own limit just before. 4: CR LF CR LF at the end of the head.
+        """Parse the head, with a lower limit than gunicorn's for the bytes that it buffers after the request line. The
+        limit is a sum: the most bytes of all header lines, the end of the head, and the most bytes of one read, because
+        the last read may also bring the beginning of the body."""
+        # The limit is set in this method, because gunicorn's __init__ sets its own and then calls this method at once.
+        # 4: the head ends with CR LF CR LF.
         self.max_buffer_headers = _HEADERS_AT_MOST + 4 + _READ_AT_ONCE
         return super().parse(unreader)
 
@@ -59,7 +61,8 @@ class Worker(GeventWorker):
     """The worker class. ``tests/serving/test_upstream.py`` fails if gunicorn changes what the overrides rely on."""
 
     def init_process(self) -> None:
-        """Run the worker until it ends."""
+        """Make gunicorn parse each request as a :class:`BoundedRequest`, and run the worker until it ends. gunicorn
+        calls this method once in each worker process. Its own ``init_process`` contains the main loop."""
         RequestParser.mesg_class = BoundedRequest
         self._open = set[socket.socket]()
         """The connections of clients."""
@@ -111,13 +114,15 @@ class Worker(GeventWorker):
             self._open.discard(client)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Honour ``close`` among several options of Connection, make a body in chunks give others their turn, and
-        answer the request by :meth:`_answer`. While that runs, :meth:`notify` does not end the connection.
+        """Answer a request by :meth:`_answer`. Until it is answered, :meth:`notify` does not end its connection.
+
+        Two things differ from gunicorn. The option ``close`` ends the connection even if Connection has other options,
+        too. And while a body in the chunked transfer coding is read, other connections get their turns.
 
         :raises StopIteration: gunicorn's sign that the connection ends.
         """
         for name, value in req.headers:
-            # gunicorn knows Connection only as one line with one option.
+            # gunicorn reads only the first Connection header, and takes its whole value for one option.
             if name == "CONNECTION" and "close" in (option.strip(" \t") for option in value.lower().split(",")):
                 req.force_close()
         reader = req.body.reader
@@ -137,15 +142,15 @@ class Worker(GeventWorker):
         return True
 
     def _answer(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
-        """Answer a request, and discard what is left of its body. If the client's next request has already arrived,
-        give other connections a turn first.
+        """Answer a request, and discard what is left of its body. If the client's next request has already begun to
+        arrive, give other connections a turn before gunicorn reads that request.
 
         :return: whether the connection stays open for a further request.
         """
         is_last = False
         try:
             AsyncWorker.handle_request(self, listener_name, req, sock, addr)  # GeventWorker's would catch GreenletExit
-        except StopIteration:
+        except StopIteration:  # gunicorn's sign that the connection ends after this answer
             is_last = True
         if not discard_rest(req.body, sock):
             return False

@@ -148,19 +148,21 @@ class Metrics:
                 self._pools[read] = now
 
     def report_pool(self, now: dict[str, int], before: dict[str, int]) -> None:
-        """Add the growth of a pool's statistics to the counters, and set the gauges to its values: of several pools,
-        the gauges show the one that was reported last.
+        """Add the growth of a pool's statistics to the counters, and set the gauges to the pool's current statistics.
+        If a process has several pools, its gauges show the pool that was reported last.
 
         :param now: the statistics of the pool, under psycopg's names; empty for a closed pool.
         :param before: the statistics at the last report; empty for the first report.
         """
         size, idle = now.get("pool_size", 0), now.get("pool_available", 0)
         self._pool_connections.labels("idle").set(idle)
-        self._pool_connections.labels("in_use").set(max(0, size - idle))  # the pool counts them one after the other
+        # psycopg reads the two numbers one after the other, so ``idle`` can exceed ``size``.
+        self._pool_connections.labels("in_use").set(max(0, size - idle))
         self._pool_limit.set(now.get("pool_max", 0))
         self._pool_waiting.set(now.get("requests_waiting", 0))
         for statistic, (counter, factor) in self._pool_counters.items():
-            # psycopg leaves out statistics that are zero. Those of a closed pool are empty, and no counter can fall.
+            # psycopg leaves out statistics that are zero, and a closed pool has none. max: without statistics the
+            # difference is negative, and a counter cannot fall.
             counter.inc(max(0, now.get(statistic, 0) - before.get(statistic, 0)) * factor)
 
     # Processes

@@ -29,18 +29,23 @@ def memory_folder() -> Path | None:
 def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in memory, unless ``TMPDIR`` is set or no folder in memory is writable. Then it is in the folder that
+    The folder is in memory. If ``TMPDIR`` is set, or if no folder in memory is writable, it is in the folder that
     ``tempfile.gettempdir`` chooses: ``TMPDIR`` if usable, else the usual one. Only the account of this process may
-    enter it. Its name ends with the id of this process, because several masters can run on one machine.
+    enter the folder. The folder's name ends with the id of this process, because several masters can run on one
+    machine.
 
-    The folder stays when the service ends. The next start removes the folders of ended processes: those whose id no
-    running process has, and one with the id of the new process (a restarted container can get the same id again).
+    The folder stays when the service ends. Each start first removes the folders of ended masters. A folder belongs to
+    an ended master if no running process has the id in the folder's name, or if this process has that id: a restarted
+    container can get the same id again.
 
-    So the process must not daemonize afterwards, because its id would change, and the next start of another master
-    would remove its folder. It must not change its account, because it could no longer enter its folder. Containers
-    must not share the parent folder, because the ids of one mean nothing in another.
+    This has three consequences:
 
-    :raises OSError: if the folder cannot be made, also because somebody else has made one of this name.
+    - After this call the process must not daemonize. That would change the id of the process, and the next start of
+      another master would remove the folder.
+    - The process must not change its account, because the new account cannot enter the folder.
+    - Containers must not share the parent folder, because a process id of one container means nothing in another.
+
+    :raises OSError: if the folder cannot be made. One reason is a folder of this name that belongs to somebody else.
     """
     parent = (None if os.environ.get("TMPDIR") else memory_folder()) or Path(tempfile.gettempdir())
     for former in parent.glob(f"{_NAME}*"):

@@ -39,7 +39,8 @@ class RefusedValue:
     reason: str
 
     def __str__(self) -> str:
-        # read_contained_object uses str() for the error of objectParameter, which shows the reason without the value.
+        # Only the reason, without the value: app.resource.params.read_contained_object makes the message for a refused
+        # objectParameter by str(), and this message does not show the value.
         return self.reason
 
 
@@ -96,9 +97,13 @@ check_int32 = integer_check(-(2**31), 2**31 - 1, "int32")
 
 
 def check_number(value: Any) -> int | float:
-    """The check for numbers. An ``int`` within int64 is returned as it is, even if no double equals it. Any other
-    number becomes the nearest double, or is refused if it is beyond all doubles. A double that is whole and within
-    int64 is returned as an ``int``, except -0.0, whose sign an ``int`` would lose."""
+    """The check for numbers.
+
+    - An ``int`` within int64 is returned as it is, even if no double equals it.
+    - Any other number is rounded to the nearest double. If the number is beyond all doubles, it is refused. If the
+      rounded number is whole and within int64, it is returned as an ``int``, otherwise as a double. -0.0 stays a
+      double, because an ``int`` would lose its sign.
+    """
     if type(value) is int and INT64_MIN <= value <= INT64_MAX:
         return value
     if type(value) is not int and not isinstance(value, float):
@@ -109,9 +114,9 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # The decoder has already made an int of every number that is whole and within int64. So a double other than -0.0 is
-    # whole and within int64 here only because of rounding: of a fraction, as 9007199254740992.5 is rounded to
-    # 9007199254740992.0, or of a number just below int64, as -2**63 - 1 is rounded to -2**63.
+    # The decoder has already made an int of every number that is whole and within int64. But rounding can make such a
+    # number of another one: of 9007199254740992.5, which has a fraction, it makes 9007199254740992.0, and of
+    # -2**63 - 1, which is less than INT64_MIN, it makes -2**63. Such a rounded number becomes an int, too.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 

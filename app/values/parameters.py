@@ -49,9 +49,12 @@ def read_text(text: str) -> str:
 def read_number(text: str) -> int | float:
     """Load a number in the notation of JSON.
 
-    Digits alone, or with a minus sign, become an int, even outside of int64. A number with a fraction or an exponent
-    becomes an int if it is whole and within int64, else the nearest double (:func:`~app.values.strict_json.number_of`).
-    One that is too small for a double, such as ``1e-400``, becomes 0. Only ``-0.0`` stays a double, to keep its sign.
+    - Digits, with or without a minus sign, become an int, even outside of int64.
+    - A number with a fraction or an exponent becomes an int if it is whole and within int64. Any other becomes the
+      nearest double (:func:`~app.values.strict_json.number_of`).
+    - But a number that is too small for a double, such as ``1e-400``, becomes the int 0.
+    - But a negative zero with a fraction or an exponent, such as ``-0.0``, becomes the double ``-0.0``, which keeps the
+      sign.
 
     :raises ValidationError: for a text that is no JSON number, and for a number beyond the range of doubles.
     """
@@ -69,13 +72,17 @@ def read_stored_number(text: str) -> int | float:
 
 
 def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) -> int:
-    """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal."""
+    """Load a whole number within a range. ``20``, ``20.0`` and ``2e1`` are equal.
+
+    :raises ValidationError: for a text that is no JSON number, a number with a fraction, or a number out of the range.
+    """
     number = read_number(text) or 0  # or 0: for -0.0, which is a float and would be refused as a fraction
-    # A float here is not a whole number within int64. If it is below 2**63, its text has a fraction, even if the double
-    # has none: 9007199254740993.5 becomes the double 9007199254740994.0.
+    # read_number returns any whole number within int64 as an int. So a float between -2**63 and 2**63 means that the
+    # text has a fraction, even if the float is whole: 9007199254740993.5 becomes the float 9007199254740994.0.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
-    # isinstance again: -9223372036854775808.5 is the float -2.0**63, which the comparison would accept as the minimum.
+    # Any other float is refused as out of range. The comparison alone would accept one of them as the minimum:
+    # -9223372036854775808.5 becomes the float -2.0**63, which equals INT64_MIN.
     if isinstance(number, float) or not minimum <= number <= maximum:
         raise ValidationError(
             f"{errors.quoted(text)} is out of range, a whole number from {minimum} to {maximum} is expected."
@@ -181,10 +188,11 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
-        # The interface's pattern text.[a-z]{2} has an unescaped dot, which matches any character. With DOTALL the dot
-        # matches a line break, too.
+        # DOTALL, because the dot in the interface's pattern text.[a-z]{2} is not escaped. So it stands for any
+        # character, and the service accepts a line break in its place, too.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        # One value, or several; an empty array would send no parameter.
+        # In the OpenAPI document each parameter is one value or an array of values. The array needs an item: a client
+        # would send no parameter for an empty array.
         several = {"type": "array", "items": schema, "minItems": 1}
         self.schema = {
             "type": "object",
@@ -197,28 +205,33 @@ class ParameterFamily(Parameter):
         return self._pattern.fullmatch(name) is not None
 
     def name_like(self, name: str) -> str | None:
-        """The parameter of this family that a client probably meant by a name that does not match, for a suggestion;
-        None if it meant none of them.
+        """Guess which parameter of this family a client meant by an undeclared name, for the hint in the error.
 
-        ``var_ids``, ``varids`` and ``var[ids][0]`` mean ``var.ids``; ``text_en_us`` and ``texten-us`` mean
-        ``text.en-US``. If the prefix is right but what follows it makes no name of the family, as in ``text.english``,
-        the example's name is returned.
+        The prefix is what the names of the family begin with: ``var`` or ``text``. ``var_ids``, ``varids``,
+        ``var[ids][0]`` and ``vars.ids`` give ``var.ids``; ``text_en_us`` and ``texten-us`` give ``text.en-US``. If the
+        prefix is spelt correctly, but the rest makes no name of the family, as in ``text.english``, the name of the
+        example is returned.
+
+        :return: None if the name does not begin with the prefix or a word similar to it, if nothing follows, or if the
+            prefix is misspelt and the rest makes no name of the family.
         """
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
+        # Everything but letters and digits separates words: var_ids has the first word "var" and the others ["ids"].
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # Cut the prefix off the first word if no separator follows the prefix: varids, texten-us. The hyphen of
-        # texten-us separates language and region, not prefix and rest. Another separator after the word, as in
-        # vars.ids, means that the prefix is misspelt; `similar` below accepts that.
+        # A first word that begins with the prefix and goes on is divided after the prefix in two cases: no other word
+        # follows it, as in varids, or a hyphen follows it, as in texten-us, where the hyphen stands between language
+        # and region. If another separator follows it, as in vars.ids, it is a misspelt prefix, which `similar` below
+        # accepts.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
             return None
         rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
-        # Try in this order, and return the first that the pattern matches: the rest unchanged (var.ids), as language
-        # and region (text.en-US of text_en_us), in small letters (text.en of text.EN), and, if the prefix is right, the
-        # example.
+        # The first of these candidates that is a name of the family is returned: the prefix with the rest unchanged
+        # (var.ids), with the rest as language and region (text.en-US for text_en_us), with the rest in small letters
+        # (text.en for text.EN); last the example, which is a candidate only if the prefix is spelt correctly.
         candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())] + [example] * (word == prefix)
         return next((each for each in candidates if self.has(each)), None)
 
@@ -323,9 +336,11 @@ class QuerySchema(Schema):
         raise errors.ApiError(faults)
 
     def make(self, values: dict[str, Any]) -> Any:
-        """Make the result of a load from the loaded values, which are named as the fields are.
+        """Make the result of :meth:`load`. Subclasses override this to return something else than the dictionary.
 
-        :raises ValidationError: for values that contradict one another, with the name of a parameter.
+        :param values: the loaded values of the parameters that were sent, by the names of their fields.
+        :raises ValidationError: if the values do not go together, or are too many or too long together. Its
+            ``field_name`` has to be the name of the parameter that the fault is to name.
         """
         return values
 

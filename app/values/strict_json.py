@@ -42,8 +42,8 @@ class InvalidJson(ValueError):
 
 
 def is_negative_zero(number: float) -> bool:
-    """Whether a number is ``-0.0``, which ``==`` does not tell from 0. The decoder makes it of -0.0 and -0e0; of -0 it
-    makes the int 0."""
+    """Whether a number is the double ``-0.0``, which ``==`` does not tell from 0. The literals -0.0 and -0e0 are
+    decoded to this double; the literal -0 is decoded to the ``int`` 0."""
     return number == 0 and copysign(1, number) < 0
 
 
@@ -137,12 +137,12 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def encode(value: Any) -> str:
     """Encode a value as compact JSON.
 
-    For each number :func:`decode` returns an equal one, except for some whole floats of a magnitude between 1e16 and
-    2**63. Python writes a float with as few digits as identify it: 1234567890123456768.0 as 1.2345678901234568e+18. But
-    ``decode`` takes the digits of whole numbers within int64 literally, and returns the int 1234567890123456800.
-    ObjectTypes contain no such floats: they hold numbers of this size as ints, which are written with all digits.
+    If :func:`decode` reads the text again, it returns equal numbers, except for some whole floats of a magnitude
+    between 1e16 and 2**63. Python writes a float with as few digits as identify it: 1234567890123456768.0 becomes
+    1.2345678901234568e+18. ``decode`` reads this as the int 1234567890123456800, which is another number. ObjectTypes
+    are not affected: they hold numbers of this size as ints, which are written with all digits.
 
-    :raises ValueError: for a number that JSON does not have, or an integer with more digits than Python converts.
+    :raises ValueError: for NaN and infinity, and for an integer of more than 4,300 digits (Python's limit).
     """
     return _encoder.encode(value)
 

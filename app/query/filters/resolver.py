@@ -216,12 +216,19 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet, and add the faults of the facet.
+        """Resolve a facet: its values become a condition, its ranges become bounds (:attr:`Facet.groups`). The faults
+        of the facet are added to ``faults``.
 
-        Return None if the path is unknown, or names an object or an array of objects; if the facet has ranges of texts
-        or ids; or if it has too many ranges. A facet with faulty values or bounds is returned, so that
-        :func:`read_facets` also finds a name that two facets have. It is never compiled, because the request is
-        refused.
+        Return None in these cases:
+
+        - The path is unknown, or names an object or an array of objects.
+        - The facet has ranges, but the field contains texts or ids.
+        - The facet has too many ranges.
+
+        A facet whose only faults are values or bounds is returned, because :func:`read_facets` still compares its name
+        with the names of the other facets. A facet with faults is never compiled, because the request is refused.
+
+        :raises ValidationError: as :meth:`Faults.add` and :meth:`Faults.count_terms` do.
         """
         path = parsed.path
         self.faults.count_terms(0 if parsed.expression is None else len(parsed.expression.items))
@@ -279,16 +286,17 @@ class _Resolver:
             self._fault(refused_literal(path.text, target.field, literal), literal.position)
         return value
 
-    def _refuse_object(self, target: FieldPath, path: Name, served: str) -> None:
-        """Add the fault that a field does not support an expression, because it is an object or an array of objects.
+    def _refuse_object(self, target: FieldPath, path: Name, takes: str) -> None:
+        """Add the fault of a filter or facet on an object or an array of objects. A filter on such a field can only be
+        ``exists`` or ``missing``, and a facet on it is never possible. The message lists the members of the field.
 
-        :param path: the path as it is written.
-        :param served: what the field supports instead, as words of the message: ``'exists' and 'missing'`` or
-            ``no facet``.
+        :param path: the path as the request writes it.
+        :param takes: the words of the message after "It takes": ``'exists' and 'missing'`` for a filter, ``no facet``
+            for a facet.
         """
         members = ", ".join(f"'{path.text}.{name}'" for name in target.field.members)
         self._fault(
-            f"The field '{path.text}' does not support this expression. It takes {served}; its members are {members}.",
+            f"The field '{path.text}' does not support this expression. It takes {takes}; its members are {members}.",
             path.position,
         )
 

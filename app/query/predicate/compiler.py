@@ -39,8 +39,9 @@ class Clause:
 
     @property
     def text(self) -> LiteralString:
-        """The SQL condition in a form that any index may serve, a GIN index, too. It is for a query whose rows may be
-        found in any order; :attr:`text_without_gin` is for a query that reads the index of an order."""
+        """The SQL condition for a query that may find the rows in any order. PostgreSQL may use any index for it, even
+        a GIN index, which has no order. A query that reads the rows in the order of a B-tree index uses
+        :attr:`text_without_gin` instead."""
         return " AND ".join([term.text for term in self.terms])
 
     @property
@@ -98,11 +99,11 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of the compared field serves a comparison as a condition of one kind (``use``, see
-    :class:`Index`): ``VALUES``, to find few resources, or ``ORDER``, to read a stretch.
+    """Whether the index of the compared field serves a comparison for one use (:class:`Index`): ``VALUES``, to find the
+    resources with a value, which are assumed to be few, or ``ORDER``, to read one stretch of the index.
 
-    The operator has to form conditions of this kind, the field has to have an index for them in this projection, and
-    the index has to serve each compared value (``looked_up``). No index serves a negated comparison.
+    The operator and the field's index in this projection must both have the use (``indexed``), and the index must
+    serve each compared value (``looked_up``). No index serves a negated comparison.
     """
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
@@ -247,18 +248,24 @@ class _Compiler:
         return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
-        """The SQL that compares someProperty, in the form that its index serves, if there is one. The index contains
-        only the first :data:`BEGINNING_LENGTH` characters of each text (the column ``beginning``), and only
-        :attr:`Projection.CURRENT` has it."""
+        """The SQL of a comparison of someProperty. If the index of someProperty can serve the comparison, the SQL is
+        in the form that this index serves.
+
+        The index exists for the current projection only. It contains the first :data:`BEGINNING_LENGTH` characters of
+        each text, the beginning of the text.
+
+        :param column: SQL of the whole text.
+        :param beginning: SQL of the beginning of the text.
+        """
         if any(_is_served(index, atom, self.projection) for index in Index):
-            # The index serves only values that are shorter than a beginning (Field.looked_up). For such a value,
-            # comparing the beginning of a text gives the same result as comparing the whole text.
+            # All values have fewer than BEGINNING_LENGTH characters (Field.looked_up). For such a value, comparing the
+            # beginning of a text gives the same result as comparing the whole text.
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
         if self.projection is Projection.STAGED or atom.negated or not atom.operator.is_equality:
             return text  # no index serves it
-        # An equality with a longer value: the index finds the texts with the same beginning, and the comparison of the
-        # whole text decides.
+        # "=" or "in" with a value of BEGINNING_LENGTH characters or more: the index finds the texts with the same
+        # beginning, and the comparison of the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 
@@ -285,16 +292,20 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """The SQL that compares the id. UUIDs are compared with the id itself, which the primary key serves. Texts that
-        are not UUIDs, and all values of ``matches ignore case``, are compared with the id's text. The id and its text
-        have the same order."""
+        """The SQL that compares the id with the values of a comparison, each of which is a UUID or another text.
+
+        - A UUID is compared with the id itself. The primary key serves this.
+        - Another text cannot equal an id, so ``=`` and ``in`` leave it out. ``<`` and its like compare it with the text
+          of the id: ids and their texts have the same order.
+        - ``matches ignore case`` compares every value, even a UUID, with the text of the id.
+        """
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]
-        if atom.operator.is_equality and not ids:  # = and in: no id equals a value that is not a UUID
+        if atom.operator.is_equality and not ids:  # no id equals a text that is not a UUID
             return "false"
         if ids and not atom.operator.of_texts:
-            return self._scalar(atom, column, ids, "uuid")
-        # ``matches ignore case``, or ``<`` and its like with a text that is not a UUID.
+            return self._scalar(atom, column, ids, "uuid")  # without the other texts that "in" may list
+        # "matches ignore case", or "<" and its like with a text that is not a UUID.
         return self._scalar(atom, atom.field.text, [str(value) for value in atom.values])
 
     # Arrays
@@ -361,23 +372,25 @@ class _Compiler:
                 raise AssertionError("elements contain no elements")
 
     def _exists(self, path: str) -> LiteralString:
-        """The SQL condition that a jsonpath finds something, in a form that no index serves.
+        """The SQL condition that a jsonpath finds something in the ObjectType, in a form that no index serves.
 
-        It is for a jsonpath that demands no particular value, for which the GIN index would return every row, and for a
-        condition that is negated as a whole, which no index serves. The planner estimates a function without looking at
-        its arguments, so none has to be hidden from it.
+        Two kinds of conditions use this form. If the jsonpath does not demand an equality, the GIN index would return
+        every row. If the condition is negated, no index can serve it.
+
+        The jsonpath needs no :func:`hidden_from_planner`: the planner's estimate for a function does not depend on the
+        values of its arguments.
         """
         return f"jsonb_path_exists({DOCUMENT.for_projection(self.projection)}, {self._parameter(path)}::jsonpath)"
 
 
 def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralString:
-    """The SQL of the condition ``text``, or of its negation if ``negated``.
+    """The SQL of a condition or of its negation. It selects the right rows also where the condition is NULL, because a
+    field is absent.
 
-    ``text`` is NULL where a field is absent. NULL then counts as ``if_absent``, and ``negated`` negates what it counts
-    as: the negation of an absent field that counts as false is true.
-
-    With neither ``if_absent`` nor ``negated``, ``text`` stays as it is: where it is NULL it selects no row, just as
-    false would.
+    :param text: SQL of the condition without the negation.
+    :param if_absent: whether the condition, before the negation, counts as true where it is NULL.
+    :param negated: True returns the negation. Where a condition that is NULL counts as false, its negation is true.
+        Without ``negated`` and ``if_absent`` the SQL is ``text`` alone, because NULL selects no row, as false does.
     """
     if if_absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"
@@ -387,7 +400,8 @@ def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralS
 def _joined(by: LiteralString, terms: Sequence[ClauseTerm], *, finds_few: bool) -> ClauseTerm:
     """Join terms by AND or OR to one term, without a stretch. A single term keeps its text, without parentheses.
 
-    :param finds_few: that of the joined term. For AND one term that finds few is enough, for OR all have to.
+    :param finds_few: whether the joined term finds few resources. The caller computes it: for AND, one term that finds
+        few is enough; for OR, every term has to find few.
     """
     text = terms[0].text if len(terms) == 1 else f"({by.join([term.text for term in terms])})"
     return ClauseTerm(text, any(term.by_gin for term in terms), finds_few)
@@ -401,7 +415,8 @@ _BEYOND_DOUBLES = "1e400"
 
 
 def number_text(number: int | float) -> str:
-    """A number as JSON that PostgreSQL reads without loss; for an infinity a number beyond all that can be stored."""
+    """A number as JSON text, which PostgreSQL reads as exactly this number. JSON has no infinity, so positive infinity
+    becomes a number that is greater than every stored number, and negative infinity one that is less."""
     if isinf(number):
         return _BEYOND_DOUBLES if number > 0 else f"-{_BEYOND_DOUBLES}"
     return encode(number)
@@ -413,7 +428,11 @@ def parameter_of(value: Value) -> SqlParameter:
 
 
 def _json(value: Value) -> str:
-    """A text or a number as JSON."""
+    """The JSON of a value that is compared with values in the ObjectType, for a document or a jsonpath.
+
+    The ObjectType has only texts and numbers to compare with. Ids and times are compared as columns, so the value is no
+    UUID and no datetime.
+    """
     if isinstance(value, UUID | datetime):
         raise AssertionError("documents hold texts and numbers")
     return encode(value) if isinstance(value, str) else number_text(value)

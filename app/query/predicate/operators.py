@@ -59,12 +59,17 @@ class Operator:
         return bool(self.scalar) and Index.VALUES in self.indexed
 
     def fits(self, field: Field) -> bool:
-        """Whether predicates may use this operator on a field. The operator needs SQL for the field. An operator with
-        operands also needs a field with comparable values, which objects do not have; one with ``of_texts`` needs a
-        field that is compared as a text.
+        """Whether predicates may use this operator on a field. All of this must be true:
 
-        The template ``member`` is not checked, because it is there wherever it is used: each operator with ``HAS_ITEM``
-        has it, and so has each operator that fits numbers, as all members of an array's elements are.
+        - The operator has SQL for the field: ``array`` if the field is an array, otherwise ``scalar``.
+        - The operator has no operand, or the field has values that can be compared with operands. Objects have none.
+        - The operator is for any field (``of_texts`` is false), or the field is compared as a text.
+
+        The template ``member`` needs no check. Predicates use it in two cases, and it is never empty there:
+
+        - The operator searches an array by ``HAS_ITEM``. Every operator with ``HAS_ITEM`` has a ``member``.
+        - The field is a member of an array's elements. All such fields are numbers, and every operator that fits a
+          number that is not an array has a ``member``.
         """
         has_sql = bool(self.array) if field.is_array else bool(self.scalar)
         has_values = self.arity is Arity.NONE or bool(field.kind.literals)

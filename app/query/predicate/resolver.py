@@ -87,8 +87,8 @@ class _Resolver:
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
         """Resolve a comparison, or its negation. A token such as ``!=`` negates, too; two negations cancel out."""
-        # Counted against TERMS_AT_MOST: every value is one term, and a comparison as a whole at least one, even if it
-        # has no operand or its variable is not sent.
+        # A comparison has as many terms as values: a literal is one value, a variable has as many as are sent. A
+        # comparison without values counts as one term: it has no operand, or its variable is not sent.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
         field = self._field(atom.name, known)
@@ -101,8 +101,8 @@ class _Resolver:
             return Holds(field, operator, values, negated=negated != (negation_of is not None))
         if field is not None:
             self._refuse_expression(atom.name, field)
-        # The values cannot be checked without a field that has the operator. A variable that is not sent is a fault
-        # for every field.
+        # The field is unknown or does not have the operator, so there is no type by which to check the values. But a
+        # variable that is not sent is a fault whatever the field is.
         for operand in atom.operands:
             if isinstance(operand, Variable) and not self.variables.get(operand.name):
                 self._fault_of_missing(operand)
@@ -153,7 +153,8 @@ class _Resolver:
             for text in texts:
                 value = field.kind.read(text)
                 if value is None:
-                    # Unlike a literal, the value of a variable has no quotes.
+                    # ``field.takes`` describes literals, whose texts are in double quotes. The value of a variable has
+                    # no quotes, so the message mentions none, and shows none around an example.
                     takes = field.takes.replace(" in double quotes", "").replace('"', "")
                     what = f"{shown(text)}, the value of the variable '{name}'"
                     self._fault(

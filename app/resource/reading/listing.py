@@ -49,21 +49,25 @@ class Term:
     in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
-        """The SQL of an expression followed by the direction of this term.
+        """The SQL of an expression, followed by the direction of this term, for ORDER BY.
 
-        :param expression: the term's own, or the column of an inner query that already contains its value.
+        :param expression: in a query of the table, the term's own expression. In a query around an inner query, the
+            column of the inner query with the value of the term's expression.
         """
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
 
 def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:
-    """The terms of the order for ``sort``. The last term is the id, so that pages neither repeat nor miss a resource as
-    long as no resource is written between the requests.
+    """The terms of ORDER BY for ``sort``. The last term is always the id, so that the order is total: pages neither
+    repeat nor miss a resource as long as no resource is written between the requests.
 
-    If ``sort`` has the id, the terms after it are left out, because no two ids are equal. If ``sort`` lacks the id, the
-    id is added with the direction of the last term, so that one index serves both directions; without terms the order
-    is :data:`BY_ID`. Only the first occurrence of a field is kept: a second one changes no order, and PostgreSQL took a
-    second to plan 900 equal terms.
+    - If ``sort`` is empty, the order is :data:`BY_ID`.
+    - If ``sort`` has the id, the terms after the id are left out. They would have no effect, because no two ids are
+      equal.
+    - If ``sort`` lacks the id, the id is added with the direction of the last term. So PostgreSQL can read an index on
+      a field and the id forwards for ascending order, and backwards for descending order.
+    - If ``sort`` has a field twice, only the first term is kept. The second would have no effect, and PostgreSQL took a
+      second to plan 900 equal terms.
     """
     first: dict[Field, SortTerm] = {}
     for asked in sort:
@@ -98,10 +102,10 @@ class Selected:
     def where(self) -> LiteralString:
         """The SQL condition that a resource belongs to the project and fulfils all conditions.
 
-        If every condition is a stretch of the same field (see the module), each is in the form that the index of this
-        field's order serves.
+        If every condition selects a stretch (see the module), and all these stretches are of the same field, the SQL of
+        each condition has the form that the index of this field's order serves.
         """
-        # No term is lost: ``_stretches`` has the stretch of every term, or it is empty.
+        # ``_stretches`` has a stretch for every term, or is empty. So the condition always has every term.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -117,8 +121,12 @@ class Selected:
         return any(term.finds_few for term in self.terms)
 
     @property
-    def stretch_of(self) -> Field | None:
-        """The field in whose order the selected resources are a stretch; None if there is no such field."""
+    def stretch_field(self) -> Field | None:
+        """The field in whose index the selected resources are adjacent, as one stretch (see the module). None if not
+        every condition selects a stretch of the same field, or if there is no condition.
+
+        A query in the order of this field reads only this stretch of the index.
+        """
         return next((stretch.field for stretch in self._stretches), None)
 
     @cached_property
@@ -146,12 +154,13 @@ class Selected:
     def where_of_existence(self) -> LiteralString:
         """The SQL after WHERE in the query that asks whether any resource is selected in the current projection.
 
-        It is the SQL condition. If the selected resources are a stretch of an index, ORDER BY and LIMIT 1 follow: then
-        PostgreSQL reads one row of the index and not the whole stretch.
+        The SQL is :attr:`where`. If the selected resources are a stretch (see the module), ORDER BY and LIMIT 1 follow.
+        Without them, PostgreSQL might make a bitmap of the whole stretch before it returns the first row. With them it
+        reads one row of the index.
         """
-        if self.stretch_of is None:
+        if self.stretch_field is None:
             return self.where
-        by = terms_of([SortTerm(self.stretch_of)], Projection.CURRENT)
+        by = terms_of([SortTerm(self.stretch_field)], Projection.CURRENT)
         return f"{self.where} ORDER BY {_order(by)} LIMIT 1"
 
 
@@ -187,8 +196,9 @@ class Page:
         """
         compose = _found_in_order if not self.selected.clauses or self.is_one_stretch else _found_in_any_order
         found = compose(self.selected, self.terms)
-        # The query `page` is MATERIALIZED, so that no parallel worker reads it. Parallel workers could mix the parts of
-        # UNION ALL. Without them the rows come in the order of the page, and the row with the total and facets is last.
+        # The results come first, in the order of the page: the result is in the first column, the second is empty. The
+        # last row has the total and the facets. If parallel workers read the query `page`, UNION ALL could mix these
+        # rows. MATERIALIZED prevents this: no parallel worker reads such a query.
         page: LiteralString = f"""page AS MATERIALIZED (
                 SELECT r.* FROM ({found.rows}) r ORDER BY {_order_by_columns(self.terms)})"""
         statement = f"""
@@ -220,7 +230,7 @@ class Page:
         order.
         """
         field = self.terms[0].in_order_of
-        return field is not None and self.selected.stretch_of is field
+        return field is not None and self.selected.stretch_field is field
 
 
 class _Found(NamedTuple):
@@ -336,9 +346,9 @@ def _order(terms: Sequence[Term]) -> LiteralString:
 
 
 def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The select list of an inner query: the columns of the resource, and the expression of each term as sort_0, sort_1
-    and so on. An outer query sorts by these names (:func:`_order_by_columns`). The last term gets no such column: its
-    expression is the id, which ``of_resource`` contains."""
+    """The select list of an inner query: the columns ``of_resource``, then the expressions of all terms except the last
+    as ``sort_0``, ``sort_1`` and so on. The outer query sorts by these names (:func:`_order_by_columns`). The last term
+    is the id, which ``of_resource`` already contains."""
     columns: list[LiteralString] = [
         f"{term.expression} AS {numbered('sort', number)}" for number, term in enumerate(terms[:-1])
     ]
@@ -367,10 +377,14 @@ before it."""
 
 
 def lane_of_existence(selected: Selected) -> Lane:
-    """The lane of an existence check, which finds out whether at least one resource is selected. It is fast in three
-    cases: there is no condition; an index finds few resources for one of the conditions; or the selected resources are
-    a stretch, of which one row of the index is read."""
-    return Lane.FAST if not selected.clauses or selected.finds_few or selected.stretch_of is not None else Lane.SLOW
+    """The lane of an existence check, which finds out whether at least one resource is selected. The check is fast in
+    three cases:
+
+    - There is no condition.
+    - An index finds few resources for one of the conditions.
+    - The selected resources are a stretch: they are adjacent in an index, and PostgreSQL reads only the first of them.
+    """
+    return Lane.FAST if not selected.clauses or selected.finds_few or selected.stretch_field is not None else Lane.SLOW
 
 
 def lane_of_page(page: Page) -> Lane:
@@ -382,12 +396,13 @@ def lane_of_page(page: Page) -> Lane:
     - The offset is at most :data:`NEAR_OFFSET_AT_MOST`.
     - There are no facets, because facets read all resources that they count.
 
-    That an index finds few resources is only assumed. If there are more matches than are counted, the project is read
-    in the order of the page, and without an index for this order all matches would be sorted. So the first point is
-    needed even if the second is true.
+    An index has to have the order even if an index finds few resources for a condition, because it is only assumed that
+    they are few. If there are more matches than are counted, the statement reads the project in the order of the page
+    (:func:`_found_in_any_order`). Without an index for this order, PostgreSQL would then sort all matches.
     """
     first, last = page.terms[0], page.terms[-1]
-    # The last term is the id. The index of a field sorts the resources with equal values by id.
+    # The index of a field sorts by the field, and equal values by id. So it has the order of a page only if the page is
+    # sorted by this field and then by id, both in the same direction. The last term of every page is the id.
     is_ordered = first.in_order_of is not None and len(page.terms) <= 2 and first.descending is last.descending
     is_found = not page.selected.clauses or page.selected.finds_few or page.is_one_stretch
     is_near = page.paging.offset <= NEAR_OFFSET_AT_MOST

@@ -16,7 +16,11 @@ from app.query.fields import HAS_STAGED_CHANGES, WORDS
 
 
 def add_words_of_all(connection: Connection, project_key: str) -> None:
-    """Add the words of all resources of a project to the dictionary."""
+    """Add the words of all resources of a project to the dictionary; words that it already has are skipped.
+
+    This is for a bulk load on a Citus cluster, where no trigger adds the words. It also repairs the dictionary after
+    :func:`remove_unused_words`, which may have removed words that are needed.
+    """
     connection.execute(_ADD_WORDS_OF_ALL, {"project_key": project_key})
 
 

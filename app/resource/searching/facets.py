@@ -37,8 +37,11 @@ def compile_facet(
 ) -> LiteralString:
     """Return the SQL query that computes a facet. Its result is one row with one column, ``json``.
 
-    ``facet.groups`` decides what the query counts: None, each value that occurs (terms); a tuple, the values in each
-    range; a condition, the resources that fulfil it.
+    The query counts resources. The type of ``facet.groups`` decides how the query groups the resources:
+
+    - None: by each value that occurs (a facet of terms).
+    - A tuple of ranges: by each range in which a resource has a value.
+    - A condition: in one group, the resources that fulfil the condition.
 
     :param counted: where to count: the resources, and the projection of their values.
     :param parameters: the query's SQL parameters are added to this dictionary. Their names begin with ``prefix``.
@@ -136,8 +139,12 @@ _STATISTICS: LiteralString = concatenated(
 
 
 def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
-    """The query of a facet without groups: its most frequent terms, and the sums of the counts of all terms. The JSON
-    is NULL if the listed terms are texts of more than ``bytes_at_most`` bytes in all."""
+    """The query of a facet without groups. Its JSON lists the most frequent terms with their counts. ``missing`` is the
+    number of resources without a value, ``total`` the sum of the counts of all terms, and ``other`` the sum of the
+    counts of the terms that are not listed.
+
+    The JSON is NULL if the listed terms are texts and have more than ``bytes_at_most`` bytes in all.
+    """
     kind = facet.path.field.kind
     # Values are grouped in the type that _each_value returns. For integers this is bigint, because PostgreSQL counts
     # bigints faster than numerics. Only the listed terms are cast to the type of the kind.
@@ -148,8 +155,9 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
     terms = _joined(json)
     if kind is TEXT:
         # A text may have 64 KiB. t.bytes is the sum over all listed texts, and is the same in each row. If it is too
-        # large, the outer CASE makes the result NULL. But PostgreSQL evaluates aggregates before this CASE, and would
-        # make the JSON of all texts in vain. So the inner CASE then gives string_agg only NULLs.
+        # large, the CASE in `terms` makes the result NULL. This CASE alone would not save the work, because PostgreSQL
+        # evaluates the aggregate string_agg before it. So the CASE in `small` makes NULL instead of the JSON of each
+        # text, and string_agg has nothing to join.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
@@ -229,13 +237,16 @@ def _ranges(
         "'}'",
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
-    # The bounds are numbered from 1. Part n has each value v with bound n <= v < bound n + 1. Part 0 has the values
-    # below bound 1, the last part those from the last bound on. A range consists of whole parts: its first part begins
-    # at its low bound, and its last part ends at its high bound. NULL is an open end: if the low bound is NULL, the
-    # range begins with part 0; if the high bound is NULL, it ends with the last part. A resource without values has no
-    # part.
-    # least and most are cast to numeric, because NUMBER_JSON calls trunc, which makes a double of a bigint and loses
-    # digits; total, a sum, is numeric already.
+    # part: the bounds are numbered from 1. Part n has each value v with bound n <= v < bound n + 1. Part 0 has the
+    # values below bound 1; the last part has the values from the last bound on. The part of NULL is NULL: WHERE leaves
+    # out resources without values, and a greatest value has next_part NULL.
+    # range: a range is the parts from ``first`` to ``last``. Its low bound has the number of the part that it begins:
+    # ``first``. Its high bound begins the part after the range, so ``last`` is one less. A bound that is NULL is an
+    # open end: ``first`` is then 0, or ``last`` is the last part.
+    # summed: ``values`` counts the distinct values of each resource in the range. ``count`` counts the resources: only
+    # values whose next part is above the range or NULL.
+    # least and most are cast to numeric for NUMBER_JSON, which calls trunc: PostgreSQL would convert a bigint to a
+    # double for trunc, and lose digits. total is numeric already, because it is a sum.
     return f"""
         WITH range AS (
             SELECT g.bounds_json, g.number,
@@ -266,12 +277,17 @@ def _ranges(
 
 
 def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
-    """The bounds of a range in the SQL type ``cast``, in which the facet counts the values; None is an open end.
+    """Convert the two bounds of a range to the SQL type of the values that the facet counts. None is an open end.
 
-    Only for ``bigint`` the bounds change: they become integers, because PostgreSQL takes three times as long to compare
-    a bigint with a numeric. Each bound is rounded up, which selects the same integers: at least 2.5 means at least 3,
-    and less than 2.5 means less than 3. A low bound below all bigints, or a high bound above all, becomes an open end.
-    A range that lies above all bigints, or below all, becomes one that contains no integer.
+    For ``bigint`` the bounds become integers, because PostgreSQL takes three times as long to compare a bigint with a
+    numeric. For other types they stay as they are.
+
+    The range contains its low bound, but not its high bound. So both can be rounded up, and the range still contains
+    the same integers: at least 2.5 means at least 3, and less than 2.5 means less than 3. A low bound below all
+    bigints, or a high bound above all, becomes an open end. A range that lies above all bigints, or below all, becomes
+    one that contains no integer.
+
+    :param cast: the SQL type of the values.
     """
     if cast != "bigint":
         return bounds

@@ -64,7 +64,8 @@ _TSQUERY = hidden_from_planner(placeholder("tsquery"), "tsquery")
 
 
 def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tuple[Term, ...]:
-    """The terms of the order: ``sort``, else relevance if the search has texts; then the id.
+    """The terms of the order: those of ``sort``; without ``sort``, relevance if the search has texts. The last term is
+    always the id.
 
     For relevance, a resource gets points for each word of the texts: two if it has the word as it is written, one if it
     has a word with the same stem, none for a similar spelling. Among equal points ``ts_rank`` decides: it is higher if
@@ -78,7 +79,8 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
-    # If all words match only as they are written, there are no words for points: all results would have equal points.
+    # For each word: the tsquery of the word as it is written, and that of the words with the same stem (AskedWord).
+    # words_for_points is empty if no word has a match other than itself, because all results would get equal points.
     for number, (exact, stemmed, _) in enumerate(texts.words_for_points):
         # A resource with the word as it is written also has its stem, and so gets both points.
         for name, tsquery in zip(names, (exact, stemmed), strict=True):
@@ -94,11 +96,14 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 def _facets(
     query: Search, narrowing: Sequence[Clause], parameters: Parameters
 ) -> tuple[LiteralString, Sequence[LiteralString]]:
-    """The SQL of the member ``facets``, and a query for each facet, of which the member shows the result. Their SQL
-    parameters are added to ``parameters``.
+    """Return the SQL of the member ``facets``, and the queries for the statement's WITH, one for each facet. The SQL of
+    the member reads the result of each query.
 
-    The member is an empty text if the search has no facets. It is NULL if the result of a facet is NULL, which
-    :func:`compile_facet` gives if the terms of the facet are too large.
+    The member is an empty text if the search has no facets. It is NULL if the terms of a facet are too large, because
+    the query of :func:`compile_facet` then results in NULL.
+
+    :param narrowing: the conditions that narrow every facet; the facet filters are added here.
+    :param parameters: the SQL parameters of the member and of the queries are added to it.
     """
     if not query.facets:
         return "''", ()

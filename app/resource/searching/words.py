@@ -72,16 +72,16 @@ class Expansion:
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int) -> Expansion:
     """Look up which words of a project match each word of the texts.
 
-    If a text has no words, or only stop words of its language, or if a word matches none of the project, the search
-    finds no resource. Stop words beside others select nothing, but count as words. Words of more than 2,046 bytes,
-    which are not indexed, count for nothing.
+    The search finds no resource if a text has no words or only stop words of its language, or if the project has no
+    match for one of the other words. A stop word beside other words is ignored when resources are matched, but counts
+    for the limit of words. A word of more than 2,046 bytes, which is not indexed, is ignored altogether.
 
     :param texts: at least one text.
-    :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches; for a word of one or two
-        characters it is 0, and for one of three to five at most 1. Words with the same stem match at any distance; if
-        the level is 0, only these match.
-    :raises ApiError: 400 ``InvalidInput`` if the texts have more words than a search may have, if too many words of
-        the project match them, or if these have too many bytes.
+    :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches. Short words allow less: words
+        of one or two characters 0, and words of three to five at most 1. Words with the same stem match at any
+        distance; if the level is 0, only these match.
+    :raises ApiError: 400 ``InvalidInput`` if the texts have more than :data:`WORDS_AT_MOST` words, if too many words of
+        the project match them, or if the matching words have too many bytes together.
     """
     row = connection.execute(
         _EXPAND,
@@ -103,7 +103,8 @@ def expand(connection: Connection, project_key: str, texts: Sequence[SearchText]
         return Expansion(())
     expansion = Expansion(tuple([(exact, stemmed, matching) for exact, stemmed, matching in asked]))
     tsquery = expansion.tsquery or ""
-    # A word with n matches has n - 1 signs, which is exact enough. Which text has most is not known here.
+    # The number of matches is estimated by the signs "|": a word with n matches has n - 1 of them. The fault names the
+    # first text, because it is not known here which text has the most matches.
     if tsquery.count("|") >= MATCHES_AT_MOST or len(tsquery.encode()) > TSQUERY_BYTES_AT_MOST:
         raise _invalid_text(texts[0], "The texts of the search match too many words of the project.")
     return expansion
@@ -120,7 +121,11 @@ def _invalid_text(text: SearchText, reason: str) -> errors.ApiError:
 
 
 def _quoted(word: LiteralString) -> LiteralString:
-    """The SQL that quotes a word as an operand of a ``tsquery``. Words have no character that needs an escape."""
+    """The SQL that puts a word in single quotes, as an operand of a ``tsquery``. It escapes nothing, because no word
+    has a quote or a backslash: ``words_of`` (see the migration) replaces them by spaces.
+
+    :param word: SQL of the word.
+    """
     return f"'''' || {word} || ''''"
 
 

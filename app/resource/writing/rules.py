@@ -32,12 +32,14 @@ class Write:
 def decide(found: Resource | None, write: Write) -> Resource | NewResource:
     """Return the resource after a write.
 
-    It is equal to ``found`` if nothing changes. Otherwise its version is one higher than that of ``found``, however
-    often ``write.change`` raised it.
+    - If ``found`` is None, it is the resource to be created.
+    - If the write changes nothing, it is equal to ``found``.
+    - Otherwise its version is one higher than that of ``found``, however often ``write.change`` raised the version.
 
-    :param found: the stored target of the write; None if it does not exist.
-    :raises ApiError: 404 if it is neither found nor created; 412 for If-Match and If-None-Match, then 409 for the
-        expected version; 400 if the resource would be too large.
+    :param found: the stored target of the write; None if the write has no target, or its target does not exist.
+    :raises ApiError: 404 if ``found`` is None and the write creates no resource; 412 if If-Match or If-None-Match does
+        not hold; 409 if the stored version is not the expected one; 400 if the changed resource would be too large.
+        Of several errors, the first in this order is raised.
     """
     if found is None:
         return _creation(write)

@@ -171,11 +171,11 @@ def save(
     nothing.
 
     :param before: the resource as it was read; None for a creation.
-    :param after: the resource to be stored: a :class:`NewResource` for a creation, else a ``Resource``. It has its new
-        version and author, but not yet the time of this write. It equals ``before`` if nothing changes.
+    :param after: the resource to be stored: a :class:`NewResource` for a creation, else a ``Resource``. If nothing
+        changes, it equals ``before``. Otherwise it has its new version and author, but not yet the time of this write.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if a unique index refuses a creation: another resource has the key or the id; or ``after`` is
-        ``created_as_only``, and its client already has a resource that was created so and has no key.
+    :raises Overtaken: if a unique index refuses a creation. Either another resource has the key or the id. Or ``after``
+        is ``created_as_only``, and its client already has a resource with this mark and without a key.
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
@@ -195,7 +195,9 @@ def save(
     try:
         row = connection.execute(statement, {**which, "now": at, **columns}).fetchone()
     except UniqueViolation:
-        if before is not None:  # no update sets created_as_only or removes a key, so another resource has the key
+        # An update violates only the uniqueness of keys: another resource has the key. The index of created_as_only has
+        # only resources with the mark and without a key, and no update sets the mark or removes a key.
+        if before is not None:
             raise errors.duplicate_field("key", after.key) from None
         raise Overtaken from None
     if row is None:

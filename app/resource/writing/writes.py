@@ -48,14 +48,18 @@ def write(
 
     POST replaces the stored fields that are sent; the other fields stay. PUT and PATCH replace the whole ObjectType.
 
-    The target is the resource with the body's id; if the body has no id, the resource with its key. If the body has
-    neither, POST always creates a resource, and the target of PUT and PATCH is the youngest of the resources without a
-    key that the caller has created. If the target does not exist, POST and PUT create a resource, unless the body has
-    an id; PATCH never creates one. If one client sends several PUTs without id and key at the same time, at most one of
-    them creates a resource.
+    The body decides which resource is the target:
 
-    :raises ApiError: 400, 404, 409, 412 or 503, and any error that the extension's ``writing`` raises. The other
-        functions of this module that write raise some of these statuses, and also any error of ``writing``.
+    - With an id: the resource with this id. If it does not exist, none is created.
+    - With a key and no id: the resource with this key. If it does not exist, POST and PUT create it.
+    - With neither: POST has no target and always creates a resource. The target of PUT and PATCH is the youngest of the
+      resources without a key that the caller has created. If there is none, PUT creates one; if one client sends
+      several such PUTs at the same time, at most one of them creates a resource.
+
+    :param staged: True changes the content only in the staged projection; the current ObjectType of a created resource
+        is then empty.
+    :raises ApiError: 400, 404 (the target does not exist, and none is created), 409, 412 or 503; also any error that
+        :meth:`app.extension.Extension.writing` raises. :func:`update` and :func:`delete` raise errors from this list.
     """
     target = named = _named_by(draft)
     if method != "POST" and named is None:
@@ -150,7 +154,9 @@ def _written(database: Database, write: Write) -> Written:
         """Find the target, decide and write; return None if another write came in between."""
         found = None if target is None else store.find(connection, project_key, target, locks=locks)
         after = rules.decide(found, write)
-        if not has_citus(connection):  # without Citus, triggers add to the dictionary
+        # Without Citus, triggers add the words of the resource to the dictionary of the search. Citus distributes no
+        # table with triggers, so the service adds the words there, in the transaction of the write.
+        if not has_citus(connection):
             return store.save(connection, write.caller, found, after)
         with connection.transaction():
             written = store.save(connection, write.caller, found, after)
