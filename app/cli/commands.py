@@ -136,10 +136,10 @@ def distribute_(settings: Settings, shards: int) -> None:
 
     Needs the PostgreSQL extension citus with registered workers, and all migrations. Requests wait meanwhile.
     """
-    # When the service's extension (app.extension) is switched off, its tables stay in the database.
-    # distribute.distribute refuses a database with a table that no rule or argument names, so the arguments name the
-    # extension's tables even while the extension is off. The extension's migrations have to be applied only while the
-    # extension is on.
+    # The tables are those of the installed package, even if its extension (app.extension) is switched off: an extension
+    # that was on before has left its tables in the database, and distribute.distribute refuses a database with a table
+    # that is neither the service's own nor among the arguments. The migrations are those of package_of(settings), which
+    # has none while the extension is off: then the extension's migrations need not be applied.
     package = installed_package()
     with open_connection(settings, has_time_limits=False) as connection:
         try:

@@ -160,17 +160,20 @@ class Database:
         raise failures.away() from None
 
     def replace_read_only_connections(self, pool: ConnectionPool[PooledConnection]) -> None:
-        """Replace all connections, because a write on one of them was refused as read-only: idle ones now, one that is
-        in use when it is returned, and the service's own before its next use. Does nothing if this was done less than
-        :data:`_REPLACED_AT_MOST_EVERY_S` ago.
+        """Replace all connections, because a write on one of them was refused as read-only. Does nothing if this was
+        done less than :data:`_REPLACED_AT_MOST_EVERY_S` ago.
+
+        The pool replaces its idle connections at once, and each connection in use after the request has returned it.
+        The service's own connection is replaced before its next use.
 
         A session stays read-only if the database was read-only when the session began
         (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
         connections find the present state of the database.
 
-        Two kinds of connections stay for longer. One that is being opened now counts as new, and stays until the next
-        replacement. One that :meth:`replace_broken_connections` has taken out of the pool for its check goes back into
-        the pool after the check; it is replaced when a request has used and returned it.
+        Two kinds of connections stay for longer. A connection that the pool is opening during this call counts as new,
+        and stays until the next replacement. A connection that :meth:`replace_broken_connections` has taken out of the
+        pool for its check goes back into the pool after the check, and is replaced when a request has used and returned
+        it.
         """
         now = monotonic()
         if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:
@@ -184,7 +187,8 @@ class Database:
 
         The queries need no admission, so they do not wait behind requests that wait for a connection.
 
-        :raises Unavailable: if the database is away, and in place of a temporary error of the driver in the block.
+        :raises Unavailable: if :meth:`close` has been called, if the database is away, and in place of a temporary
+            error of the driver in the block.
         """
         with self._own_lock:
             if self._is_closed:
@@ -197,9 +201,10 @@ class Database:
                     connection.close()
                 if connection is None or connection.closed:
                     conninfo = conninfo_with_timeouts(self._url, self._settings)
-                    # _own_until is set before connect(), not after it. While connect() runs,
-                    # replace_read_only_connections, which does not take this lock, may set _own_until to the present
-                    # time, so that the next caller replaces the new connection. A later assignment would undo that.
+                    # _own_until is set before connect(), not after it. replace_read_only_connections does not take this
+                    # lock, so it may run during connect(). Then it sets _own_until to the present time, and the next
+                    # caller replaces this new connection, which may lead to a standby, too. An assignment after
+                    # connect() would overwrite that time, and this connection would stay for its whole lifetime.
                     self._own_until = monotonic() + self._lifetime_s
                     connection = self._own = PooledConnection.connect(conninfo, **_OPTIONS)
                     connection.configure(self._settings)
@@ -267,9 +272,13 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
-            """Called by the pool for each new connection. Applies the settings to it, and records what
-            :meth:`_raise_if_hopeless` reads: how many attempts to connect have failed so far, so that a later failure
-            shows in a higher number; and the connections of the pool, from which closed ones are removed."""
+            """Called by the pool for each new connection. Applies the settings to it, and updates two attributes that
+            :meth:`_raise_if_hopeless` reads.
+
+            ``_failures_at_last_success`` becomes the pool's present number of failed attempts to connect. If the pool
+            counts more later, an attempt has failed since. ``_connections`` gets the new connection and loses the
+            closed ones.
+            """
             connection.configure(settings)
             self._failures_at_last_success = _failed_connections(pool)
             # A copy, because another thread may add a connection.

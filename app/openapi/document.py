@@ -171,11 +171,13 @@ def path_template(rule: str) -> str:
 
 
 def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) -> Document:
-    """The description of an operation.
+    """The operation object of the OpenAPI document for one method of a path.
 
-    :param declared: the mark of its view.
-    :param generated: its description by flask-smorest: summary and description from the docstring of the view, the rest
-        from the schemas of its arguments.
+    :param view: the method of the endpoint class.
+    :param declared: the mark of the view (:mod:`app.openapi.marks`).
+    :param generated: the operation object that flask-smorest has made: summary and description from the docstring of
+        the view, query parameters and request body from the marshmallow schemas of the view's arguments.
+    :param rule: the URL rule of the path. The path parameters follow from its variables, the tag from its blueprint.
     """
     body: Document | None = generated.get("requestBody")
     query: list[Document] = generated.get("parameters", [])
@@ -201,17 +203,20 @@ def _operation(view: Any, declared: Operation, generated: Document, rule: Rule) 
     }
     if body is not None:
         result["requestBody"] = body
-    elif declared.form is not None:
+    elif declared.form is not None:  # a form that no marshmallow schema loads: that of an OAuth endpoint
         result["requestBody"] = {"required": True, "content": {FORM: {"schema": _reference(declared.form)}}}
     for media in result.get("requestBody", {}).get("content", {}).values():
         schema_name = media["schema"]["$ref"].rpartition("/")[2]
         media["example"] = BODY_EXAMPLES.get(declared.id) or BODY_EXAMPLES[schema_name]
     scopes = accepted_scopes(view) or ()
+    # In OpenAPI the entries of "security" are alternatives: a token with any one of the accepted scopes is enough, by
+    # either scheme. A public view has no entries, so it needs no token.
     result["security"] = [
         {scheme: [f"{scope}:{{projectKey}}"]} for scheme in ("clientCredentials", "bearer") for scope in scopes
     ]
     if "invalid_client" in declared.error_codes:
-        # Two alternatives: HTTP Basic, or no authentication ({}), when the credentials are fields of the form.
+        # An OAuth endpoint: the client sends its credentials by HTTP Basic, or as fields of the form. OpenAPI has no
+        # scheme for fields of a form, so the second alternative is {}, which demands nothing.
         result["security"] = [{"client": []}, {}]
     codes = _codes(view, declared, body, is_of_a_project="project_key" in rule.arguments)
     # An answer replaces an error with the same status: the HEAD that checks whether resources exist declares 404 ("no

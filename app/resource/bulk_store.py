@@ -42,7 +42,8 @@ _DELETE_SOME: LiteralString = """
 
 _DELETED_AT_ONCE = 5_000
 
-# In this order: triggers of the first statement change the counts, and writers lock counts before words.
+# The order matters. The first statement has a trigger that changes the counts, so the counts are deleted after it. The
+# words come last, because a write locks counts before words: in another order the two could deadlock.
 _DELETE_ALL: tuple[LiteralString, ...] = (
     "DELETE FROM resource r WHERE r.project_key = %(project_key)s",
     "DELETE FROM resource_count c WHERE c.project_key = %(project_key)s",
@@ -105,10 +106,11 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 
 
 def delete_all(connection: Connection, project_key: str) -> None:
-    """Delete all resources of a project, their counts, and its part of the dictionary.
+    """Delete all resources of a project, the project's counts of resources, and its words in the dictionary.
 
-    A resource that is written meanwhile may stay, without its words and its part of the count: then ``total`` is wrong
-    until all is deleted again.
+    A resource that is written at the same time may stay, although the dictionary then lacks words of the resource, and
+    the counts do not contain it. Then a search may miss the resource, and the ``total`` of the project's pages may be
+    wrong until this function is called again.
 
     :param connection: in a transaction, so that all is deleted or nothing.
     """

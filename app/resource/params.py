@@ -106,6 +106,7 @@ class Expressions(Parameter):
 
     :param read: reads the texts of all expressions, or raises a ValidationError with the faults of all of them. For
         :class:`Where` it takes the values of the variables, too.
+    :param described: other arguments of :class:`Parameter`, such as ``meaning`` and ``example``.
     """
 
     def __init__(self, read: Callable[..., Any], **described: Any) -> None:

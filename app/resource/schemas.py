@@ -178,11 +178,13 @@ def _check_action(value: Any) -> UpdateAction:
 
 
 def _check_actions(value: Any) -> tuple[UpdateAction, ...]:
-    """The check for the array of update actions. Its length comes first, so that no huge array is checked."""
+    """The check for the array of update actions. It refuses an array with too many actions before it checks any of
+    them."""
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
         if count > ACTIONS_AT_MOST:
-            # refuse_value shows the client its first argument: the number, because the array may be huge.
+            # The error repeats the value that refuse_value gets. That is the number of actions here, and not the array,
+            # which may be huge.
             refuse_value(count, f"At most {ACTIONS_AT_MOST} update actions are accepted in one request.")
     return tuple(check_items(value, _check_action))
 

@@ -26,8 +26,8 @@ def install_routes(app: Flask, settings: Settings) -> None:
     The extension comes last for two reasons. It reads the finished document. And the document lists all routes that are
     registered when it is made, in the order of ``BLUEPRINTS``; it must not list those of the extension.
 
-    :param app: Flask's dictionary ``app.extensions`` already has the objects of :mod:`app.routes.services`, and the
-        :class:`app.extension.Extension` under the key ``extension``.
+    :param app: its dictionary ``extensions``, which is Flask's, already has the objects of :mod:`app.routes.services`,
+        and the :class:`app.extension.Extension` under the key ``extension``.
     """
     api = Api(app)
     describe_fields(api)  # before a blueprint is registered, because flask-smorest then describes its parameters

@@ -16,7 +16,7 @@ blueprint = Blueprint("echo", __name__, url_prefix="/<project_key:project_key>/r
 
 
 def _described(status: int, *media_types: str) -> Answer:
-    """What the OpenAPI document says of an answer with the values that arrived."""
+    """The description, for the OpenAPI document, of a response that echoes the values of the request."""
     return Answer(status, "EchoedObjectType", "the values that arrived", ("Preference-Applied",), media_types)
 
 

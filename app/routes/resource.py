@@ -79,10 +79,11 @@ def preconditions() -> Preconditions:
 
 
 def no_body() -> None:
-    """Refuse a body: a client that sends the expected version in the body of a DELETE would delete unconditionally.
+    """Refuse a DELETE with a body. If the body were ignored, a client that sends the expected version in it would
+    delete the resource without a check of the version.
 
-    :raises ApiError: 400 for a body that is neither empty nor an empty JSON object, where white space counts as
-        nothing; 400, 413, 415 or 431 as :func:`read_body`.
+    :raises ApiError: 400 unless the body is empty or ``{}``, apart from white space; 400, 413, 415 or 431 as
+        :func:`read_body`.
     """
     if read_body(request).translate(None, b" \t\r\n") not in (b"", b"{}"):  # some clients send {} with every request
         raise errors.invalid_input(
@@ -149,10 +150,11 @@ class Collection(Endpoint):
     def get(self, query: ListQuery, project_key: str) -> Response:
         """List resources (4.1).
 
-        Each condition that is sent narrows the list. `where` is a predicate; `objectParameter` is an object that
-        ObjectType has to contain; each of the others is a value that has to be in an array of ObjectType, and the
-        description of the parameter names this array. A result has the fields of ObjectType without a wrapper, besides
-        `id`, `key`, `version` and the two times.
+        Returns the resources that fulfil all conditions that are sent. `where` is a predicate. `objectParameter` is an
+        object that ObjectType has to contain. Each other condition, such as `stringParameter`, looks for its value in
+        one or two arrays of ObjectType, which the description of the parameter names. In a result, the fields of
+        ObjectType stand beside `id`, `key`, `version`, `createdAt` and `lastModifiedAt`, and not within
+        `objectTypeProperty`.
         """
         return _page_answer(project_key, reads.page(project_key, query.condition, query.paging, FLAT_JSON))
 
@@ -179,10 +181,11 @@ class Collection(Endpoint):
     def post(self, draft: ResourceDraft, staged: bool, conditions: Preconditions, project_key: str) -> Response:
         """Create or update a resource (4.6).
 
-        With an `id` in the body, updates the resource with this id, and gives it the `key` of the body; an unknown `id`
-        is 404. Without `id`, updates the resource with the `key`, or creates it. Without both, creates a resource. The
-        sent fields of `objectTypeProperty`, and `someProperty`, replace the stored fields; fields that are absent or
-        `null` stay. A create does not compare `version`. With `If-Match` nothing is created (412).
+        With an `id` in the body, updates the resource with this id; an unknown `id` is 404. Without `id`, updates the
+        resource with the `key` of the body, or creates it. Without both, creates a resource. An update replaces only
+        what the body has: the `key`, `someProperty`, and each field of `objectTypeProperty`. What is absent or `null`
+        in the body keeps its stored value. A create ignores `version`. A request with `If-Match` that would create a
+        resource is 412.
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "POST", staged=staged)
         return _written_answer(written, project_key)

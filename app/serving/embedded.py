@@ -327,7 +327,8 @@ def running(data_dir: Path) -> str | None:
     _remove_libpq_variables()
     try:
         absolute = Path(os.path.abspath(data_dir))  # noqa: PTH100 -- as EmbeddedPostgres does: absolute() keeps dots
-        # The fifth line. A server that starts writes its file before it knows the folder of its socket.
+        # The fifth line of the pid file is the folder of the socket. While the server starts, this line is empty or
+        # missing until the server has made the socket. Before that it accepts no connections.
         sockets = os.fsdecode((find_home(absolute) / "postgresql/postmaster.pid").read_bytes().split(b"\n")[4])
         if not sockets:
             return None

@@ -35,11 +35,13 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Before gunicorn starts its workers, prepare the database and print the banner, unless that is done (see
-    :func:`on_starting`), and prepare this process for the fork (gunicorn's hook).
+    """Prepare the database, print the banner, and prepare this process for the fork of the workers (gunicorn's hook).
+    The first two steps are skipped if an earlier gunicorn has answered a request: they are done (see
+    :func:`on_starting`).
 
-    The database is prepared here and not in :func:`on_starting`, because gunicorn listens by now. If its port is in
-    use, the start has already failed, and no demo client was made, whose secret is printed only once.
+    The preparation may create the demo client. Only the banner after that shows the client's secret. So the database is
+    not prepared in :func:`on_starting`, which gunicorn calls before it listens: if the port were in use, the start
+    would fail before the banner, and the secret would be lost. gunicorn calls this hook when it listens.
     """
     if PREPARED not in os.environ:
         from app.serving.preparation import prepare

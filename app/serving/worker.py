@@ -103,9 +103,12 @@ class Worker(GeventWorker):
                     same.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
-        """Serve a connection to its end. It ends when its client sends nothing for ``keepalive`` seconds, or does not
-        take one piece of its answer within this time: a whole JSON body, or one block of a file. gunicorn's own limit
-        is only for the head of a request."""
+        """Serve a connection to its end, with a time limit of ``keepalive`` seconds for each wait for the client.
+
+        The connection ends if the client sends nothing for this time, or does not take a piece of an answer within it.
+        A JSON body is one piece; a file is sent in blocks, and each block is a piece. The socket gets the time limit
+        here, because gunicorn itself applies ``keepalive`` only while it reads the head of a request.
+        """
         client.settimeout(self.cfg.keepalive or None)  # a time limit of 0 would make the socket non-blocking
         self._open.add(client)
         try:

@@ -152,11 +152,11 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
     """The check for any JSON value whose texts are Unicode and whose numbers a double can hold.
 
     :param level: the number of arrays and objects around the value in the field.
-    :param stored: whether to convert the value to the form in which a document stores it: members and items that are
-        ``null`` are left out, and numbers become what :func:`check_number` returns. Texts that PostgreSQL cannot store
-        are refused. The ``null`` items of an array are left out before its items are numbered, so a message may give an
-        item a lower position than the client's array does. No client sees this, because the only caller that sets
-        ``stored`` (``read_contained_object``) drops the paths of messages.
+    :param stored: whether to refuse texts that PostgreSQL cannot store, and to convert the value to the form of stored
+        ObjectTypes: without members and items that are ``null``, and with numbers as :func:`check_number` returns them.
+        The position of an item in a message then counts only items that are not ``null``, and can be lower than the
+        position in the client's array. No client sees it, because the only caller that sets ``stored``
+        (``read_contained_object``) drops the paths of messages.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -199,10 +199,12 @@ Java and C# send ``null`` for every unset field."""
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
-    """Check the fields of a JSON object, and return their values. An unknown field is refused unless it is ``null``.
+    """Check the fields of a JSON object, and return the checked values of those that are present, under the keys of
+    the result that ``members`` names. An unknown field is refused unless it is ``null``.
 
-    :raises ValidationError: if the value is no object, or with the messages of all refused fields, in the order of
-        ``members``, and last those of at most :data:`app.errors.FAULTS_AT_MOST` unknown fields.
+    :raises ValidationError: if the value is no object, or if any field is refused. In the second case it has the
+        messages of all refused known fields, in the order of ``members``, and after them the messages of at most
+        :data:`app.errors.FAULTS_AT_MOST` unknown fields.
     """
     if type(value) is not dict:
         refuse_shape(OBJECT_EXPECTED)

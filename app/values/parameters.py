@@ -129,8 +129,9 @@ class Parameter(fields.Field[Any]):
     :param repeatable: whether a request may have the parameter more than once.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: the end of the hint "'name' is {how_sent}.", which a client gets that sends ``name[...]``. The
-        default is "repeated for several values" for a repeatable parameter; any other has no such hint by default.
+    :param how_sent: how a client has to send the parameter. A client that sends ``name[...]`` instead gets the message
+        "Unknown parameter. 'name' is {how_sent}." The default of a repeatable parameter is "repeated for several
+        values". Any other parameter has no default: without ``how_sent`` the message only suggests ``name``.
     """
 
     def __init__(
@@ -346,9 +347,12 @@ class QuerySchema(Schema):
 
 
 def _faults_of(messages: dict[str, Any]) -> list[errors.Fault]:
-    """A fault for each message, with the last name of its path as the parameter: a family nests its messages by the
-    names of its parameters. A message that is a ``Fault`` already, such as an unknown facet path, stays as it is, with
-    its own code."""
+    """Make a fault of each message of a ValidationError. A message that is a ``Fault`` already, such as that of an
+    unknown facet path, stays as it is, with its own code.
+
+    :param messages: the messages by the name of a parameter. A family, such as ``var.<name>``, has a dictionary in
+        place of the messages, by whole names such as ``var.word``. The fault gets the innermost name.
+    """
     return [
         message if isinstance(message, errors.Fault) else errors.parameter_fault(path[-1][:100], message)
         for path, message in messages_with_paths(messages)

@@ -180,7 +180,8 @@ class _Compiler:
             # With an equality the planner would drop the column from ORDER BY, because it is constant. ORDER BY would
             # have only the id left, and the planner might read the primary key instead of the index of the field.
             template = "{field} >= {value} AND {field} <= {value}"
-        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast  # ids: only UUIDs are served
+        # The cast of ids is text, for values that are not UUIDs. The index serves only UUIDs, so here the value is one.
+        cast: LiteralString = "uuid" if of.kind is kinds.ID else of.kind.cast
         value: LiteralString = f"{parameter}::{cast}"
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 

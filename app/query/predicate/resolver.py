@@ -109,7 +109,7 @@ class _Resolver:
         return _REFUSED
 
     def _field(self, name: Name, known: Mapping[str, Field]) -> Field | None:
-        """The field with a name; None if there is none, and its fault is added."""
+        """Return the field with this name. If there is none, add the fault of the unknown name, and return None."""
         field = known.get(name.text)
         if field is None:
             self._fault(unknown_field(name.text, known), name.position)

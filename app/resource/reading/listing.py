@@ -226,8 +226,9 @@ class Page:
 
     @property
     def is_one_stretch(self) -> bool:
-        """Whether an index has the order of the page's first term, and the selected resources are a stretch in this
-        order.
+        """Whether the selected resources are a stretch (see the module) of the page's first sort term: they are
+        adjacent in the index of this term's order. Then one scan of this index finds the page. False if no index has
+        the order.
         """
         field = self.terms[0].in_order_of
         return field is not None and self.selected.stretch_field is field
@@ -247,13 +248,16 @@ class _Found(NamedTuple):
 
 
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of all resources, or of a stretch, in one scan. If an index has the page's order, the scan reads only
-    this index up to the end of the page, because the resources are adjacent in it. If no index has the order (only
-    without a condition), PostgreSQL sorts all resources.
+    """Find a page of all resources, or of a stretch, in one scan.
 
-    The matches of a stretch are counted by a query of their own. Its LIMIT is a subquery, so that the planner does not
-    know the value. The planner then prefers the plan that returns its first rows soonest. With ORDER BY, this plan
-    scans the index and ends at the LIMIT, instead of first making a bitmap of the whole stretch.
+    If an index has the order of the page's first term, the scan reads this index until the page is full. For a stretch
+    there is always such an index (:attr:`Page.is_one_stretch`). For all resources there may be none; then PostgreSQL
+    sorts all of them.
+
+    A query of its own counts the matches of a stretch. This query should scan the index and end at its LIMIT, and not
+    first make a bitmap of the whole stretch. So it has an ORDER BY, which the index serves, and its LIMIT is a
+    subquery. The planner does not know the value of a subquery, and then prefers the plan that returns its first rows
+    soonest, which is the scan of the index.
     """
     rows = _page_in_order(selected.where, terms, "r.*")
     if not selected.clauses:

@@ -102,11 +102,12 @@ class Overtaken(Exception):
 
 @contextmanager
 def overtaken_by_deadlock() -> Generator[None]:
-    """Raise :class:`Overtaken` for a deadlock, because the database has rolled the write back.
+    """Raise :class:`Overtaken` if the block ends in a deadlock. The database has rolled the write back, so the caller
+    can repeat it.
 
-    Two writes that exchange keys can deadlock, and so can a write and a migration. And Citus treats all statements
-    outside of transactions as one transaction in its deadlock detection, and so reports false deadlocks if many writers
-    change one row.
+    Two writes that exchange keys can deadlock, and a write and a migration can, too. Citus also reports false deadlocks
+    if many writers change one row, because its deadlock detection takes all statements outside of transactions for one
+    transaction.
 
     :raises Overtaken: in place of the driver's error.
     """
