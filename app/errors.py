@@ -220,8 +220,8 @@ def not_found_by_key(key: str) -> ApiError:
 
 
 def no_own_resource(project_key: str) -> ApiError:
-    """The error 404 for a PATCH whose body names neither id nor key. Such a PATCH changes the youngest of the resources
-    without a key that the API client has created in the project. The error says that there is no such resource."""
+    """The error 404 for a PATCH whose body names neither id nor key, if there is no resource for it to change. Such a
+    PATCH changes the youngest resource of the project that has no key and was created by the same API client."""
     message = (
         f"The project '{project_key}' has no Resource without a key that this API client has created. "
         "A body without id and key means the youngest of these."

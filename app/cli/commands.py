@@ -78,13 +78,14 @@ def projects(settings: Settings, sizes: bool) -> None:
 def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     """Delete everything of a project: its clients, its resources and their words.
 
-    The command keeps a client that also has scopes of another project, and prints its id unless it is revoked. It keeps
-    the data of an extension, too. The service refuses the tokens of deleted clients within 5 seconds. Tokens that the
-    command 'token' has issued belong to the client 'command-line', which is not deleted: they are valid until they
-    expire or 'command-line' is revoked.
+    A client that also has scopes of another project stays. The command prints the ids of such clients, but not of
+    revoked ones. The data of an extension stay, too. The service refuses the tokens of deleted clients within 5
+    seconds. Tokens that the command 'token' has issued belong to the client 'command-line', which is not deleted: they
+    are valid until they expire or 'command-line' is revoked.
 
-    Stop the project's writers first. A resource that is written during the command may stay, without its words. Then
-    the 'total' in the project's pages is wrong until this command runs again.
+    Stop the project's writers first. A resource that is written during the command may stay, although its words and its
+    part of the number of resources are deleted. Then searches may miss the resource, and the 'total' in the project's
+    pages is wrong, until this command runs again and deletes the resource.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)

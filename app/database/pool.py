@@ -217,19 +217,21 @@ class Database:
 
     def open_ahead(self) -> None:
         """Open the service's own connection and the first one of the pool, and make the pool open the others, before
-        requests are accepted.
+        requests are accepted. If the database cannot be reached, this method returns without an error.
 
-        Waits at most :data:`CONNECT_TIMEOUT_S` for each address of the URL's hosts, and for their name resolution,
-        until the own connection is open; then at most :data:`CONNECT_TIMEOUT_S` for the pool's first one. Requests that
-        arrive before the other connections are open wait in the queue of the pool.
+        The method waits for the own connection, at most :data:`CONNECT_TIMEOUT_S` for each address of the URL's hosts.
+        This limit does not include the resolution of the hosts' names, which takes place before. Then the method waits
+        for the first connection of the pool, at most :data:`CONNECT_TIMEOUT_S`. It does not wait for the others:
+        requests that arrive before these are open wait in the queue of the pool.
         """
         # The own connection comes first, because without it no token can be verified. If the role's connection limit
         # does not allow all connections, one of the pool's is then missing, and not this one.
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # resize() has to come before getconn(). A waiting getconn() can make the pool begin a connection above its
-        # ``min_size``. resize() counts from ``min_size``, so it would open that connection again: one too many.
+        # resize() has to come before getconn(). A waiting getconn() can make the pool begin a connection beyond its
+        # ``min_size``. resize() does not count such a connection: it opens as many as the new ``min_size`` is greater
+        # than the old one. So the pool would have one connection too many.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.

@@ -108,8 +108,11 @@ class PooledConnection(LimitedConnection):
     """A connection that lets other greenlets run while it waits for the server."""
 
     def has_ended(self) -> bool:
-        """Whether the server has ended the session. An unsolicited message counts as the end, because the server sends
-        one before it ends a session."""
+        """Whether the connection is closed, or the server has ended the session. To be called between statements.
+
+        Between statements the server owes no answer. If a message has arrived nevertheless, the session counts as
+        ended, because the server sends such a message before it ends a session.
+        """
         return self.closed or is_readable(self)
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:

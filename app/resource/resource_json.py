@@ -42,9 +42,10 @@ def quoted(value: LiteralString) -> LiteralString:
 
 
 def member(name: LiteralString, value: LiteralString) -> LiteralString:
-    """A member of an object, with a comma before it.
+    """The SQL of the text ``,"name":value``: a member of a JSON object, with a comma before it.
 
-    :param value: JSON; NULL makes the whole member NULL.
+    :param name: the name itself, which needs no escapes.
+    :param value: SQL that makes the JSON of the value. If it is NULL, the whole member is NULL.
     """
     return concatenated(f"',\"{name}\":'", value)
 

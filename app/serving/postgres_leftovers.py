@@ -66,8 +66,9 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
     :raises EmbeddedError: if processes cannot be listed.
     """
-    # Under root this searches as the server's account, because in a container root may not inspect its processes, and
-    # as root, because the folder may have belonged to another account before.
+    # Under root this searches twice: as the server's account, whose processes root may not inspect in a container, and
+    # as root (None), because a server may still run as another account, to which the folder belonged before. Without
+    # root, folder.user is None, so there is one search. Each result is None if the system has no /proc.
     found = [processes.postgres_working_in(cluster, user) for user in {folder.user, None}]
     if None not in found:
         return sorted({pid for pids in found for pid in pids or ()})

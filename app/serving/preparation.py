@@ -22,11 +22,13 @@ DEMO_SCOPES = tuple(f"{name}:{DEMO_PROJECT}" for name in SCOPE_NAMES)
 def prepare(url: str, settings: Settings) -> str:
     """Prepare a migrated database for the service, and return the text that ``serve`` prints.
 
-    If the database has no client yet, except the one of the command line, a demo client is created, and the text
-    contains its secret. Otherwise the demo client is the oldest client that has the demo client's name and scopes and
-    is not revoked, if there is one. The text also contains a new token of the demo client. If there is no demo client,
-    or the token cannot be stored, the text names the command to get a token instead. The preparation can be repeated,
-    but two preparations at the same time may each create a demo client.
+    If the database has no clients, a demo client is created, and the text contains its secret. The client
+    ``command-line`` does not count, but revoked clients do. If the database has clients, none is created: the oldest
+    unrevoked one with the name :data:`DEMO_CLIENT` and the scopes :data:`DEMO_SCOPES` is the demo client.
+
+    The text contains a new token of the demo client. If no client is the demo client, or the token cannot be stored,
+    the text names the command to get a token instead. The preparation can be repeated, but two preparations at the same
+    time may each create a demo client.
 
     :raises psycopg.Error: if the database cannot be reached, or the demo client cannot be stored.
     """

@@ -118,10 +118,11 @@ def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:
 
 
 def _paths_of(fields: Mapping[str, Field], prefix: str = "", element_of: Field | None = None) -> dict[str, FieldPath]:
-    """The paths of fields and of their members.
+    """The paths of fields and of their members, at every depth; each path with the field that it names.
 
-    :param prefix: the path of the object whose members the fields are, and a dot.
-    :param element_of: the array whose elements have the fields.
+    :param prefix: the beginning of every path. If the fields are members of an object or of an array's elements, it is
+        the path of that object or array, followed by a dot.
+    :param element_of: the array, if the fields are members of an array's elements.
     """
     paths: dict[str, FieldPath] = {}
     for name, field in fields.items():

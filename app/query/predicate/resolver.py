@@ -25,9 +25,9 @@ Variables = Mapping[str, Sequence[str]]
 
 
 def read(texts: Sequence[str], variables: Variables) -> Condition:
-    """Parse and resolve predicates to the condition that all of them hold.
+    """Parse and resolve predicates. Return one condition, which a resource fulfils if it fulfils all predicates.
 
-    :raises ValidationError: with the faults of the predicates.
+    :raises ValidationError: with the faults of all predicates, up to as many as an answer lists.
     """
     faults = Faults(
         f"The predicates have more than {TERMS_AT_MOST} terms; a comparison is one, or one for each value of its list."
