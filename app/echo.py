@@ -118,15 +118,16 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     """Put the received values into arrays. The clauses 4.9-2 and 4.9-3 of ``docs/specification.md`` say which array
     holds which values. Empty arrays are left out.
 
-    ``arrayOfTwonumbersExample`` holds the two times of the record, in milliseconds since 1970. If the record has only
-    one time, the array is empty.
+    ``arrayOfTwonumbersExample`` holds the two times of the record, in milliseconds since 1970. If the record lacks one
+    of them, this array is empty, and so is left out.
 
     :param paths: the path parameters; empty for the endpoint without any (4.13).
     """
     one, two = query
     untyped = record.untyped.values()
     sent = [value for value in untyped if type(value) in _NUMBERS]
-    numbers = [check_number(value) for value in sent]  # also converts: to an int within int64, else to a double
+    # check_number refuses a number beyond all doubles. An int beyond int64 becomes the nearest double.
+    numbers = [check_number(value) for value in sent]
     integers = [int(value) for value in sent if _is_int64(value)]  # int() makes 0 of -0.0
     given = [] if one is None else [one]
     arrays: ArrayFields = {

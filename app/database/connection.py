@@ -45,13 +45,13 @@ class LimitedConnection(Connection):
         self.statement_limit_s = settings.statement_timeout_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """Run one of psycopg's generators to its end. A generator does the network traffic of a statement, or of one
-        part of a COPY.
+        """Run one of psycopg's generators to its end, for at most ``statement_limit_s`` seconds. At this limit the
+        connection is closed. A generator does the network traffic of a statement, or of one part of a COPY.
 
-        :param timeout: the caller's limit in place of ``statement_limit_s``. At this limit the connection stays open.
-            Only psycopg's ``notifies(timeout=...)`` has such a limit, and the service does not call ``notifies``.
-        :raises OperationalError: without SQLSTATE, and the connection is closed, if the generator takes longer than
-            ``statement_limit_s``, or if the connection is lost and the server has sent no error.
+        :param timeout: the caller's limit in place of ``statement_limit_s``. At the caller's limit the connection stays
+            open. Only psycopg's ``notifies(timeout=...)`` has such a limit, and the service does not call ``notifies``.
+        :raises OperationalError: without SQLSTATE if ``statement_limit_s`` is reached, or if the connection is lost and
+            the server has sent no error. In both cases the connection is closed.
         """
         if timeout is not None:
             return self.wait_within(gen, interval, timeout)
@@ -63,8 +63,12 @@ class LimitedConnection(Connection):
             raise
 
     def wait_within(self, gen: PQGen[RV], interval: float, limit_s: float) -> RV:
-        """Run a generator as psycopg does. Subclasses may wait in another way. At ``limit_s`` they too have to raise an
-        OperationalError without SQLSTATE, by which :meth:`wait` knows that it has to close the connection."""
+        """Run one of psycopg's generators to its end. A subclass may override how it waits for the server.
+
+        :raises OperationalError: without SQLSTATE, if the generator takes longer than ``limit_s``. A method that
+            overrides this one has to raise the same error: only after an error without SQLSTATE does :meth:`wait` close
+            the connection.
+        """
         return super().wait(gen, interval, limit_s)
 
 

@@ -364,13 +364,16 @@ class Checkout:
     def __enter__(self) -> Connection:
         """Wait for the admission, then for a connection of the pool.
 
-        Both waits have one deadline, the end of the queue timeout. A last wait in the pool may begin just before the
-        deadline, and then ends up to :data:`_AWAY_TIMEOUT_S` after it. While the database counts as away, the wait for
-        the admission takes at most :data:`_AWAY_TIMEOUT_S`.
+        Both waits have one deadline, the end of the queue timeout. The last wait in the pool may begin just before the
+        deadline. Then it may last until :data:`_AWAY_TIMEOUT_S` after the deadline. If the database counts as away when
+        the request arrives, the wait for the admission takes at most :data:`_AWAY_TIMEOUT_S`.
 
-        :raises Unavailable: as project_busy if the request is not admitted in time, or if too many of its project wait
-            (ProjectBusy); as away if the database counts as away by then, or if another request has found it away
-            during the wait (SentAway); and what :meth:`Database.take` raises.
+        :raises Unavailable: in three cases:
+
+            - The request is not admitted in time, or too many requests of its project wait (ProjectBusy). The error is
+              ``away`` if the database counts as away at that moment, else ``project_busy``.
+            - Another request finds the database away during the wait for the admission (SentAway): ``away``.
+            - The request is admitted, and :meth:`Database.take` raises the error.
         """
         database = self._database
         deadline = monotonic() + database.queue_timeout_s

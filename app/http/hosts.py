@@ -18,16 +18,20 @@ Between the dots of a name are 1 to 63 characters, which werkzeug demands, too."
 
 
 def host_check(settings: Settings) -> Callable[[Request], None]:
-    """Make the hook before a view that refuses a request without a valid Host (RFC 9112, section 3.2) with an ApiError,
-    400. A request of HTTP/1.0 needs no Host header, unless ``BASE_DOMAIN`` is set.
+    """Make a hook that checks the Host of each request (RFC 9112, section 3.2) before the view. The hook raises an
+    ApiError, 400, for a host that is missing, malformed or not served. A request of HTTP/1.0 needs no Host header,
+    unless ``BASE_DOMAIN`` is set.
 
-    The host is read from ``HTTP_HOST``. This is the Host header, unless a middleware replaced it: RawPath by the host
-    of a target in absolute form, ProxyFix by the host that a trusted proxy names.
+    The hook reads the host from ``HTTP_HOST``. This is the Host header, unless a middleware replaced it: RawPath by the
+    host of a target in absolute form, ProxyFix by the host that a trusted proxy names.
 
-    With ``BASE_DOMAIN`` two kinds of host are accepted. One is ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``; its two
-    labels are added to the log line of the request. The other is the service's own address: the host of ``base_url``,
-    which the service prints and publishes, and, if gunicorn listens on a loopback address or on all addresses, also
-    ``localhost`` and every loopback address.
+    Without ``BASE_DOMAIN`` every well-formed host is served. With ``BASE_DOMAIN`` two kinds of host are served:
+
+    - ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``. The hook adds the region and the cloud provider to the log line of
+      the request.
+    - The service's own address, which is the host of ``base_url``. The service prints and publishes this URL. If
+      gunicorn listens on a loopback address or on all addresses, ``localhost`` and every loopback address are served,
+      too.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(

@@ -304,10 +304,12 @@ def _options(settings: Mapping[str, str]) -> list[str]:
 
 
 def accepts_connections(pid_file: Path, left: bytes) -> bool:
-    """Whether a server accepts connections, by the eighth line of its pid file, which pg_ctl also reads.
+    """Whether a server accepts connections: the eighth line of its pid file is then ``ready``. pg_ctl reads this line,
+    too.
 
-    :param left: the file that a killed server has left, which may say ``ready``, too. Such a file does not count as
-        long as it is unchanged. Its process id cannot tell: in a container the new server often has the same one.
+    :param left: the content of the pid file that a killed server has left; empty if there was none. Its eighth line may
+        also be ``ready``, so the pid file does not count as long as its content is unchanged. The process id in the
+        file does not distinguish the servers: in a container the new server often has that of the killed one.
     """
     try:
         text = pid_file.read_bytes()

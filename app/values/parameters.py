@@ -269,9 +269,13 @@ class QuerySchema(Schema):
         return known, {name: field for name, field in known.items() if name not in families}, families
 
     def _undeclared(self, name: str) -> errors.Fault:
-        """The fault of an undeclared name, with a hint. For ``sort[0]`` of the declared ``sort`` it says how to send
-        ``sort``, or suggests ``sort`` if there is nothing to say about that. For any other name it suggests the most
-        similar declared name, or name in a family."""
+        """The fault of an undeclared name, with a hint.
+
+        For a declared name with brackets, such as ``sort[0]``, the hint is the ``how_sent`` of ``sort``; if ``sort``
+        has no ``how_sent``, the hint suggests ``sort``. For any other name the hint suggests a similar declared name,
+        or the name that a family finds for it (:meth:`ParameterFamily.name_like`); without such a name there is no
+        hint.
+        """
         _, declared, families = self._known
         name = name[:100]
         base = name.partition("[")[0]
@@ -279,11 +283,11 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # The names in families that the client probably meant, such as var.ids for var_ids. `name` is cut to 100
-            # characters, and may match a family although the whole name did not; then name_like may return it
-            # unchanged, and the message would suggest the very name that it calls unknown.
+            # The names in families that the client probably meant, such as var.ids for var_ids. `like != name` is for a
+            # name of more than 100 characters. The cut name may match a family that the whole name does not match, and
+            # name_like may return the cut name itself. The message would then suggest the name that it calls unknown.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
-            # If `similar` finds nothing, the first of these is suggested.
+            # If no name is `similar`, the first name in `meant` is suggested.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]

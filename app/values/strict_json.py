@@ -62,9 +62,11 @@ def number_of(literal: str) -> int | float:
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
-    if not number.is_integer() or abs(number) > 2.0**63:  # not >=: 9223372036854775807.0 is the double 2**63
+    # Not >=: 9223372036854775807.0 is within int64, but its nearest double is 2**63. Its Decimal below decides.
+    if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
+        # A zero, such as -0.0e5, has no digit but 0 before its exponent. -1e-400 has one: only its double is -0.0.
         is_written_as_zero = not literal.lower().partition("e")[0].strip("-.0")
         return number if is_negative_zero(number) and is_written_as_zero else 0
     # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.

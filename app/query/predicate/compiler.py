@@ -236,14 +236,15 @@ class _Compiler:
     # Atoms
 
     def _atom(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison as if it were not negated. It may be NULL for an absent field. :func:`_boolean` adds
-        the negation, and replaces NULL where it matters."""
+        """The SQL of a comparison without its negation, which :func:`_boolean` adds. The SQL may be NULL if a resource
+        lacks the field. :func:`_boolean` replaces this NULL where it would give a wrong result."""
         if atom.field.is_array:
             return self._array(atom)
         if atom.field.kind is kinds.ID and atom.values:  # "is defined" has no values; _scalar compiles it
             return self._id(atom)
         column = atom.field.column.for_projection(self.projection)
-        beginning = atom.field.beginning  # only someProperty has one
+        # SQL of the first characters of someProperty, which its index contains. None for every other field.
+        beginning = atom.field.beginning
         if beginning is None:
             return self._scalar(atom, column, atom.values)
         return self._some_property(atom, column, beginning.for_projection(self.projection))
