@@ -88,9 +88,14 @@ NO_ORIGIN = "none"
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """Check origins of CORS, of http and https, as browsers write them (RFC 6454, section 6.2): scheme and host, and
-    the port only if it is not the default of the scheme. The result is ``*`` alone if all origins are allowed, and
-    empty if none is allowed."""
+    """Parse the allowed origins of CORS, separated by commas.
+
+    Each is an http or https origin as browsers send it (RFC 6454, section 6.2): scheme and host, and the port only if
+    it is not the default of the scheme.
+
+    :return: the origins. ``*`` alone allows all origins and is returned as the only item; ``none`` allows no origin,
+        and the result is empty.
+    """
     if text == NO_ORIGIN:
         return ()
     if text == ANY_ORIGIN:

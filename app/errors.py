@@ -310,7 +310,7 @@ def token_refused(realm: str, reason: str) -> ApiError:
     """
     description = f"The access token is not valid: {reason}."
     challenge = f'Bearer realm="{realm}", error="invalid_token", error_description="{description}"'
-    # The platform's message is the code; the reason is in error_description.
+    # As on the platform, the message is only the code. error_description says why the token is refused.
     return ApiError([Fault("invalid_token", "invalid_token")], {"WWW-Authenticate": challenge}, description=description)
 
 

@@ -55,7 +55,8 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve a command. If it is unknown and the package of the extension is unusable, the error also says why."""
+        """Resolve a command. An unknown command may be a command of an extension. So if the extension's package is
+        unusable, the error about the unknown command also says why the package is unusable."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

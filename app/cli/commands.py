@@ -165,8 +165,8 @@ def seed(settings: Settings, project_key: str, count: int, of_seed: int) -> None
         first_ids = [resource.id for resource in made_up.resources(project_key, min(count, 1), of_seed)]
         try:
             if bulk_store.existing_ids(connection, project_key, first_ids):
-                # COPY would raise it too, but on distributed tables its error has another SQLSTATE. So the id is looked
-                # up before.
+                # On distributed tables COPY fails with another error than UniqueViolation, which the except clause
+                # below would not catch. So the id is looked up before COPY.
                 raise psycopg.errors.UniqueViolation
             resources = made_up.resources(project_key, count, of_seed)
             bulk_store.copy_in(connection, project_key, _with_progress(resources, count))

@@ -77,14 +77,16 @@ _REPLACED_PATH = "app.replaced_path"
 
 
 def path_of_request() -> str:
-    """The decoded path of the current request, for messages. It has all slashes with which the path began, also where
-    :class:`RawPath` has replaced one.
+    """The decoded path of the current request, for messages. If the path began with several slashes, the result has
+    all of them, although :class:`RawPath` has replaced the second one by ``%2F`` for the routing.
 
-    ``%2F`` stays encoded, because ``/`` would look like a separator. ``%25`` stays encoded only before two hex digits:
-    ``%2541`` means the text ``%41``, and a message with ``%41`` would seem to mean ``A``.
+    ``%2F`` stays encoded, because ``/`` would look like a separator. ``%25`` becomes ``%``, except before two hex
+    digits: ``%2541`` means the text ``%41``, and a message with ``%41`` would seem to mean ``A``.
     """
+    # RawPath has kept the path only if it has replaced a slash. The kept path is a text of WSGI, which has bytes as
+    # latin-1. Any other path is request.path, in which Flask has decoded the bytes already.
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
-    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath does not decode %25
+    return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath has left %25 encoded
 
 
 class PathPrefix:

@@ -66,7 +66,8 @@ def page(text: str, current: str, policy: str = POLICY) -> Response:
 
 
 def asset(folder: Path, name: str) -> Response:
-    """Answer a file that a page loads. Browsers have to ask each time, and get it anew if its time or size differs.
+    """Answer a file that a page loads. Browsers may cache the file, but have to revalidate it before each use: the
+    ``ETag`` changes with the file's modification time and size.
 
     :raises NotFound: if the folder has no such file.
     :raises RequestedRangeNotSatisfiable: for a ``Range`` outside of the file.

@@ -348,8 +348,12 @@ _SHOWN = 100
 
 
 def _shown(text: str, position: int) -> str:
-    """The line of a character, and a line with a caret. The caret is below the character unless one before it is wider
-    or narrower than one cell; tabs are kept. A long line is cut on both sides."""
+    """The line around ``position`` and below it a line with a caret, for the message of a syntax error. A long line is
+    cut to :data:`_SHOWN` characters before ``position`` and as many from there on.
+
+    The caret follows one space for each character before ``position``, and the tabs themselves. So it stands below
+    ``position``, unless one of these characters is wider or narrower than one cell of the terminal.
+    """
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     before, after = text[begin:position], text[position : None if end < 0 else end]
     if len(before) > _SHOWN:

@@ -220,8 +220,8 @@ class EmbeddedPostgres:
             process.wait()
             raise
         finally:
-            # The program has ended, so self.process forgets it. _spawn sets self.process for an exception between
-            # _spawn and this try: then _stop_server ends the program.
+            # The program has ended, so it is removed from self.process, where _spawn has put it. It was there so that
+            # _stop_server ends the program if an exception, such as KeyboardInterrupt, comes before this try begins.
             self.process = None
         if code != 0:
             raise EmbeddedError(f"{Path(command[0]).name} failed with exit code {code}:\n{folder.log_tail(offset)}")

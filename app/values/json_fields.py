@@ -321,8 +321,11 @@ def check_timestamp(value: Any) -> datetime:
 
 
 def check_any_integer_or_double(value: Any) -> int | float:
-    """The check for numbers: an ``int`` of any size stays exact, any other number is checked by :func:`check_number`.
-    That refuses infinities, which the decoder also makes of integers of more than 4,300 digits."""
+    """The check for numbers. An ``int`` of any size is returned as it is; :func:`check_number` checks any other value.
+
+    An integer of more than 4,300 digits is refused: the decoder makes an infinity of it, and ``check_number`` refuses
+    infinities.
+    """
     return value if type(value) is int else check_number(value)
 
 

@@ -120,9 +120,9 @@ def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
 
 
 def _conjuncts_of(condition: Condition) -> list[Condition]:
-    """Split a condition into its conjuncts, those of a nested ``and`` included. A condition that is no ``and`` is its
-    own only conjunct. An ``or`` of a single condition counts as that condition; a filter with one range is such an
-    ``or``."""
+    """Split a condition into its conjuncts, including those of each nested ``and``. Any condition other than ``and``
+    has one conjunct: itself. An ``or`` of a single condition is treated as that condition; a filter with one range is
+    such an ``or``."""
     if isinstance(condition, AllOf) or (isinstance(condition, AnyOf) and len(condition.conditions) == 1):
         return [term for inner in condition.conditions for term in _conjuncts_of(inner)]
     return [condition]
@@ -162,8 +162,8 @@ class _Compiler:
         """
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
-            # _term has just added the only value of the comparison as a parameter, the last one; the stretch uses it
-            # again.
+            # Each operator with Index.ORDER takes one value. _term has just added this value, so it is the last
+            # parameter. The stretch uses the same parameter.
             value = placeholder(numbered(self.prefix, len(self.parameters) - 1))
             return replace(term, stretch=self._stretch(condition, value))
         return term
@@ -186,11 +186,12 @@ class _Compiler:
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _term(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition to SQL, with two facts about it (:class:`ClauseTerm`).
+        """Compile a condition to SQL, with two flags (:class:`ClauseTerm`).
 
-        ``by_gin`` says whether a GIN index may serve the SQL; :attr:`Clause.text_without_gin` prevents that.
-        ``finds_few`` says whether an index finds the resources; it helps to choose the lane of a read
-        (:mod:`app.database.admission`).
+        - ``by_gin``: a GIN index may serve the SQL. A query that reads rows in the order of a page should not use a GIN
+          index, so its condition is :attr:`Clause.text_without_gin`, in which no GIN index serves the term.
+        - ``finds_few``: it is known that an index finds the resources. A read with such a term may be in the fast lane
+          (:mod:`app.database.admission`).
         """
         match condition:
             case AllOf(conditions):

@@ -318,8 +318,8 @@ def _total(count: LiteralString) -> LiteralString:
 
     :param count: a query for the number of all matches: the ``total`` of :class:`_Found`.
     """
-    # OFFSET 0 keeps the planner from merging the query into the outer one. The planner would merge _ALL, which has no
-    # FROM: _ALL would replace t.number, which _TOTAL_MEMBERS uses twice, and would count twice.
+    # OFFSET 0 keeps the planner from inlining the query. Without it, the planner would inline _ALL, because _ALL has no
+    # FROM. Then both uses of t.number in _TOTAL_MEMBERS would become copies of _ALL, and each copy would count.
     return f"(SELECT {_TOTAL_MEMBERS} FROM ({count} OFFSET 0) t (number))"
 
 

@@ -107,22 +107,23 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
 
 
 def _values(path: FieldPath, projection: Projection, positions: LiteralString = "*") -> LiteralString:
-    """The SQL of a field's values in the row ``r``, as an expression that returns a set: the items of an array of
-    scalars or, if ``path.element_of`` is an array of objects, the member ``path.field`` of each of these objects.
+    """The SQL of a field's values in the row ``r``, as an expression that returns a set. If the field is an array of
+    scalars, the values are its items. If ``path.element_of`` is an array of objects, the values are the member
+    ``path.field`` of each of its objects.
 
-    They are read from the ObjectType as jsonb (:data:`DOCUMENT`). There an array of scalars has each item once, and
-    sorted. Several objects may have the same value of a member; then this value is returned several times.
+    The values are read from the ObjectType as jsonb (:data:`DOCUMENT`), whose arrays of scalars are distinct and
+    sorted. Several objects may have the same value of the member; the set then contains this value several times.
 
-    :param positions: the items of an array of scalars to return, as a subscript of jsonpath, such as ``1 to last``; by
-        default all. Of a member all values are returned.
+    :param positions: which items of an array of scalars are returned, as a subscript of jsonpath, such as
+        ``1 to last``; by default all. It has no effect on an array of objects.
     """
     if path.element_of is None:
         steps: LiteralString = f"{path.field.name}[{positions}]"
     else:
         steps = f"{path.element_of.name}[*].{path.field.name}"
     found: LiteralString = f"jsonb_path_query({DOCUMENT.for_projection(projection)}, '$.{steps}')"
-    # A text: without the quotes of JSON (#>> '{}'), and in the collation "C". Any other value: in the type in which
-    # facets count it.
+    # A text is returned without the quotes of JSON (#>> '{}') and in the collation "C"; any other value is returned in
+    # the type in which facets count it.
     return f"({found} #>> '{{}}') COLLATE \"C\"" if path.field.kind is TEXT else f"{found}::{path.field.counted_as}"
 
 

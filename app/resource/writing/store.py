@@ -78,8 +78,8 @@ def _update(columns: tuple[LiteralString, ...], *, at_given_time: bool) -> Liter
 
 
 def _columns(resource: Resource | NewResource) -> dict[LiteralString, Any]:
-    """The columns that a write may change, with their values, except for its time, which SQL sets. The staged columns
-    are None if the staged projection equals the current one."""
+    """The columns that a write may change, with the values for this resource. The time of the write is not among them,
+    because SQL sets it. The staged columns are None if the staged projection equals the current one."""
     current, staged = resource.current, resource.staged
     differ = staged != current
     return {
