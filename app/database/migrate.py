@@ -167,9 +167,9 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
 
     :raises MigrationFailed: if a statement fails, or if none of :data:`LOCK_ATTEMPTS` attempts gets all locks.
     """
-    # On a Citus cluster a statement may wait for a lock on a worker, which does not know the lock_timeout that the
-    # migration file sets. The statement_timeout of the file ends this wait. Its error is another one, so the migration
-    # fails at once.
+    # On a Citus cluster a statement may wait for a lock on a worker. The lock_timeout that the migration file sets is
+    # not in force there, so the statement_timeout of the file ends the wait. Then the error is QueryCanceled and not
+    # LockNotAvailable, so the migration fails without another attempt.
     for attempt in range(1, LOCK_ATTEMPTS + 1):
         where = "BEGIN"
         try:
@@ -181,7 +181,7 @@ def _apply_one(connection: Connection, name: str, path: Path) -> None:
                 connection.execute(_NOTE, {"id": name})
                 where = "COMMIT"
             return
-        except (LockNotAvailable, DeadlockDetected):  # deadlock: a writer also waits for the migration
+        except (LockNotAvailable, DeadlockDetected):  # deadlock: the migration and a writer wait for each other
             _log.warning("Migration %s, %s: no lock in attempt %d of %d.", name, where, attempt, LOCK_ATTEMPTS)
             if attempt == LOCK_ATTEMPTS:
                 raise MigrationFailed(

@@ -140,16 +140,16 @@ class TokenVerifier:
         return own.result()
 
     def _look_up_together(self, own: Future[tuple[float, AccessToken | None]]) -> None:
-        """Wait until no statement runs, take all waiting lookups, execute one statement for them, and set their
-        results.
+        """Wait until no statement runs, take all lookups from ``_waiting``, execute one statement for them, and set
+        their results.
 
-        If an error is raised, even during the wait, two groups of lookups get the error: those that were taken, and
-        those that wait at that moment. The next statement would probably take as long, and fail, too.
+        If an error is raised, the lookups that were taken fail with it. So do those that are in ``_waiting`` by then,
+        because the next statement would probably fail, too, and they would wait for it in vain.
 
-        :param own: the lookup of this request. It is one of those that wait when this method is called.
+        :param own: the lookup of this request, which :meth:`_look_up` has added to ``_waiting``.
         """
-        # The lookups that this request has taken. There are none before it holds the lock: until then, its own lookup
-        # is still in ``_waiting``, and an error reaches it from there.
+        # The lookups that this request has taken: none until it holds the lock. If an error ends its wait for the lock,
+        # its own lookup is among those in ``_waiting``, to which ``except`` gives the error.
         taken: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         try:
             with self._looking_up:

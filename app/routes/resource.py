@@ -202,8 +202,8 @@ class Collection(Endpoint):
         has one; an unknown `id` is 404. Without `id`, overwrites the resource with the `key`, or creates it. Without
         both, overwrites the youngest (greatest `id`) of the resources without a key that this API client has created,
         or creates a resource if there is none. The whole `objectTypeProperty` is replaced; `someProperty` is replaced
-        only if the body has it. A create does not compare `version`, so after a DELETE the same PUT by `key` creates
-        the resource anew. With `If-Match` nothing is created (412).
+        only if the body has it. A create does not compare `version`: if a client deletes a resource and repeats its PUT
+        by `key`, this PUT creates the resource again. With `If-Match` nothing is created (412).
         """
         written = writes.write(database(), _caller(project_key), draft, conditions, "PUT", staged=staged)
         return _written_answer(written, project_key)
@@ -345,8 +345,9 @@ class Item(Endpoint):
 def _search_answer(project_key: str, query: Search) -> Response:
     """The answer to a search.
 
-    A search with texts always takes the slow lane. A connection looks up the project's words that match the texts, and
-    only then can the page be composed. So the lane has to be chosen before ``lane_of_page`` can judge the page.
+    A search with texts always takes the slow lane. ``lane_of_page`` cannot choose its lane: that function needs the
+    page, the page needs the project's words that match the texts, and the lookup of these words needs a connection.
+    The lane has to be chosen before this connection is checked out.
     """
     if not query.texts:
         return _page_answer(project_key, page_of_search(project_key, query))

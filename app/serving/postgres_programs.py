@@ -56,8 +56,8 @@ def others_can_write(folder: Path) -> bool:
 
 
 def _copied(package: Path) -> Path:
-    """The copy of the package in the store, for the account that runs PostgreSQL under root. If the store or the copy
-    is missing, root makes it."""
+    """The copy of the package in the store. Under root, PostgreSQL runs as another account, which reads this copy. If
+    the store or the copy is missing, root makes it."""
     if not STORE.exists():
         STORE.mkdir(parents=True, exist_ok=True)
         STORE.chmod(0o711)  # other accounts may pass through

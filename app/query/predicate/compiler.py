@@ -355,9 +355,9 @@ class _Compiler:
         """The jsonpath filter that one element of an array has to pass, and whether the GIN index finds the resources
         with such an element.
 
-        In jsonpath, ``@`` is the element. An element that is a number or a text has no members, so the field of its
-        condition is the array (see :class:`HasElement`), and the filter tests ``@``. Of an element that is an object,
-        the filter tests the member that the condition names, such as ``@.name``.
+        In jsonpath, ``@`` is the element. If the elements are objects, ``condition`` names members of theirs, and the
+        filter tests these members, such as ``@.name``. If the elements are numbers or texts, ``condition`` names the
+        array itself (see :class:`HasElement`), and the filter tests ``@``.
         """
         match condition:
             case AllOf(conditions):
