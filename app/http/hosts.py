@@ -47,12 +47,13 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:
-        """Refuse a request whose host is missing, malformed or not served. Log the two labels of a served one."""
+        """Refuse a request whose host is missing, malformed or not served. For a host
+        ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, add region and cloudProvider to the log line of the request."""
         host = request.environ.get("HTTP_HOST")
         if host is None:
             if request.environ.get("SERVER_PROTOCOL") != "HTTP/1.0":
                 raise errors.invalid_input("Malformed request: HTTP/1.1 needs a Host header.")
-            host = ""  # well-formed, but with BASE_DOMAIN not served
+            host = ""  # an empty host is well-formed; with BASE_DOMAIN it is refused below, because it is not served
         # _HOST accepts any digits, dots and colons between brackets; _name_in finds out whether they are an address.
         if not _HOST.fullmatch(host) or (host.startswith("[") and _name_in(host) is None):
             raise errors.invalid_input("Malformed request: the Host header is no host.")

@@ -66,8 +66,15 @@ def raise_if_not_private(folder: DataFolder, sockets: Path) -> None:
 
 
 def _made_in(folder: DataFolder, base: str) -> Path:
-    """Make a new private folder for the socket in the folder ``base``. Raises OSError if ``base`` cannot be used."""
-    # Commas, quotes and spaces in this path have a special meaning to libpq and PostgreSQL.
+    """Make the socket folder in ``base``, a folder for temporary files. Only the server's account, which owns the new
+    folder, and root can enter it.
+
+    :param folder: the data folder, which knows the server's account.
+    :raises OSError: with the reason, if ``base`` cannot be used.
+    :raises EmbeddedError: as :func:`~app.serving.data_folder.can_enter` does.
+    """
+    # Only these characters are accepted: others, such as commas, quotes and spaces, can have a special meaning to libpq
+    # and PostgreSQL.
     if not re.fullmatch(r"[\w./+-]+", base, re.ASCII):
         raise OSError("its path has others than ASCII letters, digits and . / + - _")
     if len(os.fsencode(base)) + len(f"/{_PREFIX}12345678") > _LONGEST:

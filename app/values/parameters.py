@@ -295,13 +295,14 @@ class QuerySchema(Schema):
         return errors.parameter_fault(name, f"Unknown parameter.{hint}")
 
     def load(self, data: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] -- takes no options
-        """Load the parameters of a request, a multi-dictionary of texts, and return what :meth:`make` makes of the
-        values.
+        """Load the parameters of a request, a multi-dictionary of texts. The loaded values are passed to :meth:`make`,
+        and its result is returned.
 
-        :raises ApiError: 400. Its faults are one for each undeclared name, then one for each malformed value. If the
-            values together are longer than :data:`LENGTH_AT_MOST`, no value is read, and one fault, that of the longest
-            parameter, replaces the faults of the values. :meth:`make` is called only if there is no fault so far; it
-            may find that values contradict one another. ApiError lists the first :data:`app.errors.FAULTS_AT_MOST`.
+        :raises ApiError: 400. It lists the faults of undeclared names, then those of malformed values, at most
+            :data:`app.errors.FAULTS_AT_MOST` in all. If the values of the declared parameters together are longer than
+            :data:`LENGTH_AT_MOST`, no value is read. Then one fault, which names the longest parameter, stands in place
+            of the faults of values. Without any of these faults :meth:`make` is called. If it finds that values
+            contradict one another, the error lists this fault.
         """
         known, declared, families = self._known
         given: dict[str, Any] = {}
@@ -314,7 +315,8 @@ class QuerySchema(Schema):
             elif name in declared:
                 given[name] = texts
             else:
-                # The number is limited because looking for the nearest name takes long.
+                # Undeclared names beyond FAULTS_AT_MOST are skipped: finding a similar name for the hint takes long,
+                # and an error does not list more faults.
                 if name not in self.IGNORED and len(faults) < errors.FAULTS_AT_MOST:
                     faults.append(self._undeclared(name))
                 continue
@@ -328,8 +330,9 @@ class QuerySchema(Schema):
         for name in [name for name in known if name in given]:  # in the order of the declarations
             try:
                 # For a family, such as var.<name>, given[name] is a dictionary: the texts of each parameter by its
-                # whole name, such as var.word. The third argument is for ``where``: marshmallow passes ``given`` to the
-                # field, and ``where`` finds the texts of its variables there.
+                # whole name, such as var.word. marshmallow passes the third argument, ``given``, to the field's
+                # _deserialize. Only the field of the parameter ``where`` uses it: it takes from ``given`` the texts of
+                # the variables in its predicates.
                 values[known[name].name] = known[name].deserialize(given[name], name, given)
             except ValidationError as error:
                 faults += _faults_of({name: error.messages})

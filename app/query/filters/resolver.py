@@ -87,12 +87,13 @@ _TOO_MANY_TERMS = f"There are more than {TERMS_AT_MOST} values and ranges."
 def read_filters(texts: Sequence[str]) -> tuple[Filter, ...]:
     """Parse and resolve the filters of one parameter.
 
-    :raises ValidationError: with as many faults of all filters as an answer lists.
+    :raises ValidationError: with the faults of all filters, but at most :data:`app.errors.FAULTS_AT_MOST`.
     """
     faults = Faults(_TOO_MANY_TERMS)
     filters = [_Resolver(text, faults).filter(parsed) for text, parsed in trees_of(texts, parse_filter, faults)]
     faults.raise_if_any()
-    return tuple([each for each in filters if each is not None])  # never None here: its fault would have been raised
+    # The test is for the type checker. A filter is None only if it has a fault, and then raise_if_any has raised.
+    return tuple([each for each in filters if each is not None])
 
 
 def read_facets(texts: Sequence[str]) -> tuple[Facet, ...]:

@@ -272,13 +272,16 @@ def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
 def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
     """Find a page of the resources that fulfil all conditions.
 
-    The statement first finds matches in any order, and stops at one more than the cap. If there are at most as many
-    matches as the cap, it sorts them and takes the page. If there are more, it drops them and reads the project's
-    resources in the page's order, until the page is full. For that PostgreSQL reads the index of the order's first
-    term. If the first term has no index, PostgreSQL finds all matches again, now without the cap, and sorts them.
+    The statement first finds matches in any order, at most ``TOTAL_AT_MOST + 1``. Their number decides how it goes on:
 
-    Until here a row is only an id and the values that the page is sorted by. At the end the statement looks up the
-    whole resources of the page by their ids.
+    - At most ``TOTAL_AT_MOST``: these are all matches. The statement sorts them and takes the page.
+    - ``TOTAL_AT_MOST + 1``: there can be many more. The statement drops the matches that it has found, and reads the
+      project's resources in the order of the page, until the page is full. Usually PostgreSQL reads the index of the
+      order's first term for this. If the first term has no index, PostgreSQL finds all matches, without a limit, and
+      sorts them.
+
+    Either way, the rows that are found and sorted contain only the id and the values that the page is sorted by. At the
+    end the statement looks up the whole resources of the page by their ids.
     """
     number: LiteralString = "(SELECT number FROM counted)"
     queries: tuple[LiteralString, LiteralString] = (
@@ -286,8 +289,9 @@ def _found_in_any_order(selected: Selected, terms: Sequence[Term]) -> _Found:
             SELECT {_columns(terms, "r.id")} FROM resource r WHERE {selected.where} LIMIT {_COUNTED_AT_MOST} + 1)""",
         "counted AS MATERIALIZED (SELECT count(*) AS number FROM found)",
     )
-    # Few matches: those that were found are sorted. Else: the project is read in the order of the page. One of the two
-    # parts is always empty, and not executed. Their rows are an id and the expressions of the order.
+    # `hits` joins two queries by UNION ALL. The first sorts the matches that were found; the second reads the project
+    # in the order of the page. The condition on the number of matches is false in one of them, and PostgreSQL does not
+    # execute that one. The rows of both are an id and the values that the page is sorted by.
     from_found: LiteralString = f"""
             SELECT r.* FROM found r WHERE {number} <= {_COUNTED_AT_MOST} ORDER BY {_order_by_columns(terms)} {_CUT}"""
     where_in_order = f"{number} > {_COUNTED_AT_MOST} AND {selected.where_in_order_of(terms[0])}"

@@ -153,8 +153,8 @@ def _lock_own_youngest(connection: Connection, project_key: str, target: OwnYoun
 def _resource(row: tuple[Any, ...] | None) -> Resource | None:
     """Make the resource from a row of :data:`_FIND`; None if there is no row.
 
-    If the staged columns are NULL, ``current`` and ``staged`` are the same Python object, so that
-    :meth:`Resource.with_content` changes the content only once.
+    If ``staged_object_type`` is NULL, the resource has no staged changes. Then ``current`` and ``staged`` are the same
+    Python object. This saves time: :meth:`Resource.with_content` computes a change of both projections only once.
     """
     if row is None:
         return None
