@@ -70,8 +70,8 @@ def _split_url(text: str, example: str) -> tuple[SplitResult, str]:
 
     The host is hardly checked: ``urlsplit`` accepts even one with a blank. The callers have to refuse such a host.
 
-    :param example: the end of the error's message, which begins with "a URL is expected". An example is
-        ", as in https://api.example.com".
+    :param example: an example of a URL for the error's message, such as ", as in https://api.example.com". The message
+        is "a URL is expected", followed by this text.
     :raises ValueError: if the port is invalid, or if ``urlsplit`` refuses the host, for example for malformed brackets
         of an IPv6 address.
     """

@@ -126,7 +126,8 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     one, two = query
     untyped = record.untyped.values()
     sent = [value for value in untyped if type(value) in _NUMBERS]
-    # check_number refuses a number beyond all doubles. An int beyond int64 becomes the nearest double.
+    # check_number makes the nearest double of an int beyond int64. It refuses nothing here: the schema of the record
+    # has already refused numbers beyond all doubles (_any_json).
     numbers = [check_number(value) for value in sent]
     integers = [int(value) for value in sent if _is_int64(value)]  # int() makes 0 of -0.0
     given = [] if one is None else [one]

@@ -292,8 +292,11 @@ def unsupported_content_encoding() -> ApiError:
 
 
 def unsupported_media_type(expected: str, method: str = "POST") -> ApiError:
-    """The error 415 for a body whose Content-Type is not ``expected``, the media type that the endpoint accepts, or
-    names a character encoding other than UTF-8. The answer to a PATCH has ``Accept-Patch`` (RFC 5789, section 2.2)."""
+    """The error 415 for a body whose Content-Type is missing, is another media type than the endpoint accepts, or names
+    a charset other than UTF-8. The answer to a PATCH has ``Accept-Patch`` (RFC 5789, section 2.2).
+
+    :param expected: the media type that the endpoint accepts.
+    """
     message = f"The request body must have Content-Type {expected}, in UTF-8."
     return ApiError([Fault("UnsupportedMediaType", message)], {"Accept-Patch": expected} if method == "PATCH" else {})
 

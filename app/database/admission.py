@@ -124,9 +124,9 @@ class Admission:
             if not self._held[project]:
                 del self._held[project]
             self._slow -= lane is Lane.SLOW
-            # The end of one request may admit two others. If other connections are free, too, the end of a slow request
-            # admits a request that waited only because of the limit of this project, and a slow request of another
-            # project that waited only because of the limit of the slow lane.
+            # The end of one request may admit two others. For example, a slow request of project A ends while another
+            # connection is free. Project A was at its limit, so a fast request of A waited; it is admitted now. The
+            # slow lane was at its limit, so a slow request of project B waited; it is admitted now, too.
             while self._admit_one():
                 pass
 

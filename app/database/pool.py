@@ -132,12 +132,16 @@ class Database:
                 return connection
 
     def _raise_if_hopeless(self, pool: ConnectionPool[PooledConnection], began: float, deadline: float) -> None:
-        """Decide what follows a wait in the pool that gave no connection. Return if the request should wait again, else
-        raise the error of the request. If no connection can be opened, also mark the database as away, which makes all
-        requests that wait for their admission fail.
+        """Decide what follows a wait in the pool that gave no connection: return if the request should wait again, else
+        raise the error of the request.
+
+        The request waits again if the deadline has not passed, and a connection is open or the present attempt to open
+        one may still succeed. If the request fails while no connection is open, the database may also be marked as
+        away; the last comment says when. The mark makes all requests that wait for their admission fail.
 
         :param began: the time when the request began to wait in the pool, after its admission.
-        :param deadline: the time after which no further wait begins. It counts the wait for the admission, too.
+        :param deadline: the time after which no further wait begins: one queue timeout after the request began to wait
+            for its admission.
         :raises Unavailable: as project_busy if any connection is open, else as away.
         """
         # An open connection is enough to wait again: another request may return it, even if the server refuses further
@@ -229,9 +233,9 @@ class Database:
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # resize() has to come before getconn(). A waiting getconn() can make the pool begin a connection beyond its
-        # ``min_size``. resize() does not count such a connection: it opens as many as the new ``min_size`` is greater
-        # than the old one. So the pool would have one connection too many.
+        # resize() has to come before getconn(). resize() opens new ``min_size`` minus old ``min_size`` connections,
+        # however many are open. A getconn() that waits can make the pool open one connection more than the old
+        # ``min_size``. If resize() came after it, the pool would have one connection more than its maximum.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
@@ -364,9 +368,12 @@ class Checkout:
     def __enter__(self) -> Connection:
         """Wait for the admission, then for a connection of the pool.
 
-        Both waits have one deadline, the end of the queue timeout. The last wait in the pool may begin just before the
-        deadline. Then it may last until :data:`_AWAY_TIMEOUT_S` after the deadline. If the database counts as away when
-        the request arrives, the wait for the admission takes at most :data:`_AWAY_TIMEOUT_S`.
+        Both waits have one deadline, the end of the queue timeout. There are two exceptions:
+
+        - The wait in the pool has steps of :data:`_AWAY_TIMEOUT_S` (:meth:`Database.take`). A step that begins just
+          before the deadline may end up to :data:`_AWAY_TIMEOUT_S` after the deadline.
+        - If the database counts as away when the request arrives, the wait for the admission takes at most
+          :data:`_AWAY_TIMEOUT_S`.
 
         :raises Unavailable: in three cases:
 

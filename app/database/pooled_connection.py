@@ -110,8 +110,8 @@ class PooledConnection(LimitedConnection):
     def has_ended(self) -> bool:
         """Whether the connection is closed, or the server has ended the session. To be called between statements.
 
-        Between statements the server owes no answer. If a message has arrived nevertheless, the session counts as
-        ended, because the server sends such a message before it ends a session.
+        Between statements the server owes no answer. If bytes or the end of the stream have arrived nevertheless, the
+        session counts as ended: the bytes are usually the error that the server sends before it ends a session.
         """
         return self.closed or is_readable(self)
 

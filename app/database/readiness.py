@@ -87,9 +87,10 @@ class Readiness:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        # _check_database makes its checks in this order. The metrics are set up to the first fault, and the later ones
-        # keep their values. One case is less exact: if the pool gives a connection and a statement on it then fails,
-        # the fault is "database". The metric of "pool" then keeps its value, although the pool passed its check.
+        # _check_database makes its checks in this order. The loop sets the metric of each check that has passed to
+        # True, and that of the first fault to False. Then it stops, and the metrics of the later checks keep their
+        # values. In one case the loop stops too early: the pool gives a connection, and a statement on it fails. The
+        # fault is then "database", so the metric of "pool" keeps its value, although the pool has passed its check.
         for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:

@@ -82,8 +82,9 @@ class AuthorizationServer:
     def introspect(self, request: Request) -> dict[str, Any]:
         """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
-        The answer is the same for a valid token that the asking client may not introspect (section 2.2): a token of
-        another client that has no scopes, or that has a scope for a project for which the asking client has none.
+        The answer is the same for a valid token that the asking client may not introspect (section 2.2). Such a token
+        was issued to another client. Also, the token has no scopes, or one of its scopes names a project for which the
+        asking client has no scope.
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)

@@ -236,12 +236,13 @@ def _reference(schema: str) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter of the search by form. A client may send it as a field of the form instead.
 
-    Documentation pages send the examples of the form's fields. If they also sent the example of the query parameter,
-    the request would have the value twice, and the service refuses this unless the parameter is repeatable.
+    On a documentation page, such as that of Swagger UI, a reader can try a request, which the page fills with examples.
+    The page fills the fields of the form. If it filled the query parameters, too, the request would have each value
+    twice, and the service refuses this unless the parameter is repeatable.
 
-    Pages send the ``example`` of a parameter, but not the ``examples`` inside its schema. So the example of the query
-    parameter is in the schema. Swagger UI sends even that one if the parameter is an object; an empty ``example``
-    prevents this.
+    For a query parameter, pages use the ``example`` of the parameter, and not the ``examples`` inside its schema. So
+    the example is inside the schema. Only if the parameter is an object does Swagger UI use the ``examples``, too; an
+    empty ``example`` prevents this.
     """
     made: Document = {
         "name": name,

@@ -130,12 +130,14 @@ function.
 
 
 def _served_by_gin(condition: LiteralString) -> Column:
-    """A condition on a document or on words for each projection, in a form that the GIN indexes serve. The condition
-    for the staged projection tests the staged column of rows with staged changes, and the current column of all others.
+    """For each projection, the SQL of a condition on the document or the words of a resource, in a form that the GIN
+    indexes serve. For the staged projection, the SQL tests the staged column in rows with staged changes, and the
+    current column in all other rows.
 
-    The indexes of the staged columns are partial: PostgreSQL uses them only if the condition contains their predicate,
-    ``r.staged_object_type IS NOT NULL``. So the predicate stands beside the test of the staged column. There it changes
-    no result: in a row without staged changes the staged column is NULL, and the test would not be true anyway.
+    The indexes of the staged columns are partial. PostgreSQL uses a partial index only if the condition contains the
+    predicate of the index, here ``r.staged_object_type IS NOT NULL``. So the SQL joins this predicate to the test of
+    the staged column by AND. The predicate changes no result: in a row without staged changes the staged column is
+    NULL, and its test would not be true anyway.
 
     :param condition: SQL with two placeholders: ``{0}`` for the operand, and ``{prefix}`` directly before the column's
         name. ``{prefix}`` becomes ``r.`` for the current column, and ``r.staged_`` for the staged column.

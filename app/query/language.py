@@ -140,11 +140,13 @@ _DEEPER: Mapping[str, int] = {"LPAR": 1, "RPAR": -1}
 
 
 def _feed(parser: InteractiveParser, token: Token) -> Any:
-    """Feed a token to the parser, and return the parser's result.
+    """Feed a token to the parser, and return the parser's result. If the parser refuses the token, restore its stack of
+    states.
 
-    Lark may reduce before it refuses a token; then ``parser.accepts()`` would miss terminals that could stand in the
-    token's place, and so would the message. So the states are restored. The values are not, because ``accepts()``
-    ignores them.
+    Lark's parser may reduce before it refuses a token, and each reduction changes the stack. :meth:`Language._parse`
+    then calls ``parser.accepts()``, because the message for the client lists the terminals that could stand in place of
+    the refused token. With the changed stack, ``accepts()`` would miss some of them. The parser's stack of values is
+    not restored, because ``accepts()`` ignores the values.
     """
     states = parser.parser_state.state_stack
     before = states.copy()
@@ -325,7 +327,8 @@ class Language:
             return position + 1, ["letter", "digit"]
         if start == "-" and "NUMBER" in accepted:
             return position + 1, ["digit"]
-        # The spellings of the accepted keywords and signs. true and false are among the primitive values of _NAMES.
+        # The spellings of the accepted keywords and signs. true and false are not among them: messages list them as
+        # "primitive value" (_NAMES).
         words = [word for terminal, spelt in self._spellings.items() if terminal in accepted for word in spelt]
         # 20 characters are more than any word has. Only A to Z are lowered: no word has another letter, and lower()
         # makes two characters of some, such as İ, which would shift the position.

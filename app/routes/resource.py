@@ -152,7 +152,7 @@ class Collection(Endpoint):
 
         Returns the resources that fulfil all conditions that are sent. `where` is a predicate. `objectParameter` is an
         object that ObjectType has to contain. Each other condition, such as `stringParameter`, looks for its value in
-        one or two arrays of ObjectType, which the description of the parameter names. In a result, the fields of
+        one or two arrays of ObjectType; the description of each parameter says in which. In a result, the fields of
         ObjectType stand beside `id`, `key`, `version`, `createdAt` and `lastModifiedAt`, and not within
         `objectTypeProperty`.
         """

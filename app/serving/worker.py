@@ -40,9 +40,13 @@ class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the head, with a lower limit than gunicorn's for the bytes that it buffers after the request line. The
-        limit is a sum: the most bytes of all header lines, the end of the head, and the most bytes of one read, because
-        the last read may also bring the beginning of the body."""
+        """Parse the head of the request. gunicorn refuses a request if more bytes than a limit arrive after the request
+        line before the head is parsed. This method sets a lower limit than gunicorn's own.
+
+        The limit is the sum of the most bytes of all header lines, the bytes of the end of the head, and the most bytes
+        of one read. The bytes of one read are added because the read that brings the end of the head may also bring the
+        beginning of the body.
+        """
         # The limit is set in this method, because gunicorn's __init__ sets its own and then calls this method at once.
         # 4: the head ends with CR LF CR LF.
         self.max_buffer_headers = _HEADERS_AT_MOST + 4 + _READ_AT_ONCE
@@ -119,8 +123,9 @@ class Worker(GeventWorker):
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer a request by :meth:`_answer`. Until it is answered, :meth:`notify` does not end its connection.
 
-        Two things differ from gunicorn. The option ``close`` ends the connection even if Connection has other options,
-        too. And while a body in the chunked transfer coding is read, other connections get their turns.
+        Two things differ from gunicorn. If a header ``Connection`` has the option ``close``, the connection ends after
+        the answer, even if the header has other options, too, or is not the first ``Connection`` of the request. And
+        while a body in the chunked transfer coding is read, other connections get their turns.
 
         :raises StopIteration: gunicorn's sign that the connection ends.
         """

@@ -177,8 +177,9 @@ _POSITION = re.compile(r"\[[0-9]*\]")
 
 
 class ParameterFamily(Parameter):
-    """Repeatable parameters whose names match a pattern. They load to a dictionary of tuples of values by the
-    whole name.
+    """All parameters whose names match a pattern, such as ``var.word`` and ``var.size``. Each of them is repeatable.
+    They load to one dictionary. Its keys are the whole names of the parameters that were sent; the value of each key is
+    the tuple of that parameter's values.
 
     :param pattern: a regular expression for the whole name.
     :param read: converts a text to a value, or raises a ValidationError.
@@ -192,8 +193,9 @@ class ParameterFamily(Parameter):
         # DOTALL, because the dot in the interface's pattern text.[a-z]{2} is not escaped. So it stands for any
         # character, and the service accepts a line break in its place, too.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        # In the OpenAPI document each parameter is one value or an array of values. The array needs an item: a client
-        # would send no parameter for an empty array.
+        # In the OpenAPI document the family is one object. Its keys are the names of parameters; the value of each key
+        # is one value of that parameter, or an array of several. The array must not be empty: for an empty array, a
+        # client would not send the parameter at all.
         several = {"type": "array", "items": schema, "minItems": 1}
         self.schema = {
             "type": "object",

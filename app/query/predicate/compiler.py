@@ -110,7 +110,10 @@ def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
 
 
 def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
-    """Whether a condition says that an array of scalars contains a given value, or at least one of several."""
+    """Whether a condition says that an array of scalars contains a given value, or at least one of several.
+
+    If an ``or`` has more than one such condition, :meth:`_Compiler._any` compiles all of them to one jsonpath.
+    """
     return (
         isinstance(condition, Holds)
         and condition.field.is_array
@@ -387,13 +390,15 @@ class _Compiler:
 
 
 def _boolean(text: LiteralString, *, if_absent: bool, negated: bool) -> LiteralString:
-    """The SQL of a condition or of its negation. It selects the right rows also where the condition is NULL, because a
-    field is absent.
+    """The SQL of a condition, or of its negation. The condition may be NULL if a field is absent. Then it counts as
+    true or as false (``if_absent``), and its negation counts as the opposite.
+
+    If a condition that is NULL counts as false, and there is no negation, the SQL is ``text`` alone, because NULL
+    selects no row, as false does.
 
     :param text: SQL of the condition without the negation.
-    :param if_absent: whether the condition, before the negation, counts as true where it is NULL.
-    :param negated: True returns the negation. Where a condition that is NULL counts as false, its negation is true.
-        Without ``negated`` and ``if_absent`` the SQL is ``text`` alone, because NULL selects no row, as false does.
+    :param if_absent: whether the condition, without the negation, counts as true if it is NULL.
+    :param negated: whether to return the SQL of the negation.
     """
     if if_absent:
         return f"({text}) IS FALSE" if negated else f"({text}) IS NOT FALSE"

@@ -49,10 +49,10 @@ class Term:
     in_order_of: Field | None = None
 
     def ordered(self, expression: LiteralString) -> LiteralString:
-        """The SQL of an expression, followed by the direction of this term, for ORDER BY.
+        """One entry of ORDER BY: ``expression``, followed by the direction of this term.
 
-        :param expression: in a query of the table, the term's own expression. In a query around an inner query, the
-            column of the inner query with the value of the term's expression.
+        :param expression: the SQL to sort by. A query that reads the table sorts by the term's own expression. A query
+            that reads a subquery sorts by the column in which the subquery returns the value of this expression.
         """
         return f"{expression} {'DESC' if self.descending else 'ASC'}"
 
@@ -196,9 +196,10 @@ class Page:
         """
         compose = _found_in_order if not self.selected.clauses or self.is_one_stretch else _found_in_any_order
         found = compose(self.selected, self.terms)
-        # The results come first, in the order of the page: the result is in the first column, the second is empty. The
-        # last row has the total and the facets. If parallel workers read the query `page`, UNION ALL could mix these
-        # rows. MATERIALIZED prevents this: no parallel worker reads such a query.
+        # The statement returns one row for each result, in the order of the page, and then a last row. The row of a
+        # result has its JSON in the first column, and an empty text in the second. The last row has the total and the
+        # facets. If parallel workers read the query `page`, UNION ALL could mix the rows. MATERIALIZED prevents this:
+        # no parallel worker reads such a query.
         page: LiteralString = f"""page AS MATERIALIZED (
                 SELECT r.* FROM ({found.rows}) r ORDER BY {_order_by_columns(self.terms)})"""
         statement = f"""
@@ -218,9 +219,9 @@ class Page:
             shared = f", its equal part of {FACET_BYTES_AT_MOST}" if queries > 1 else ""
             reason = f"The terms of a facet have more than {FACET_BYTES_AT_MOST // queries} bytes{shared}."
             raise errors.invalid_parameter("facet", reason)
-        # `or b""` is for the type checker: get_value may return None for NULL, but no result is NULL. The total and the
-        # facets are members with a comma before each, or empty.
+        # `or b""` is for the type checker: get_value may return None for NULL, but no result is NULL.
         results = b",".join([made.get_value(row, 0) or b"" for row in range(count)])
+        # ``total`` and ``facets`` are JSON members that begin with a comma, or are empty.
         counts = b'{"limit":%d,"offset":%d,"count":%d%b' % (self.paging.limit, self.paging.offset, count, total or b"")
         return b'%b,"results":[%b]%b}' % (counts, results, facets)
 

@@ -72,9 +72,13 @@ class Expansion:
 def expand(connection: Connection, project_key: str, texts: Sequence[SearchText], fuzzy_level: int) -> Expansion:
     """Look up which words of a project match each word of the texts.
 
-    The search finds no resource if a text has no words or only stop words of its language, or if the project has no
-    match for one of the other words. A stop word beside other words is ignored when resources are matched, but counts
-    for the limit of words. A word of more than 2,046 bytes, which is not indexed, is ignored altogether.
+    The result is empty, and so the search finds no resource, in two cases:
+
+    - A text has no words, or only stop words of its language.
+    - A word that is no stop word has no match in the project.
+
+    A stop word needs no match, but counts for the limit of words. A word of more than 2,046 bytes is not indexed, and
+    is ignored altogether.
 
     :param texts: at least one text.
     :param fuzzy_level: the largest Damerau-Levenshtein distance at which a word matches. Short words allow less: words
