@@ -78,7 +78,10 @@ class RealClockAndIds:
         return uuid7()
 
     def kept_until(self, expires_at: float) -> float:
-        """A day after the expiry."""
+        """Return the time one day after the token's expiry. The token's row may be deleted from then on.
+
+        The result needs no conversion to the database's clock, because both clocks show the real time.
+        """
         return expires_at + _KEPT_FOR_S
 
 

@@ -171,8 +171,8 @@ def log_format(text: str) -> str:
 def setting(variable: str, parse: Callable[[str], Any], default: Any, meaning: str, *, secret: bool = False) -> Any:
     """Make the dataclass field that declares a setting; :func:`read_settings` reads it.
 
-    :param secret: whether the value is a secret. Messages and ``repr`` hide a secret, and a file may contain it, which
-        the variable ``<variable>_FILE`` names (:func:`file_variable`).
+    :param secret: whether the value is a secret. Messages and ``repr`` do not show a secret. A file may contain the
+        secret; the variable ``<variable>_FILE`` then names the file (:func:`file_variable`).
     """
     return field(
         default=default,

@@ -83,9 +83,9 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     seconds. Tokens that the command 'token' has issued belong to the client 'command-line', which is not deleted: they
     are valid until they expire or 'command-line' is revoked.
 
-    Stop the project's writers first. A resource that is written during the command may stay, although its words and its
-    part of the number of resources are deleted. Then searches may miss the resource, and the 'total' in the project's
-    pages is wrong, until this command runs again and deletes the resource.
+    Stop the project's writers first. A resource that is written during the command may stay, although the command
+    deletes the words of the resource and no longer counts it. Then searches may miss the resource, and the 'total' in
+    the project's pages is wrong, until this command runs again and deletes the resource.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)

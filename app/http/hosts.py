@@ -22,8 +22,8 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     ApiError, 400, for a host that is missing, malformed or not served. A request of HTTP/1.0 needs no Host header,
     unless ``BASE_DOMAIN`` is set.
 
-    The hook reads the host from ``HTTP_HOST``. This is the Host header, unless a middleware replaced it: RawPath by the
-    host of a target in absolute form, ProxyFix by the host that a trusted proxy names.
+    The hook reads the host from ``HTTP_HOST``. This is the Host header, unless a middleware has replaced it. RawPath
+    puts the host of a target in absolute form there. ProxyFix puts the host there that a trusted proxy names.
 
     Without ``BASE_DOMAIN`` every well-formed host is served. With ``BASE_DOMAIN`` two kinds of host are served:
 

@@ -80,11 +80,15 @@ def path_of_request() -> str:
     """The decoded path of the current request, for messages. If the path began with several slashes, the result has
     all of them, although :class:`RawPath` has replaced the second one by ``%2F`` for the routing.
 
-    ``%2F`` stays encoded, because ``/`` would look like a separator. ``%25`` becomes ``%``, except before two hex
-    digits: ``%2541`` means the text ``%41``, and a message with ``%41`` would seem to mean ``A``.
+    Two parts of the path are not decoded:
+
+    - ``%2F`` stays encoded, because ``/`` would look like a separator.
+    - ``%25`` before two hex digits stays encoded. ``%2541`` encodes the text ``%41``, but a reader of ``%41`` in a
+      message would decode it to ``A``. Any other ``%25`` becomes ``%``.
     """
-    # RawPath has kept the path only if it has replaced a slash. The kept path is a text of WSGI, which has bytes as
-    # latin-1. Any other path is request.path, in which Flask has decoded the bytes already.
+    # If RawPath has replaced a slash, it has kept the path as it was in the WSGI environment. There each character
+    # stands for one byte (latin-1), so the path is decoded here. If RawPath has replaced no slash, the path is
+    # request.path, which is decoded already.
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath has left %25 encoded
 

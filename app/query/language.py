@@ -351,11 +351,12 @@ _SHOWN = 100
 
 
 def _shown(text: str, position: int) -> str:
-    """The line around ``position`` and below it a line with a caret, for the message of a syntax error. A long line is
-    cut to :data:`_SHOWN` characters before ``position`` and as many from there on.
+    """The line of ``position``, and below it a line with a caret, for the message of a syntax error. Of a long line
+    only a part is shown: :data:`_SHOWN` characters before ``position``, and :data:`_SHOWN` characters from ``position``
+    on.
 
-    The caret follows one space for each character before ``position``, and the tabs themselves. So it stands below
-    ``position``, unless one of these characters is wider or narrower than one cell of the terminal.
+    Before the caret, each character of the shown line becomes a space, but a tab stays a tab. So the caret stands below
+    ``position``, unless a character before it is wider or narrower than one cell of the terminal.
     """
     begin, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     before, after = text[begin:position], text[position : None if end < 0 else end]

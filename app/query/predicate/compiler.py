@@ -189,12 +189,12 @@ class _Compiler:
         return Stretch(of, template.format(field=of.sorted_by.for_projection(self.projection), value=value))
 
     def _term(self, condition: Condition) -> ClauseTerm:
-        """Compile a condition to SQL, with two flags (:class:`ClauseTerm`).
+        """Compile a condition to one SQL term. The term has two flags (:class:`ClauseTerm`):
 
         - ``by_gin``: a GIN index may serve the SQL. A query that reads rows in the order of a page should not use a GIN
-          index, so its condition is :attr:`Clause.text_without_gin`, in which no GIN index serves the term.
-        - ``finds_few``: it is known that an index finds the resources. A read with such a term may be in the fast lane
-          (:mod:`app.database.admission`).
+          index. For such a query, :attr:`Clause.text_without_gin` wraps the term, so that no GIN index serves it.
+        - ``finds_few``: an index is known to find the resources that fulfil the condition, and these are assumed to be
+          few. A read with such a term may be in the fast lane (:mod:`app.database.admission`).
         """
         match condition:
             case AllOf(conditions):

@@ -100,12 +100,13 @@ class Selected:
 
     @property
     def where(self) -> LiteralString:
-        """The SQL condition that a resource belongs to the project and fulfils all conditions.
+        """The SQL condition that a resource belongs to the project and fulfils all terms.
 
-        If every condition selects a stretch (see the module), and all these stretches are of the same field, the SQL of
-        each condition has the form that the index of this field's order serves.
+        There are two forms of the SQL of a term. If all terms select stretches (see the module) of the same field, each
+        term has the form that the index of this field serves (:attr:`Stretch.text`). Otherwise each term has its usual
+        form (:attr:`ClauseTerm.text`).
         """
-        # ``_stretches`` has a stretch for every term, or is empty. So the condition always has every term.
+        # ``_stretches`` is empty or has one stretch for each term, so no term is lost.
         bounds: list[LiteralString] = [stretch.text for stretch in self._stretches]
         return _all_of(bounds or [term.text for term in self.terms])
 
@@ -400,14 +401,15 @@ def lane_of_page(page: Page) -> Lane:
     """The lane of a page. A page is fast only if all of this is true:
 
     - An index has the order of the page.
-    - There is no condition; or an index finds few resources for one of the conditions; or the matches are a stretch of
-      the order.
+    - There is no condition; or an index finds few resources for one of the conditions; or the matches are a stretch
+      (see the module) of the index that has the order of the page.
     - The offset is at most :data:`NEAR_OFFSET_AT_MOST`.
     - There are no facets, because facets read all resources that they count.
 
-    An index has to have the order even if an index finds few resources for a condition, because it is only assumed that
-    they are few. If there are more matches than are counted, the statement reads the project in the order of the page
-    (:func:`_found_in_any_order`). Without an index for this order, PostgreSQL would then sort all matches.
+    The first point is also required if an index finds few resources for a condition. That they are few is only an
+    assumption: there may be more matches than are counted (:data:`TOTAL_AT_MOST`). The statement then reads the project
+    in the order of the page (:func:`_found_in_any_order`). If no index had this order, PostgreSQL would sort all
+    matches.
     """
     first, last = page.terms[0], page.terms[-1]
     # The index of a field sorts by the field, and equal values by id. So it has the order of a page only if the page is
