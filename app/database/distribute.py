@@ -218,8 +218,9 @@ def _truncate_local_copy(connection: Connection, table: str) -> None:
     """Delete a table's local rows on the coordinator, to free their space. No statement has seen them since the table
     was distributed or made a reference table.
 
-    Does nothing if the table has no local data, because truncating locks the table: it waits for all transactions that
-    have used the table, and later statements on the table wait until it has ended.
+    Does nothing if the table's local file is empty, because truncating locks the table: it waits for all transactions
+    that have used the table, and later statements on the table wait until it has ended. The file of a table without
+    rows may contain deleted rows; then it is truncated, too.
     """
     if connection.execute(_LOCAL_SIZE, {"table": table}).fetchone() != (0,):
         connection.execute(_TRUNCATE_LOCAL_COPY, {"table": table})

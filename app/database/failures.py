@@ -90,7 +90,8 @@ def away() -> Unavailable:
 
 def project_busy() -> Unavailable:
     """The error for a request that gets no database connection, although the database can be reached. Either no
-    connection becomes free in time, or too many requests of the same project are waiting already."""
+    connection that the request may hold (:mod:`app.database.admission`) becomes free in time, or too many requests of
+    the same project are waiting already."""
     return Unavailable("project_busy", "No database connection became free in time.")
 
 

@@ -105,7 +105,8 @@ class Database:
 
     def writing(self, project: str) -> AbstractContextManager[Connection]:
         """Check out a connection for writes to a project. The extension may provide the connection
-        (:attr:`around_writes`), and then acts before and after the writes. Otherwise it is an ordinary connection."""
+        (:attr:`around_writes`), so that it can act before and after the writes. Otherwise it is an ordinary
+        connection."""
         return self.around_writes(project) or self.connection(project)
 
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
@@ -167,17 +168,19 @@ class Database:
         """Replace all connections, because a write on one of them was refused as read-only. Does nothing if this was
         done less than :data:`_REPLACED_AT_MOST_EVERY_S` ago.
 
-        The pool replaces its idle connections at once, and each connection in use after the request has returned it.
-        The service's own connection is replaced before its next use.
+        New connections find the present state of the database. Old ones may not, for two reasons. A session stays
+        read-only if the database was read-only when the session began (``default_transaction_read_only``). And if a
+        server becomes a standby, the sessions on it stay there.
 
-        A session stays read-only if the database was read-only when the session began
-        (``default_transaction_read_only``). A session on a server that has become a standby stays on it. New
-        connections find the present state of the database.
+        The pool replaces its idle connections at once, and each connection in use when the request returns it. The
+        service's own connection is replaced before its next use.
 
-        Two kinds of connections stay for longer. A connection that the pool is opening during this call counts as new,
-        and stays until the next replacement. A connection that :meth:`replace_broken_connections` has taken out of the
-        pool for its check goes back into the pool after the check, and is replaced when a request has used and returned
-        it.
+        Two kinds of connections in the pool are replaced later, so another write may still be refused:
+
+        - A connection that the pool is opening during this call. The pool takes it for a new one, and keeps it until
+          the next replacement or the end of its lifetime.
+        - A connection that :meth:`replace_broken_connections` has taken out of the pool for its check. It goes back
+          after the check, and one more request gets it. The pool replaces it when this request returns it.
         """
         now = monotonic()
         if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:

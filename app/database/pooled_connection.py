@@ -24,8 +24,8 @@ from app.database.connection import LimitedConnection
 
 
 class SqlUsage:
-    """What a request has used of the database so far: its wait for a connection, and the number and the time of its SQL
-    statements, without BEGIN and COMMIT."""
+    """What a request has used of the database so far: its wait for the admission to a connection, and the number and
+    the time of its SQL statements, without BEGIN and COMMIT."""
 
     __slots__ = ("count", "lane", "seconds", "waited_s")
 

@@ -240,8 +240,8 @@ class Language:
 
     @cached_property
     def _spellings(self) -> Mapping[str, tuple[str, ...]]:
-        """How a client writes each terminal of the grammar: first the keywords, then the signs. Messages that list what
-        is expected keep this order."""
+        """How a client writes each keyword and sign, by its terminal: first the keywords, then the signs. Messages that
+        list what is expected keep this order."""
         return {f"_{name}": (name.lower(),) for name in _KEYWORD.findall(self._grammar)} | dict(_SIGNS)
 
     @cached_property

@@ -47,14 +47,13 @@ def read_text(text: str) -> str:
 
 
 def read_number(text: str) -> int | float:
-    """Load a number in the notation of JSON.
+    """Load a number in the notation of JSON. The first case that applies decides:
 
     - Digits, with or without a minus sign, become an int, even outside of int64.
-    - A number with a fraction or an exponent becomes an int if it is whole and within int64. Any other becomes the
-      nearest double (:func:`~app.values.strict_json.number_of`).
-    - But a number that is too small for a double, such as ``1e-400``, becomes the int 0.
-    - But a negative zero with a fraction or an exponent, such as ``-0.0``, becomes the double ``-0.0``, which keeps the
-      sign.
+    - A zero with a minus sign and a fraction or an exponent, such as ``-0.0``, becomes the double ``-0.0``.
+    - Any other number whose nearest double is zero, such as ``0.0`` or ``1e-400``, becomes the int 0.
+    - A whole number within int64, such as ``2e1``, becomes an int.
+    - Any other number becomes the nearest double (:func:`~app.values.strict_json.number_of`).
 
     :raises ValidationError: for a text that is no JSON number, and for a number beyond the range of doubles.
     """
@@ -222,19 +221,22 @@ class ParameterFamily(Parameter):
         prefix = example.partition(".")[0]
         # Everything but letters and digits separates words: var_ids has the first word "var" and the others ["ids"].
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # A first word that begins with the prefix and goes on is divided after the prefix in two cases: no other word
-        # follows it, as in varids, or a hyphen follows it, as in texten-us, where the hyphen stands between language
-        # and region. If another separator follows it, as in vars.ids, it is a misspelt prefix, which `similar` below
-        # accepts.
+        # The first word may begin with the prefix and go on without a separator. It is divided after the prefix in two
+        # cases:
+        # - No other word follows: varids is divided into var and ids.
+        # - A hyphen follows: texten-us is divided into text and en, because a hyphen separates language and region.
+        # Before any other separator, as in vars.ids, the first word counts as a misspelt prefix: `similar` compares it.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
             return None
         rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
-        # The first of these candidates that is a name of the family is returned: the prefix with the rest unchanged
-        # (var.ids), with the rest as language and region (text.en-US for text_en_us), with the rest in small letters
-        # (text.en for text.EN); last the example, which is a candidate only if the prefix is spelt correctly.
+        # The candidates; the first one that is a name of the family is returned:
+        # - the prefix and the rest unchanged: var.ids
+        # - the prefix and the rest as language and region: text.en-US for text_en_us
+        # - the prefix and the rest in small letters: text.en for text.EN
+        # - the example, but only if the prefix is spelt correctly
         candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())] + [example] * (word == prefix)
         return next((each for each in candidates if self.has(each)), None)
 

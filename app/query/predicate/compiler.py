@@ -41,15 +41,15 @@ class Clause:
     def text(self) -> LiteralString:
         """The SQL condition for a query that may find the rows in any order. PostgreSQL may use any index for it, even
         a GIN index, which has no order. A query that reads the rows in the order of a B-tree index uses
-        :attr:`text_without_gin` instead."""
+        :attr:`text_without_gin` instead, or :attr:`Stretch.text` if it reads only a stretch."""
         return " AND ".join([term.text for term in self.terms])
 
     @property
     def text_without_gin(self) -> LiteralString:
         """The SQL condition for a query that reads the rows in the order of a page, and ends when the page is full.
 
-        :func:`unindexed` wraps each term that a GIN index could serve. So the planner cannot choose a GIN index of
-        documents or words, even if it estimates that this index is faster.
+        :func:`unindexed` wraps each term that a GIN index could serve. So no GIN index of documents or words can serve
+        these terms, even if the planner would estimate that such an index is faster.
         """
         return " AND ".join([unindexed(term.text) if term.by_gin else term.text for term in self.terms])
 
@@ -160,8 +160,9 @@ class _Compiler:
     def conjunct(self, condition: Condition) -> ClauseTerm:
         """Compile one of the conditions that AND joins.
 
-        The term has a :class:`Stretch` if the resources that fulfil the condition are adjacent in the order of an
-        index. A page in this order can then read only this part of the index.
+        The term has a :class:`Stretch` if the condition is a comparison that the order of an index serves: the
+        resources that fulfil it are adjacent in this order. A page in this order can then read only this part of the
+        index.
         """
         term = self._term(condition)
         if isinstance(condition, Holds) and _is_served(Index.ORDER, condition, self.projection):
@@ -173,7 +174,8 @@ class _Compiler:
 
     def _stretch(self, atom: Holds, parameter: LiteralString) -> Stretch:
         """The stretch of a comparison: the resources that fulfil it are adjacent in the index of the compared field. A
-        page that is sorted by this field then reads only this part of the index.
+        page that is sorted by this field reads only this part of the index, if all conditions are stretches of this
+        field.
 
         :param atom: a comparison, not negated, that the index serves for :attr:`Index.ORDER`.
         :param parameter: the placeholder of the one value of the comparison.
@@ -423,8 +425,9 @@ _BEYOND_DOUBLES = "1e400"
 
 
 def number_text(number: int | float) -> str:
-    """A number as JSON text, which PostgreSQL reads as exactly this number. JSON has no infinity, so positive infinity
-    becomes a number that is greater than every stored number, and negative infinity one that is less."""
+    """A number as JSON text. PostgreSQL keeps all digits of the text: an int has all of its digits, and a double has as
+    many as identify it. JSON has no infinity, so positive infinity becomes a number that is greater than every stored
+    number, and negative infinity one that is less."""
     if isinf(number):
         return _BEYOND_DOUBLES if number > 0 else f"-{_BEYOND_DOUBLES}"
     return encode(number)

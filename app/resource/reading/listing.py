@@ -250,16 +250,19 @@ class _Found(NamedTuple):
 
 
 def _found_in_order(selected: Selected, terms: Sequence[Term]) -> _Found:
-    """Find a page of all resources, or of a stretch, in one scan.
+    """The SQL of a page of all resources, or of a stretch.
 
-    If an index has the order of the page's first term, the scan reads this index until the page is full. For a stretch
-    there is always such an index (:attr:`Page.is_one_stretch`). For all resources there may be none; then PostgreSQL
-    sorts all of them.
+    The query of the rows reads the index that has the order of the page's first term, until the page is full. For a
+    stretch there is always such an index (:attr:`Page.is_one_stretch`). For all resources there may be none; then
+    PostgreSQL sorts all of them.
 
-    A query of its own counts the matches of a stretch. This query should scan the index and end at its LIMIT, and not
-    first make a bitmap of the whole stretch. So it has an ORDER BY, which the index serves, and its LIMIT is a
-    subquery. The planner does not know the value of a subquery, and then prefers the plan that returns its first rows
-    soonest, which is the scan of the index.
+    The total of all resources comes from :data:`_ALL`. The matches of a stretch are counted by a second query, which
+    should scan the same index and end at its LIMIT. PostgreSQL could first make a bitmap of the whole stretch instead.
+    Two parts of the query make the planner choose the scan:
+
+    - The ORDER BY asks for the order that the index has.
+    - The LIMIT is a subquery, so the planner does not know its value. Then the planner prefers the plan that returns
+      its first rows soonest, which is the scan of the index.
     """
     rows = _page_in_order(selected.where, terms, "r.*")
     if not selected.clauses:
