@@ -26,8 +26,8 @@ class ClockAndIds(Protocol):
         ...
 
     def resource_id(self, connection: Connection, project_key: str) -> UUID:
-        """Make the id of a new resource. It is a UUIDv7, which begins with the time, so that each new row goes to the
-        end of the project's part of the primary key's index.
+        """Make the id of a new resource. It is a UUIDv7, which begins with a time: as time passes, new rows usually go
+        to the end of the project's part of the primary key's index.
 
         :param connection: the connection that will write the resource. An extension's source of ids may need it,
             because it may keep a counter in the database.

@@ -289,10 +289,10 @@ class Settings:
         """The seconds that a request in flight gets when the service stops: the longest wait for a connection, two
         statements at their time limit, and one second because limits act late.
 
-        Two statements are counted, because a search first looks words up, and a write first reads the resource. Few
-        requests execute more than two, and the time may be too short for them: a request whose token has to be looked
-        up, a write that is repeated because another write of the resource came in between, and the revocation of a
-        token.
+        Two statements are counted, because a search first looks words up, and a write first reads the resource. The
+        time may be too short for requests that execute more than two. Examples are a request whose token has to be
+        looked up, a write that is repeated because another write of the resource came in between, the revocation of a
+        token, and a write on a server with Citus.
         """
         # The wait for a connection can end half a second late. Each of the two statements can end a quarter of a second
         # late, because psycopg waits for PostgreSQL's error a quarter of a second beyond the limit. Together this is

@@ -28,18 +28,19 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     must not run at the same time, because its writes have no time limit.
 
     :param connection: in autocommit mode.
-    :param wait_s: seconds to wait: the longest time from the start of the statement by which a write adds words to the
-        end of the write.
+    :param wait_s: the seconds to wait after the last removal. A write adds its words in a statement, and ends some time
+        after that. ``wait_s`` is the longest time between the start of that statement and the end of the write.
     """
-    # The seconds to wait before words are added again. None: none are added, because nothing is removed yet.
+    # The seconds to wait before words are added again. It is None until a word is removed: if the caller stops early
+    # before that, no words have to be added.
     then_wait_s: float | None = None
     try:
         for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
             then_wait_s = wait_s if removed else then_wait_s
             yield project_key, removed
-        # If nothing was removed, words are added all the same, at once: an earlier call may have been interrupted
-        # between its removal and its adding.
+        # If the loop ends and has removed nothing, words are added all the same, without a wait: an earlier call may
+        # have been interrupted between its removal and its adding.
         then_wait_s = then_wait_s or 0.0
     finally:  # also if the caller stops early
         if then_wait_s is not None and not connection.closed:

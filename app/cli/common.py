@@ -85,7 +85,7 @@ _ON_A_CLUSTER = (
 
 
 def message_for(error: Exception) -> str | None:
-    """The message that a command prints in place of a traceback; None for an error whose traceback is printed.
+    """The message that a command prints in place of a traceback; None for any other error, which is raised again.
 
     There is a message for errors of the database, the embedded PostgreSQL, the settings and the migrations, and for an
     unknown client. A UnicodeError has one, too: the command line has a client's name or id that is not UTF-8.

@@ -42,7 +42,8 @@ def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Respo
     )
 
     def add_headers(request: Request, answer: Response) -> Response:
-        """Add the headers of CORS to an answer, if the request has ``Origin`` and its path matches ``_PATHS``.
+        """Add the headers of CORS to an answer, if the request has an allowed ``Origin``, and a path that ``_PATHS``
+        matches.
 
         If only some origins are allowed, the headers depend on the value of ``Origin``. Then every answer at these
         paths gets ``Vary: Origin``, even if the request has no ``Origin``. Otherwise a cache could give a page of one

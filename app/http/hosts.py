@@ -47,7 +47,7 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
         return name == published_host or (name is not None and is_loopback(name) and is_loopback(settings.own_host))
 
     def check(request: Request) -> None:
-        """Refuse a request whose host is missing, malformed or not served. For a host
+        """Refuse a request whose host is malformed, not served, or missing although it is needed. For a host
         ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``, add region and cloudProvider to the log line of the request."""
         host = request.environ.get("HTTP_HOST")
         if host is None:

@@ -99,7 +99,8 @@ class TokenVerifier:
         """Forget a token that has been revoked, so that the next request with it looks it up.
 
         A lookup that is under way may have read the token before the revocation. Its result is then remembered after
-        all, and the token accepted, until :data:`REMEMBERED_FOR_S` after the beginning of that lookup's statement.
+        all, and the token accepted, at most until :data:`REMEMBERED_FOR_S` after the beginning of that lookup's
+        statement.
         """
         with self._changing:
             self._remembered.pop(token, None)
@@ -121,8 +122,8 @@ class TokenVerifier:
         return valid
 
     def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
-        """Look a token up. Return the time just before the statement was sent, from which the token may be remembered,
-        and the row of the token; None if there is no row.
+        """Look a token up. Return a time before the statement was sent, from which the token may be remembered, and the
+        row of the token; None if there is no row.
 
         One statement looks up the tokens of several requests, and only one statement runs at a time. While it runs, new
         lookups gather in ``_waiting``. The request that came first among them waits for the end of the statement, and

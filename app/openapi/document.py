@@ -63,10 +63,11 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
 
 
 def _schemas(made: Document, by_hand: Document) -> Document:
-    """All schemas by name: those that flask-smorest has made, those written by hand, and three that are made here
-    from parts of these: EchoedObjectType, FlatResource and Projection.
+    """All schemas by name: those of ``made`` except PaginationMetadata, those written by hand, and three that are made
+    here from parts of these: EchoedObjectType, FlatResource and Projection.
 
-    :param made: the schemas that flask-smorest has made from marshmallow schemas.
+    :param made: the schemas that flask-smorest has made from marshmallow schemas, and those of update actions, which
+        :func:`_describe_actions` has added.
     :param by_hand: a copy of the schemas of ``parts.json``. This function changes the copy: it adds the error codes
         and the types of a facet's term.
     """

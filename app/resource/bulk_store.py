@@ -90,8 +90,8 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
     """Delete the resources of a project by many short statements, and return how many were deleted.
 
     One statement for a large project could exceed the statement timeout, and lose its work if it is interrupted. After
-    an interruption the resources that are not deleted yet stay. The caller then has to call :func:`delete_all`, which
-    deletes the words, the counts, and resources that were written meanwhile.
+    an interruption the resources that are not deleted yet stay. When this function has returned, the caller has to
+    call :func:`delete_all`, which deletes the words, the counts, and resources that were written meanwhile.
 
     The function ends when a statement deletes nothing. If two calls for one project run at the same time, one of them
     may end too early: its statement waits for rows that the other call is deleting, and then finds them gone.

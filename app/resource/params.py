@@ -324,7 +324,8 @@ def read_fuzzy_level(text: str) -> int:
     limits is rounded down, because edits are counted in whole numbers.
 
     :raises ValidationError: for a text that is no number, and for a number below 0 or above
-        :data:`FUZZY_LEVEL_AT_MOST`, which is also the level of a search without ``fuzzyLevel``.
+        :data:`FUZZY_LEVEL_AT_MOST`, such as 2.5, which is not rounded to 2. A search with ``fuzzy=true`` and without
+        ``fuzzyLevel`` has the level :data:`FUZZY_LEVEL_AT_MOST`.
     """
     number = read_number(text)
     if number < 0:

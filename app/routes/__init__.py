@@ -23,8 +23,8 @@ def install_routes(app: Flask, settings: Settings) -> None:
     """Register the blueprints of the service, make the OpenAPI document, and then let the extension
     (:class:`app.extension.Extension`, not one of Flask) add its routes.
 
-    The extension comes last for two reasons. It reads the finished document. And the document lists all routes that are
-    registered when it is made, in the order of ``BLUEPRINTS``; it must not list those of the extension.
+    The extension comes last for two reasons. It reads the finished document. And the document is made from the routes
+    that are registered by then, in the order of ``BLUEPRINTS``; it must not list those of the extension.
 
     :param app: its dictionary ``extensions``, which is Flask's, already has the objects of :mod:`app.routes.services`,
         and the :class:`app.extension.Extension` under the key ``extension``.

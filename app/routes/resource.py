@@ -383,8 +383,8 @@ class SearchByForm(Endpoint):
     def post(self, query: Search, project_key: str) -> Response:
         """Search resources with a form (4.14).
 
-        The same search as 4.4, at the path of commercetools' product projection search. A parameter may be in the form
-        or in the query string, and a repeatable one in both. Each of the two scopes, `view_products` and
+        The same search as 4.4, at a path with the name of commercetools' product projection search. A parameter may be
+        in the form or in the query string, and a repeatable one in both. Each of the two scopes, `view_products` and
         `view_published_products`, is enough for both projections.
         """
         return _search_answer(project_key, query)

@@ -50,7 +50,8 @@ class GunicornProcess:
         """Wait until a process can listen on the address of ``BIND`` and ``PORT``.
 
         Without this wait, gunicorn itself would try for five seconds, but its error would not name the settings. While
-        gunicorn tries, another program has the port, and :meth:`answers` would take that program for gunicorn.
+        gunicorn tries, another program has the port. If that program answers over HTTP, :meth:`answers` could take it
+        for gunicorn.
 
         :raises ServeError: if there is no such host, if this machine does not have its address, if this process may not
             listen on the port, or if the port is still in use after five seconds.
@@ -77,7 +78,8 @@ class GunicornProcess:
             time.sleep(0.1)
 
     def start(self, url: str, *, is_prepared: bool = False) -> None:
-        """Start gunicorn, or start it again after its master has died. Do not wait until gunicorn answers.
+        """Start gunicorn, or start it again after its master has died. This method does not wait until gunicorn
+        answers.
 
         :param url: the URL of the database.
         :param is_prepared: whether the database has been migrated and prepared. If so, gunicorn skips both steps, and

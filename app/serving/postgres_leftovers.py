@@ -66,9 +66,13 @@ def server_processes(folder: DataFolder, cluster: Path) -> list[int]:
 
     :raises EmbeddedError: if processes cannot be listed.
     """
-    # Under root this searches twice: as the server's account, whose processes root may not inspect in a container, and
-    # as root (None), because a server may still run as another account, to which the folder belonged before. Without
-    # root, folder.user is None, so there is one search. Each result is None if the system has no /proc.
+    # Without root, folder.user is None, so there is one search, as the account of this process. Under root there are
+    # two:
+    # - As the server's account. It finds the server even in a container in which root may not inspect the processes of
+    #   other accounts.
+    # - As root (None). Where root may inspect all processes, it also finds a server of another account, to which the
+    #   folder belonged before.
+    # The result of a search is None if the system has no /proc.
     found = [processes.postgres_working_in(cluster, user) for user in {folder.user, None}]
     if None not in found:
         return sorted({pid for pids in found for pid in pids or ()})

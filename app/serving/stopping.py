@@ -26,8 +26,8 @@ def has_begun() -> bool:
 def fail_readiness_first(server: Any) -> None:
     """Delay gunicorn's handling of SIGTERM in the master until readiness has failed for :data:`NOTICED_WITHIN_S`.
 
-    A second SIGTERM stops gunicorn at once. In an upgrade by SIGUSR2, SIGTERM also stops the old master at once: the
-    new master answers readiness, so readiness need not fail.
+    A second SIGTERM begins gunicorn's stop without a delay. In an upgrade by SIGUSR2, the first SIGTERM to the old
+    master already does so: the new master answers readiness, so readiness need not fail.
 
     The master handles the signal, not the workers: gunicorn also sends SIGTERM to the old workers in a reload (SIGHUP),
     and a reload must not make readiness fail.

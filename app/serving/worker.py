@@ -77,7 +77,7 @@ class Worker(GeventWorker):
     def patch(self) -> None:
         """Replace the listening sockets of the master by sockets of gevent, for the event loop of this process.
 
-        This overrides gunicorn's method, which would also patch all modules that gevent can patch.
+        This overrides gunicorn's method, which would also patch all modules that gevent patches by default.
         ``gunicorn_settings`` has already patched them, except those that have to stay as they are.
         """
         listeners: list[Any] = self.sockets

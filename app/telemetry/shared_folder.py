@@ -29,21 +29,22 @@ def memory_folder() -> Path | None:
 def share_between_processes() -> None:
     """Make a new folder, and switch on prometheus_client's multi-process mode for this process and its children.
 
-    The folder is in memory. If ``TMPDIR`` is set, or if no folder in memory is writable, it is in the folder that
-    ``tempfile.gettempdir`` chooses: ``TMPDIR`` if usable, else the usual one. Only the account of this process may
-    enter the folder. The folder's name ends with the id of this process, because several masters can run on one
-    machine.
+    The folder is made in memory if a folder in memory is writable and ``TMPDIR`` is not set. Otherwise it is made in
+    the folder that ``tempfile.gettempdir`` chooses, which is ``TMPDIR`` if that is usable. Only the account of this
+    process may enter the new folder. The name of the folder ends with the id of this process, because several masters
+    can run on one machine.
 
-    The folder stays when the service ends. Each start first removes the folders of ended masters. A folder belongs to
-    an ended master if no running process has the id in the folder's name, or if this process has that id: a restarted
-    container can get the same id again.
+    The folder stays when the service ends. So each start first removes the folders of ended masters. A folder belongs
+    to an ended master if no running process has the id in the folder's name, or if this process has that id: a
+    restarted container can get the same id again.
 
-    This has three consequences:
+    Three rules follow from the account and the process id:
 
     - After this call the process must not daemonize. That would change the id of the process, and the next start of
       another master would remove the folder.
-    - The process must not change its account, because the new account cannot enter the folder.
-    - Containers must not share the parent folder, because a process id of one container means nothing in another.
+    - After this call the process must not change its account, because the new account cannot enter the folder.
+    - Containers must not share the parent folder. A process id of one container means nothing in another, so a start in
+      one container could remove the folder of a running master in another.
 
     :raises OSError: if the folder cannot be made. One reason is a folder of this name that belongs to somebody else.
     """

@@ -199,10 +199,13 @@ Java and C# send ``null`` for every unset field."""
 
 
 def read_object(value: Any, members: Mapping[str, Member]) -> dict[str, Any]:
-    """Check the fields of a JSON object, and return the checked values of those that are present, under the keys of
-    the result that ``members`` names. An unknown field is refused unless it is ``null``.
+    """Check the fields of a JSON object, and return a new dictionary with the checked value of each field that is
+    present. A required field that is absent or ``null`` is refused. An optional field that is ``null`` counts as
+    absent. An unknown field is refused unless it is ``null``.
 
-    :raises ValidationError: if the value is no object, or if any field is refused. In the second case it has the
+    :param members: the known fields, by their names in the JSON object. A :data:`Member` also contains the key under
+        which the value of the field stands in the result.
+    :raises ValidationError: if the value is no object, or if any field is refused. The error for refused fields has the
         messages of all refused known fields, in the order of ``members``, and after them the messages of at most
         :data:`app.errors.FAULTS_AT_MOST` unknown fields.
     """

@@ -76,8 +76,8 @@ def read_integer(text: str, minimum: int = INT64_MIN, maximum: int = INT64_MAX) 
     :raises ValidationError: for a text that is no JSON number, a number with a fraction, or a number out of the range.
     """
     number = read_number(text) or 0  # or 0: for -0.0, which is a float and would be refused as a fraction
-    # read_number returns any whole number within int64 as an int. So a float between -2**63 and 2**63 means that the
-    # text has a fraction, even if the float is whole: 9007199254740993.5 becomes the float 9007199254740994.0.
+    # read_number returns any other whole number within int64 as an int. So a float between -2**63 and 2**63 means that
+    # the text has a fraction, even if the float is whole: 9007199254740993.5 becomes the float 9007199254740994.0.
     if isinstance(number, float) and abs(number) < 2.0**63:
         raise ValidationError(f"{errors.quoted(text)} has a fraction, a whole number is expected.")
     # Any other float is refused as out of range. The comparison alone would accept one of them as the minimum:
@@ -128,9 +128,9 @@ class Parameter(fields.Field[Any]):
     :param repeatable: whether a request may have the parameter more than once.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: how a client has to send the parameter. A client that sends ``name[...]`` instead gets the message
-        "Unknown parameter. 'name' is {how_sent}." The default of a repeatable parameter is "repeated for several
-        values". Any other parameter has no default: without ``how_sent`` the message only suggests ``name``.
+    :param how_sent: how a client has to send the parameter. A client that sends ``name[...]`` instead gets a message
+        that ends with "Unknown parameter. 'name' is {how_sent}." The default of a repeatable parameter is "repeated for
+        several values". Any other parameter has no default: without ``how_sent`` the message only suggests ``name``.
     """
 
     def __init__(
@@ -214,8 +214,9 @@ class ParameterFamily(Parameter):
         prefix is spelt correctly, but the rest makes no name of the family, as in ``text.english``, the name of the
         example is returned.
 
-        :return: None if the name does not begin with the prefix or a word similar to it, if nothing follows, or if the
-            prefix is misspelt and the rest makes no name of the family.
+        :return: None if the first word of the name is neither the prefix nor similar to it, as in ``variables.x``, if
+            nothing follows the prefix, or if the prefix is misspelt and the rest makes no name of the family. A
+            single word such as ``varids`` counts as the prefix and a word that follows it.
         """
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
@@ -233,7 +234,7 @@ class ParameterFamily(Parameter):
         rest = "".join(others)
         with_region = f"{others[0].lower()}-{''.join(others[1:]).upper()}"
         # The candidates; the first one that is a name of the family is returned:
-        # - the prefix and the rest unchanged: var.ids
+        # - the prefix and the rest, which is the other words without separators: var.ids for var_ids
         # - the prefix and the rest as language and region: text.en-US for text_en_us
         # - the prefix and the rest in small letters: text.en for text.EN
         # - the example, but only if the prefix is spelt correctly
@@ -276,20 +277,24 @@ class QuerySchema(Schema):
         """The fault of an undeclared name, with a hint.
 
         For a declared name with brackets, such as ``sort[0]``, the hint is the ``how_sent`` of ``sort``; if ``sort``
-        has no ``how_sent``, the hint suggests ``sort``. For any other name the hint suggests a similar declared name,
-        or the name that a family finds for it (:meth:`ParameterFamily.name_like`); without such a name there is no
-        hint.
+        has no ``how_sent``, the hint suggests ``sort``.
+
+        For any other name the candidates are the declared names, and the name that each family finds for it
+        (:meth:`ParameterFamily.name_like`). The hint suggests the most similar candidate. If no candidate is similar,
+        the hint suggests the name that the first family has found; if no family has found one, there is no hint. If the
+        undeclared name has a bracket, and the suggested name is of a family, the hint adds that the parameter is
+        repeated for several values.
         """
         _, declared, families = self._known
-        name = name[:100]
+        name = name[:100]  # a longer name is cut, and the hint is for the cut name
         base = name.partition("[")[0]
         field = declared.get(base)
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # The names in families that the client probably meant, such as var.ids for var_ids. `like != name` is for a
-            # name of more than 100 characters. The cut name may match a family that the whole name does not match, and
-            # name_like may return the cut name itself. The message would then suggest the name that it calls unknown.
+            # The names in families that the client probably meant, such as var.ids for var_ids. If a long name was cut
+            # above, the cut name can be a name of a family, although the whole name is not. Then name_like may return
+            # the cut name. `like != name` drops it, because the message calls this name unknown.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
             # If no name is `similar`, the first name in `meant` is suggested.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)

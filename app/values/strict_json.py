@@ -66,7 +66,8 @@ def number_of(literal: str) -> int | float:
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:
-        # A zero, such as -0.0e5, has no digit but 0 before its exponent. -1e-400 has one: only its double is -0.0.
+        # A literal is written as zero if all digits before its exponent are 0, as in -0.0e5. The literal -1e-400 is not
+        # written as zero, although its nearest double is -0.0, too. So it becomes the int 0.
         is_written_as_zero = not literal.lower().partition("e")[0].strip("-.0")
         return number if is_negative_zero(number) and is_written_as_zero else 0
     # Several literals near 9007199254740993.0 become the same double, so the literal itself decides.

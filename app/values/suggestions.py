@@ -11,7 +11,8 @@ square of the length, and a request may have fifty unknown names. In long paths 
 def similar(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most similar to a name; None if no known name is similar."""
     listed = list(known)
-    # If all names begin with the same parent, such as createdBy, it is not compared: else all would be similar.
+    # If all names begin with the same parent, such as createdBy, it is not compared: else the parent alone could make
+    # them similar.
     parent = name.rpartition(".")[0]
     begin = len(parent) if all(each.startswith(parent) for each in listed) else 0
     names = {each[begin:][-_COMPARED:].lower(): each for each in listed}

@@ -99,11 +99,15 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of the compared field serves a comparison for one use (:class:`Index`): ``VALUES``, to find the
-    resources with a value, which are assumed to be few, or ``ORDER``, to read one stretch of the index.
+    """Whether the index of the compared field serves a comparison as a condition of one kind. All of this must be true:
 
-    The operator and the field's index in this projection must both have the use (``indexed``), and the index must
-    serve each compared value (``looked_up``). No index serves a negated comparison.
+    - The operator forms conditions of this kind (``Operator.indexed``).
+    - The index serves conditions of this kind in the projection (``Field.indexed_in``).
+    - The index serves each compared value (``Field.looked_up``).
+    - The comparison is not negated.
+
+    :param use: the kind of condition. ``VALUES``: the index finds the resources with the compared values, which are
+        assumed to be few. ``ORDER``: the resources that fulfil the comparison are one stretch of the index.
     """
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))

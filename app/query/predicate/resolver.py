@@ -87,8 +87,8 @@ class _Resolver:
 
     def _atom(self, atom: Atom, known: Mapping[str, Field], *, negated: bool) -> Condition:
         """Resolve a comparison, or its negation. A token such as ``!=`` negates, too; two negations cancel out."""
-        # A comparison has as many terms as values: a literal is one value, a variable has as many as are sent. A
-        # comparison without values counts as one term: it has no operand, or its variable is not sent.
+        # A comparison has one term for each value: one for a literal, and as many for a variable as values are sent. A
+        # comparison without values, such as "is defined" or one whose variable is not sent, counts as one term, too.
         counts = [len(self.variables.get(each.name, ())) if isinstance(each, Variable) else 1 for each in atom.operands]
         self.faults.count_terms(max(1, sum(counts)))
         field = self._field(atom.name, known)
@@ -97,7 +97,9 @@ class _Resolver:
         if field is not None and operator.fits(field):
             values = self._values(atom, operator, field)
             if operator is OPERATORS["in"] and len(values) == 1:
-                operator = OPERATORS["="]  # the same condition, which the order of an index can serve, too
+                # For one value, "in" and "=" mean the same. Of the two only "=" has Index.ORDER: a page in the order of
+                # the field can then read only one stretch of the index.
+                operator = OPERATORS["="]
             return Holds(field, operator, values, negated=negated != (negation_of is not None))
         if field is not None:
             self._refuse_expression(atom.name, field)

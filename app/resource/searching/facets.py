@@ -155,10 +155,11 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. t.bytes is the sum over all listed texts, and is the same in each row. If it is too
-        # large, the CASE in `terms` makes the result NULL. This CASE alone would not save the work, because PostgreSQL
-        # evaluates the aggregate string_agg before it. So the CASE in `small` makes NULL instead of the JSON of each
-        # text, and string_agg has nothing to join.
+        # A text may have 64 KiB. If the listed texts are too large together, their JSON is neither returned nor made.
+        # t.bytes is the size of all listed texts together, the same in each row. If it is above the limit:
+        # - The CASE in `terms` makes the result NULL.
+        # - The CASE in `small` makes NULL in place of the JSON of each text. Without it, PostgreSQL would first make
+        #   and join the JSON of all texts, because it evaluates string_agg before the CASE in `terms`.
         small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
