@@ -85,7 +85,7 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 
     Stop the project's writers first. A resource that is written during the command may stay, although the command
     deletes the words of the resource and no longer counts it. Then searches may miss the resource, and the 'total' in
-    the project's pages is wrong, until this command runs again and deletes the resource.
+    the project's pages may be wrong, until this command runs again and deletes the resource.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)
@@ -108,7 +108,7 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
 @db.command("remove-words")
 @pass_settings
 def remove_words(settings: Settings) -> None:
-    """Remove the words that no resource has any more from the dictionary of each project.
+    """Remove from each project's dictionary the words that no resource has any more.
 
     Such words find nothing, and stay until this command removes them. The service may run during the command, but the
     command 'seed' must not.
@@ -119,8 +119,9 @@ def remove_words(settings: Settings) -> None:
     resources again. If the command is interrupted, run it again.
     """
     with open_connection(settings, has_time_limits=False) as connection:
-        # A write that has found a removed word began its statement before the removal ended. The statement takes one
-        # timeout at most; then its transaction may be idle for two (connection.py).
+        # A write may have found a word in the dictionary just before the removal of this word. The statement of the
+        # write then ends within STATEMENT_TIMEOUT_MS. After it, the transaction may be idle for twice that time
+        # (idle_in_transaction_session_timeout in connection.py), so the wait is three times STATEMENT_TIMEOUT_MS.
         wait_ms = 3 * settings.statement_timeout_ms
         for project_key, removed in all_projects.remove_unused_words(connection, wait_ms / 1000):
             if removed:

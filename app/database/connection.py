@@ -144,9 +144,10 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
             statement_timeout=settings.statement_timeout_ms,
             # Less than the limit of the statement, so that a wait for a lock has an error of its own. 0 is no limit.
             lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
-            # Ends the transactions of processes that have vanished. ``db remove-words`` relies on the factor 2: it
-            # waits for the sum of this limit and statement_timeout (3 * STATEMENT_TIMEOUT_MS). By then every write has
-            # ended that found a word in the dictionary before the command removed this word.
+            # Ends the transactions of processes that have vanished. ``db remove-words`` relies on the factor 2. A write
+            # does not add a word that the dictionary already has, but the command may remove this word before the write
+            # ends. So after the removal the command waits until each such write has ended, and then adds the words of
+            # all resources again. It waits for 3 * STATEMENT_TIMEOUT_MS: statement_timeout and this limit together.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),

@@ -132,7 +132,9 @@ class Readiness:
                 found = {name: check(connection) for name, check in _WARNINGS.items()}
                 return Health(warnings={name: fault for name, fault in found.items() if fault is not None})
         except Unavailable as error:
-            # project_busy: no connection of the pool became free in time. The check waits as a project of its own.
+            # project_busy has two causes. Here it means that no connection of the pool became free in time. The other
+            # cause, too many waiting requests of the same project, is impossible: only checks use the name _PROBES, and
+            # they run one at a time.
             return Health({"pool" if error.reason == "project_busy" else "database": str(error)})
         except psycopg.Error as error:
             # Usually a privilege is missing. The fault is public, so it does not quote the message of the server.

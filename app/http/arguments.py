@@ -126,8 +126,9 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
 
     A name in both has the values of both, so the schema refuses it unless the parameter is repeatable.
     """
-    # The form is read first, because reading it may wait for the client. _query_parameters waits for the turn of a long
-    # query (see wait_for_turn). After that the schema has to parse the query at once: nothing may wait in between.
+    # A long query waits for its turn, and then has to be parsed without another wait in between (see wait_for_turn).
+    # Reading the form may wait for the client, so the form is read first. Then _query_parameters waits for the turn of
+    # the query if the query is long, and the schema parses the query right after that.
     fields, of_form = read_form(request)
     query, faults = _query_parameters()
     return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)

@@ -71,16 +71,17 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
 
 
 def wait_for_turn() -> None:
-    """Wait before parsing a request that may take long. The caller has to parse right after the return, without waiting
-    for anything in between.
+    """Wait for a pause before parsing a request that may take long, so that other requests get served between two such
+    requests. The caller has to parse right after the return, without waiting for anything in between.
 
-    Parsing blocks the event loop. So such requests are parsed one at a time, and before each there is a pause of
-    :data:`_PAUSE_S`, in which the loop looks at all connections. Without the pauses, all such requests that have
-    arrived would be parsed in one round of the loop, and forty of one client would take a second.
+    Parsing blocks the event loop. Without the pauses, the loop would parse all long requests that have arrived before
+    it looks at any other connection: forty long requests of one client would block all other requests for a second.
+    With the lock, each long request has a pause of :data:`_PAUSE_S` of its own, in which the loop looks at all
+    connections.
 
-    The lock is released before the caller parses, and yet the next pause begins only after this parsing: releasing a
-    lock does not switch greenlets, so the next request in line does not run before the caller waits for something or
-    ends.
+    This function releases the lock when it returns, so before the caller parses. A released lock wakes the next long
+    request, but does not switch to its greenlet. The greenlet of the caller runs on until it waits for something or
+    ends, so it parses first, and the pause of the next long request begins after that.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)

@@ -39,12 +39,12 @@ def document(app: Flask, api: Api, settings: Settings) -> Document:
     description = Path(__file__).with_name("description.md").read_text("utf-8")
     components: Document = deepcopy(PARTS["components"])
     flow: Document = components["securitySchemes"]["clientCredentials"]["flows"]["clientCredentials"]
-    # parts.json has only the path.
+    # In parts.json, tokenUrl is only a path. The URL of this service is put before it.
     flow["tokenUrl"] = f"{settings.base_url}{flow['tokenUrl']}"
     # No operation documents 405, because it answers methods that an endpoint does not have.
     examples = {code: error for code, error in ERROR_EXAMPLES.items() if code != "MethodNotAllowed"}
-    # The code of 414 is InvalidInput, whose one example in ERROR_EXAMPLES is a 400. So the example of 414 gets a name
-    # of its own.
+    # Each example is named by its error code. The answer with status 414 has the error code InvalidInput, but the
+    # example with this name shows status 400. So the example for status 414 gets a name of its own.
     examples[_TARGET_TOO_LONG] = errors.target_too_long()
     return {
         "openapi": "3.1.0",

@@ -176,9 +176,10 @@ def _shared(sql: LiteralString) -> Column:
 
 
 def _array(row: ArrayField) -> Field:
-    """The field of an array of ObjectType. It is made from the array's entry in :mod:`app.query.object_fields`.
+    """Make the :class:`Field` of one of ObjectType's arrays from the array's row in :mod:`app.query.object_fields`.
 
-    An array of objects has no ``type``. Its kind is OBJECT, and facets count only the members of its objects.
+    If the items of the array are objects, ``row.type`` is None. The kind of the field is then OBJECT, and facets count
+    the members of the objects, but not the objects themselves.
     """
     kind = kinds.OBJECT if row.type is None else row.type.kind
     column = Column(f"{DOCUMENT.current} -> '{row.name}'", f"{DOCUMENT.staged} -> '{row.name}'")

@@ -108,9 +108,9 @@ def delete_in_parts(connection: Connection, project_key: str) -> int:
 def delete_all(connection: Connection, project_key: str) -> None:
     """Delete all resources of a project, the project's counts of resources, and its words in the dictionary.
 
-    A resource that is written at the same time may stay, although the dictionary then lacks words of the resource, and
-    the counts do not contain it. Then a search may miss the resource, and the ``total`` of the project's pages may be
-    wrong until this function is called again.
+    If another connection writes a resource at the same time, the resource may escape the deletion, while its words are
+    deleted and it is no longer counted. Then a search may miss the resource, and the ``total`` of the project's pages
+    may be wrong, until this function is called again.
 
     :param connection: in a transaction, so that all is deleted or nothing.
     """

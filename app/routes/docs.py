@@ -90,8 +90,11 @@ def front() -> Response:
 
 @public
 def front_when_off() -> Response:
-    """Answer requests for the extension's page (``page_when_off`` of its package) while the extension is off. The
-    status is always 404. Browsers see the page of :func:`front`, whose card says how to switch the extension on."""
+    """While the extension is off, answer requests to the path of its page, always with status 404. A browser's GET or
+    HEAD gets the page of :func:`front`, whose card then says how to switch the extension on.
+
+    :func:`_add_page_when_off` adds the route. The path is ``page_when_off`` of the extension's package.
+    """
     answer = front()  # raises the 404 itself, unless a browser sends GET or HEAD
     answer.status_code = 404
     return answer
@@ -101,9 +104,9 @@ def front_when_off() -> Response:
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     """If the installed extension is switched off, make :func:`front_when_off` answer requests for the extension's page.
     Flask calls this function when it registers the blueprint."""
-    # While the extension is off, the application has an empty Extension, whose ``page`` is None. An extension that is
-    # on may have no page either, but then its package has no ``page_when_off`` (see app.extension), and no route is
-    # added.
+    # The extension is off if the application's extension has no page although the package has a ``page_when_off``.
+    # While it is off, the application has an empty Extension, whose ``page`` is None. While it is on, it has a page if
+    # its package has a ``page_when_off`` (see app.extension).
     has_no_page = state.app.extensions["extension"].page is None
     path = installed_package().page_when_off
     if has_no_page and path:

@@ -14,7 +14,9 @@ def database() -> Database:
 
 
 def clocks() -> Clocks:
-    """The clock and the source of resource ids for each project, and the clock of the tokens for each API client."""
+    """The object with the clocks and the sources of resource ids. Its method ``of_project`` returns the clock and the
+    source of ids for requests to a project. Its method ``of_client`` returns the clock by which the tokens of an API
+    client are issued and expire."""
     return current_app.extensions["clocks"]
 
 

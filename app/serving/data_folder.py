@@ -151,8 +151,9 @@ def find_data_folder(data_dir: Path) -> DataFolder:
         return DataFolder(data_dir, home, programs, None)
     user = _service_account()
     cluster = home / "postgresql"
-    # The cluster has to belong to the account, and each file beside it to root. Who owns another folder does not
-    # matter: the service deletes an old "postgresql.unfinished" before it makes a new one, and uses no others.
+    # The cluster has to belong to the account, and each file beside the cluster to root. The other folders beside the
+    # cluster may have any owner, because the service does not use what is in them. If one of them is an old
+    # "postgresql.unfinished", the service deletes it before it makes a new one.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
             continue

@@ -132,9 +132,12 @@ class GunicornProcess:
 
 
 def _environment(url: str) -> dict[str, str]:
-    """The environment of gunicorn: that of the supervisor, with the URL of the database. Relative paths of existing
-    files, in variables whose names end with ``_FILE`` as those of secrets do, are made absolute. Paths that only libpq
-    reads, such as PGPASSFILE, stay as they are: the user has to make them absolute."""
+    """Make the environment variables for gunicorn: those of the supervisor, with ``url`` as ``DATABASE_URL``.
+
+    If the name of a variable ends with ``_FILE``, as in ``METRICS_TOKEN_FILE``, and its value is the relative path of
+    an existing file, the path is made absolute. All other paths stay as they are. For example, the name of libpq's
+    ``PGPASSFILE`` does not have this ending, so the user has to set an absolute path there.
+    """
     environment = {**os.environ, "DATABASE_URL": url}
     # Settings refuse DATABASE_URL together with DATABASE_URL_FILE, from which the supervisor may have read the URL.
     environment.pop(file_variable("DATABASE_URL"), None)
@@ -142,8 +145,8 @@ def _environment(url: str) -> dict[str, str]:
     environment.pop(PREPARED, None)
     for name, value in environment.items():
         # gunicorn runs in another working directory, and would not find a relative path. Every name with the suffix
-        # _FILE counts, because an extension may have secrets, too. getcwd() is called only for a file that exists: it
-        # raises an error if the working directory has been removed.
+        # _FILE counts, because an extension may have secrets, too. If the working directory has been removed, getcwd()
+        # would raise an error. But then no relative path leads to a file, so getcwd() is not called.
         if name.endswith(file_variable("")) and not os.path.isabs(value) and os.path.isfile(value):  # noqa: PTH113, PTH117 -- is_file() can raise an error
             environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- the values are texts
     return environment

@@ -29,17 +29,18 @@ class _NotWritable(TimeoutError):
 
 
 def let_others_go(sock: Any) -> bool:
-    """Make the event loop poll all sockets, so that the greenlets run whose connections have something to read. If the
-    loop resumes this greenlet before some of the others, the others run when this greenlet next waits.
+    """Give the other connections their turn: make the event loop poll all sockets, which wakes every greenlet that
+    waits for data and whose data has arrived. The loop may resume this greenlet before some of those greenlets. They
+    then run when this greenlet next waits.
 
-    The call waits until the socket can be written to. A greenlet that waits for a socket is not ready before the loop
-    has polled, so the loop has to poll. The wait then ends at once, unless the socket's client does not read its
-    answers.
+    To force the poll, the function waits until ``sock`` is writable: the loop finds this out only by polling. The
+    socket is usually writable already, so the wait ends with that poll. It lasts longer only if the client does not
+    read its answers.
 
-    ``sleep(0)`` would not do: a greenlet that calls it is ready again at once, and the loop polls only when no greenlet
-    is ready, or after fifty switches if they took 5 ms.
+    ``sleep(0)`` does not force a poll: a greenlet that calls it is ready again at once, and the loop polls only when no
+    greenlet is ready, or after fifty switches if they took 5 ms.
 
-    :return: False if the socket could not be written to within its time limit, because the client has read nothing or
+    :return: False if the socket did not become writable within its time limit, because the client has read nothing or
         too little.
     """
     try:

@@ -153,10 +153,12 @@ def check_json(value: Any, level: int = 0, *, stored: bool = False) -> Any:
 
     :param level: the number of arrays and objects around the value in the field.
     :param stored: whether to refuse texts that PostgreSQL cannot store, and to convert the value to the form of stored
-        ObjectTypes: without members and items that are ``null``, and with numbers as :func:`check_number` returns them.
-        The position of an item in a message then counts only items that are not ``null``, and can be lower than the
-        position in the client's array. No client sees it, because the only caller that sets ``stored``
-        (``read_contained_object``) drops the paths of messages.
+        ObjectTypes. The conversion drops members and items that are ``null``, and replaces each number by the result of
+        :func:`check_number`. If False, the value is returned as it is.
+
+        Items that are ``null`` are dropped before the positions of the others are counted. So the position in an error
+        may be lower than the item's position in the client's array. Clients do not see this position: the only caller
+        that sets ``stored`` (``read_contained_object``) drops the paths of the messages.
     """
     if isinstance(value, str):
         return check_text(value, stored=stored)
@@ -353,8 +355,8 @@ class NestedObject(fields.Nested):
     is the check, and that of a plain schema would convert values."""
 
     def __init__(self, nested: type[Schema], **options: Any) -> None:
-        # Checked here, because type[StrictSchema] as the annotation would refuse strict schemas that are made with
-        # StrictSchema.from_dict: marshmallow declares its result as type[Schema].
+        # This is checked at run time. With the annotation type[StrictSchema], a type checker would also refuse strict
+        # schemas that StrictSchema.from_dict makes, because marshmallow declares that from_dict returns type[Schema].
         if not issubclass(nested, StrictSchema):
             raise TypeError(f"{nested.__name__} is no strict schema.")
         schema = nested()

@@ -123,9 +123,10 @@ def decode(data: bytes | str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
-        # If the text seems to be cut off, the message says where it ends. Two errors show this: an error at the end of
-        # the text, and an unterminated string, for which Python reports the position where the string begins. Other
-        # errors do not show it, such as that of a text which ends within ``true`` or within a \u escape.
+        # If the text seems to be cut off, the message also says where the text ends. The text seems to be cut off in
+        # two cases: the error is at the end of the text, or a string is unterminated. For an unterminated string Python
+        # reports the position where the string begins. A text that ends within ``true`` or within a \u escape is in
+        # neither case: Python reports an earlier position for it, so the message does not say where the text ends.
         is_cut_off = error.pos >= len(text.rstrip(" \t\r\n")) or error.msg.startswith("Unterminated")
         length = f"{len(data)} characters" if isinstance(data, str) else f"{len(data)} bytes{_COUNTED}"
         end = f"; the text ends after {length}" if is_cut_off else ""

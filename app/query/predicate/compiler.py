@@ -284,12 +284,14 @@ class _Compiler:
     def _scalar(
         self, atom: Holds, column: LiteralString, values: Sequence[Value], cast: LiteralString = ""
     ) -> LiteralString:
-        """The SQL of the comparison ``atom`` of a field that is not an array: the template of its operator, filled with
-        ``column`` and ``values``.
+        """The SQL of a comparison: the operator's template, filled with ``column`` and ``values``. The compared field
+        is not an array.
 
-        :param column: the column of the compared field, or another form of it: the beginning of a text, the text of an
-            id.
-        :param values: the values of the comparison, in the same form as ``column``.
+        :param atom: the comparison. Its operator and its field are used, but not its values.
+        :param column: SQL of the compared field, or of another form of it: the beginning of a text, the text of an id.
+        :param values: the values to compare ``column`` with, in the same form: beginnings for a beginning, texts for
+            the text of an id. The caller may leave out values that the field can never equal. Empty for an operator
+            without operands.
         :param cast: the SQL type of the values; by default that of the field's kind.
         """
         value = self._operand(atom, cast or atom.field.kind.cast, values)
@@ -304,12 +306,15 @@ class _Compiler:
         return f"{self._parameter(parameter_of(values[0]))}::{cast}"
 
     def _id(self, atom: Holds) -> LiteralString:
-        """The SQL that compares the id with the values of a comparison, each of which is a UUID or another text.
+        """The SQL of a comparison of the id. Each value of the comparison is a UUID, or a text that is not a UUID.
 
-        - A UUID is compared with the id itself. The primary key serves this.
-        - Another text cannot equal an id, so ``=`` and ``in`` leave it out. ``<`` and its like compare it with the text
-          of the id: ids and their texts have the same order.
-        - ``matches ignore case`` compares every value, even a UUID, with the text of the id.
+        - ``=`` and ``in`` compare the id with the UUIDs. They ignore the other texts, because no id equals such a text.
+          If there is no UUID, the SQL is ``false``.
+        - ``<`` and its like have one value. A UUID is compared with the id, any other text with the text of the id.
+          Both give the same order, because ids and their texts are ordered alike.
+        - ``matches ignore case`` compares the text of the id with its value, even if the value is a UUID.
+
+        The primary key can serve the comparisons of the id itself. No index serves those of its text.
         """
         column = atom.field.column.for_projection(self.projection)
         ids = [value for value in atom.values if isinstance(value, UUID)]

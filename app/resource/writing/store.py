@@ -175,8 +175,12 @@ def save(
     :param after: the resource to be stored: a :class:`NewResource` for a creation, else a ``Resource``. If nothing
         changes, it equals ``before``. Otherwise it has its new version and author, but not yet the time of this write.
     :return: None if the resource no longer exists with the version that was read.
-    :raises Overtaken: if a unique index refuses a creation. Either another resource has the key or the id. Or ``after``
-        is ``created_as_only``, and its client already has a resource with this mark and without a key.
+    :raises Overtaken: if a unique index refuses a creation, in one of two cases:
+
+        - Another resource of the project has the key or the id.
+        - ``after`` has the mark ``created_as_only`` (:class:`NewResource`), and the project already has a resource
+          without a key that the same client created with this mark.
+
     :raises ApiError: 400 if the key of an existing resource is changed to a key that another resource has.
     """
     old: dict[LiteralString, Any] = {} if before is None else _columns(before)
@@ -186,7 +190,7 @@ def save(
     if before is not None and not columns:
         return Written(before)
     if isinstance(after, NewResource) and after.created_as_only:
-        # An index allows a client one resource with this mark and without a key.
+        # A unique index refuses a second resource of the same client that has this mark and no key.
         columns["created_as_only"] = True
     project_key, at = caller.project_key, caller.clock_and_ids.write_time()
     statement = (_insert if before is None else _update)(tuple(columns), at_given_time=at is not None)

@@ -169,21 +169,21 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
-    """Repeat an attempt to write until no other write comes in between (overtakes it).
+    """Repeat an attempt to write until no other write comes in between (overtakes it). An overtaken attempt has changed
+    nothing.
 
     The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
-    transaction and locks the target when it reads it. No other write can change a locked target, so a later attempt is
-    overtaken only in these cases:
+    transaction and locks the target when it reads it. No other write can change a locked target.
 
-    - It found no target to lock.
-    - It found an :class:`OwnYoungest`, which was deleted or got a key before it was locked.
-    - It ended in a deadlock.
+    :param attempt: takes the connection and whether to lock. It reports in one of these ways that it was overtaken:
 
-    :param attempt: takes the connection and whether to lock. It tells that it was overtaken
-
-        - by returning None: the row has another version now, or is deleted;
-        - by raising Overtaken: a constraint was violated, or the target of ``OwnYoungest`` was deleted or got a key;
-        - by failing with a deadlock (:func:`app.resource.writing.store.overtaken_by_deadlock`).
+        - It returns None: another write changed or deleted the target after the attempt had read it without a lock. So
+          only the first attempt returns None.
+        - It raises Overtaken, because it has no target to lock and creates a resource, but a unique index refuses the
+          creation. For example, another write has given the same key to a resource in between.
+        - It raises Overtaken, because it locks an :class:`OwnYoungest`, and another write deleted this resource or gave
+          it a key before it was locked.
+        - It fails with a deadlock, for which :func:`app.resource.writing.store.overtaken_by_deadlock` raises Overtaken.
 
     :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt or the
         checkout of a connection raises.
