@@ -125,10 +125,10 @@ def _middleware(app: Flask, settings: Settings) -> Any:
 
     - RawPath. It keeps ``%2F`` within a segment of the path. If the request line has a whole URL, RawPath puts the
       URL's host into the Host header.
-    - ProxyFix, only with trusted proxies. It reads their headers. ``X-Forwarded-Host`` replaces the Host header, even
-      if RawPath has set that.
-    - PathPrefix, only with trusted proxies. It ignores a malformed ``X-Forwarded-Prefix``, because ProxyFix accepts
-      any.
+    - ProxyFix, only with trusted proxies. It takes the client's address, the scheme, the host and the path prefix from
+      the proxies' headers. ``X-Forwarded-Host`` replaces the Host header, even a Host header that RawPath has set.
+    - PathPrefix, only with trusted proxies. ProxyFix has copied any ``X-Forwarded-Prefix`` to SCRIPT_NAME, even a
+      malformed one. If the prefix is malformed, PathPrefix restores the earlier SCRIPT_NAME.
     """
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:

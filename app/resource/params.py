@@ -349,12 +349,15 @@ values of a filter are one parameter of the statement: so the limit is easier to
 
 
 def _raise_if_too_many(search: Search) -> None:
-    """Refuse a search whose filters and facets would make the SQL statement too long.
+    """Refuse a search whose filters and facets would make the SQL statement too long. There are two limits:
 
-    :raises ValidationError: in two cases. All filters together have more than :data:`TERMS_AT_MOST` values and ranges:
-        the error names the first of the parameters ``filter``, ``filter.query`` and ``filter.facets`` that was sent.
-        Or the number of facets, times the number of values and ranges of ``filter.query`` and ``filter.facets``, is
-        more than :data:`REPEATED_TERMS_AT_MOST`: the error names ``facet``.
+    - All filters together may have at most :data:`TERMS_AT_MOST` values and ranges. The error names the first of the
+      parameters ``filter``, ``filter.query`` and ``filter.facets`` that was sent.
+    - The statement may repeat the filters of ``filter.query`` and ``filter.facets`` for each facet. So the number of
+      their values and ranges, times the number of facets, may be at most :data:`REPEATED_TERMS_AT_MOST`. The error
+      names ``facet``.
+
+    :raises ValidationError: if a limit is exceeded.
     """
     in_all = _terms_of((*search.filters, *search.query_filters, *search.facet_filters))
     if in_all > TERMS_AT_MOST:

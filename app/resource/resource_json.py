@@ -24,8 +24,12 @@ from app.values.timestamps import text_of
 def concatenated(*texts: LiteralString) -> LiteralString:
     """The SQL that concatenates texts. Adjacent literals are merged, which saves a concatenation for each row.
 
-    :param texts: SQL: literals, results of this function, and expressions that bind more tightly than ``||`` and
-        neither begin nor end with a literal. To add no text, pass the empty SQL literal ``''``, not an empty ``str``.
+    Two texts are merged if the first ends with a quote and the second begins with one. So an expression such as
+    ``x -> 'a'`` must not be passed: with ``'b'`` after it, the SQL would be ``x -> 'ab'``.
+
+    :param texts: SQL. Each text is a literal, a result of this function, or an expression that binds more tightly than
+        ``||`` and neither begins nor ends with a literal. To add no text, pass the empty SQL literal ``''``. An empty
+        ``str`` would leave a ``||`` without an operand.
     """
     merged: list[LiteralString] = []
     for text in texts:

@@ -328,9 +328,12 @@ class _Compiler:
     # Arrays
 
     def _array(self, atom: Holds) -> LiteralString:
-        """The SQL of a comparison with an array of scalars, or of ``is empty`` and ``is defined`` of any array. The
-        operator's ``array`` is either a way to search the array, or SQL of its own. The GIN index serves the first two
-        cases."""
+        """The SQL of a comparison with an array of scalars, or of ``is empty`` and ``is defined`` of any array.
+
+        The operator's ``array`` is either a way to search the array (:class:`ArraySearch`), or a template of SQL. The
+        SQL of CONTAINS_ANY and CONTAINS_ALL is in a form that the GIN index serves. No index serves HAS_ITEM or a
+        template.
+        """
         name, values = atom.field.name, atom.values
         match atom.operator.array:
             case ArraySearch.CONTAINS_ANY if len(values) > 1:  # at least one of several values: a jsonpath

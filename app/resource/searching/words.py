@@ -146,9 +146,11 @@ def _swapped(word: LiteralString, place: LiteralString) -> LiteralString:
 
 
 def swaps_of(word: LiteralString) -> LiteralString:
-    """The SQL of an array: the variants of a word with one pair of adjacent characters swapped. :data:`IS_SIMILAR`
-    reads it as ``a.swapped``, because ``levenshtein`` counts such a swap as two edits. The array is empty if the word
-    has more than :data:`_LONGEST_COMPARED` characters, because the distance of such a word is never computed.
+    """The SQL of an array: the variants of a word with one pair of adjacent characters swapped. The array is empty if
+    the word has more than :data:`_LONGEST_COMPARED` characters, because the distance of such a word is never computed.
+
+    A fuzzy search counts such a swap as one edit, but PostgreSQL's ``levenshtein`` counts it as two. So
+    :data:`IS_SIMILAR` also compares the words of the project with these variants, which it reads as ``a.swapped``.
 
     :param word: SQL of the word.
     """
