@@ -167,8 +167,8 @@ def form_encoded(arrays: ArrayFields) -> str:
 
 
 def date_times(body: ComplexRecord) -> dict[str, str]:
-    """One time in each format of the interface's date/time record (2.5): the body's ``lastModifiedAt``, or its
-    ``createdAt`` if the body has no ``lastModifiedAt``.
+    """The date/time record (interface 2.5) for a body. All its fields give the same moment, in different formats: the
+    body's ``lastModifiedAt``, or its ``createdAt`` if the body has no ``lastModifiedAt``.
 
     :raises ApiError: 400 if the body has neither.
     """

@@ -66,8 +66,8 @@ def resources(project_key: str, count: int, seed: int) -> Iterator[ResourceRow]:
     """
 
     def stream(name: str) -> Random:
-        """A random generator of its own for a name: for a field of ObjectType its name, for all other values
-        ``resource``."""
+        """Make a random generator that depends only on the project, the seed and the name. Each field of ObjectType
+        uses the generator with its own name. All other random values use the one with the name ``resource``."""
         return Random(f"{project_key}/{seed}/{name}")  # noqa: S311 -- for test data, not for secrets
 
     generators = {row.name: stream(row.name) for row in OBJECT_FIELDS}

@@ -112,12 +112,12 @@ class Database:
     def take(self, pool: ConnectionPool[PooledConnection], deadline: float) -> PooledConnection:
         """Take a connection of the pool.
 
-        It waits for one in steps of :data:`_AWAY_TIMEOUT_S`. After a step in vain it begins another one only if the
-        deadline has not passed, and there is hope: a connection of the pool is open, or the present attempt to open one
-        may still succeed. Otherwise it raises.
+        The pool waits for a free connection for at most :data:`_AWAY_TIMEOUT_S`. If the pool gives none in this time,
+        :meth:`_raise_if_hopeless` decides whether the request waits again. It waits again if the deadline has not
+        passed, and a connection of the pool is open or the present attempt to open one may still succeed.
 
-        :param deadline: the time by the monotonic clock after which no further step begins.
-        :raises Unavailable: if none can be opened, if none becomes free in time, or if the pool is closed.
+        :param deadline: the time by the monotonic clock after which no further wait begins.
+        :raises Unavailable: if no connection can be opened, if none becomes free in time, or if the pool is closed.
         """
         began = monotonic()
         while True:

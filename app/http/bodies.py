@@ -58,9 +58,11 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
         raise error_for(error) from None
     if len(data) > BODY_BYTES_AT_MOST:
         raise errors.content_too_large(BODY_BYTES_AT_MOST)
-    # In two cases the body is incomplete although get_data() has not raised. If an earlier read has raised, gunicorn
-    # reports only the end of the body now, but its Body has ``failed`` set. If the connection has ended early, gunicorn
-    # takes that for the end of a body with a Content-Length; then there are fewer bytes than this header says.
+    # In two cases get_data() returns an incomplete body and raises no error:
+    # - An earlier read of the body has raised an error. gunicorn then reports the end of the body to each later read.
+    #   But the earlier error has set ``failed`` on gunicorn's Body, which is ``wsgi.input``.
+    # - The body has a Content-Length, and the connection has ended early. gunicorn takes the end of the connection for
+    #   the end of the body. The body then has fewer bytes than its Content-Length says.
     if getattr(request.environ["wsgi.input"], "failed", False) or len(data) < (request.content_length or 0):
         raise errors.invalid_input("Malformed request body: it did not arrive whole.")
     if data and request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):

@@ -100,9 +100,10 @@ class Worker(GeventWorker):
         self.alive = self.alive and self.ppid == os.getppid()
         if not self.alive:
             for client in self._open - self._busy:
-                # The greenlet of the client waits for the next request on ``client``. gevent's shutdown raises an error
-                # in each greenlet that waits on the same socket object. ``same`` is another object for the same
-                # connection, so the greenlet sees an ordinary end of the connection instead.
+                # A greenlet waits on ``client`` for the next request. client.shutdown() would raise an error in this
+                # greenlet, because gevent does so in each greenlet that waits on the socket object. So a second socket
+                # object for the connection, ``same``, is shut down. Then the greenlet sees an ordinary end of the
+                # connection.
                 with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
                     same.shutdown(socket.SHUT_RD)
 
