@@ -58,10 +58,11 @@ _met_at: dict[str, float] = {}
 
 
 def recent_warning(reason: str, text: str) -> str | None:
-    """A sentence for readiness, if this process has met an error in the last minute; else None.
+    """Return a warning for the readiness check, if this process has met an error with this reason in the last minute;
+    else None.
 
-    :param reason: the reason of the error, one of :data:`UNAVAILABLE_REASONS`.
-    :param text: the beginning of the sentence, to which "within the last 60 s." is added.
+    :param reason: one of :data:`UNAVAILABLE_REASONS`.
+    :param text: the beginning of the warning, to which "within the last 60 s." is added.
     """
     if monotonic() - _met_at.get(reason, float("-inf")) > _REMEMBERED_FOR_S:
         return None

@@ -147,9 +147,12 @@ def upgrade(url: str, more: tuple[Path, ...] = ()) -> list[str]:
 
 
 def _raise_if_index_invalid(connection: Connection) -> None:
-    """Refuse to migrate if an index is invalid, because CREATE INDEX IF NOT EXISTS would accept it as existing.
+    """Refuse to migrate if an index is invalid. CREATE INDEX IF NOT EXISTS in a migration would find the invalid index,
+    and would not build a valid one.
 
-    Such an index is left when CREATE INDEX, REINDEX or DROP INDEX CONCURRENTLY, started by hand, fails or still runs.
+    An index is invalid while CREATE INDEX CONCURRENTLY, REINDEX CONCURRENTLY or DROP INDEX CONCURRENTLY runs. If the
+    command fails, the index may stay invalid. An operator executes these commands; a migration cannot, because they are
+    not allowed in a transaction.
 
     :raises MigrationFailed: if there is an invalid index.
     """

@@ -38,11 +38,13 @@ def accepted_types(request: Request) -> MIMEAccept:
 
 
 def complete_headers(request: Request, answer: Response) -> Response:
-    """Set the headers that depend on the method, as a hook after the view.
+    """Add and remove the headers that depend on the method. This is a hook after the view (:mod:`app.application`).
 
-    An answer to OPTIONS with ``Allow`` and without a body has no type; ``Accept-Patch`` says what PATCH takes
-    (RFC 5789, section 3.1). An answer to HEAD has no ``Content-Length``, because not every view knows the length of the
-    answer to GET (RFC 9110, section 8.6).
+    - OPTIONS: if the answer has ``Allow`` and no body, the methods in ``Allow`` are sorted and ``Content-Type`` is
+      removed. If PATCH is among the methods, ``Accept-Patch`` is added, which names the Content-Type that PATCH takes
+      (RFC 5789, section 3.1).
+    - HEAD: ``Content-Length`` is removed. It would have to be the length of the answer to GET (RFC 9110, section 8.6),
+      which not every view knows.
     """
     if request.method == "OPTIONS" and answer.allow and answer.calculate_content_length() == 0:
         methods = sorted(answer.allow)

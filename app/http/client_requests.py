@@ -87,11 +87,20 @@ def _known_parameters(encoded: bytes) -> dict[str, str]:
 
 
 def read_credentials(request: Request, parameters: Mapping[str, str]) -> Credentials:
-    """Return the credentials of a client from the Authorization header or from the form.
+    """Return the id and the secret of a client. They are in the Authorization header or, without this header, in the
+    form.
 
-    :raises ApiError: 401 ``invalid_client`` if there are no credentials, if the header is not HTTP Basic, or if no
-        client can have this id; 400 ``invalid_request`` if besides the header the form has a secret or another
-        client_id.
+    :param parameters: the parameters of the request, from :func:`read_parameters`.
+    :raises ApiError: 401 ``invalid_client`` in these cases:
+
+        - There is no Authorization header, and the form lacks ``client_id`` or ``client_secret``.
+        - The Authorization header is not HTTP Basic.
+        - The id does not have the form of a client's id (:data:`_CLIENT_ID`).
+
+        400 ``invalid_request`` in these cases:
+
+        - There is an Authorization header, and the form has a ``client_secret``, too.
+        - The ``client_id`` of the form differs from the id in the Authorization header.
     """
     client_id, secret = parameters.get("client_id"), parameters.get("client_secret")
     if "Authorization" in request.headers:

@@ -34,9 +34,9 @@ class PagesUnderWay:
         self._lock = RLock()
 
     def answer(self, project_key: str, page: bytes) -> Response:
-        """The response with a page, which counts as long as the response exists.
+        """Make the response with a page. A large page counts against both limits until its response is freed.
 
-        :raises ApiError: 503 if there is no room for the page.
+        :raises ApiError: 503 if the page would exceed one of the limits.
         """
         size = len(page)
         if size < LARGE_BYTES:

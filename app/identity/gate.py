@@ -60,10 +60,11 @@ class Gate:
 
 
 def find_view(app: Flask, endpoint: str, method: str) -> Any:
-    """The function that answers an HTTP method at an endpoint: the view function, or the function of a MethodView that
-    has the method's name; None if the class has none.
+    """Find the function that answers an HTTP method at an endpoint, and that therefore has the marks of the view.
 
-    A MethodView without ``head`` answers HEAD by ``get``.
+    If the endpoint belongs to a MethodView, this is the function of the class for the HTTP method, such as ``get``;
+    None if the class lacks the function. A MethodView without ``head`` answers HEAD by ``get``. For any other endpoint,
+    this is the view function.
     """
     function = app.view_functions[endpoint]
     view_class = cast("type[MethodView] | None", getattr(function, "view_class", None))

@@ -80,10 +80,12 @@ class TokenVerifier:
         return valid
 
     def check(self, found: AccessToken | None) -> AccessToken:
-        """Return the row of a token, if the token is valid by the clock of its client.
+        """Return the row of a token, if the token is valid: neither the token nor its client is revoked, the client is
+        not removed, and the token has not expired. The expiry is compared with the client's clock, because an extension
+        may give a client another clock than the real one (:mod:`app.clock_and_ids`).
 
-        :param found: None if there is no such row.
-        :raises InvalidToken: if there is no such row, or if the token is not valid.
+        :param found: the row of the token; None if the token has no row.
+        :raises InvalidToken: if the token has no row, or is not valid.
         """
         if found is None:
             raise InvalidToken("it is unknown")

@@ -106,7 +106,12 @@ def _schemas(made: Document, by_hand: Document) -> Document:
 
 
 def _servers(settings: Settings) -> list[Document]:
-    """This server; with ``BASE_DOMAIN`` also its hosts of regions and providers, as one URL with two variables."""
+    """The servers of the OpenAPI document. The first is the URL of the service.
+
+    With ``BASE_DOMAIN``, the service also has a host for each region and cloud provider. All these hosts are the second
+    server: one URL with the variables ``region`` and ``cloudProvider``. Without ``BASE_DOMAIN`` there is no second
+    server, and the description of the first one says that ``BASE_DOMAIN`` would add these hosts.
+    """
     own: Document = {"url": settings.base_url, "description": "this server"}
     if settings.base_domain is None:
         own["description"] += "; if BASE_DOMAIN is set, it also has a host for each region and cloud provider"

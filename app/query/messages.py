@@ -10,8 +10,8 @@ from app.values.suggestions import did_you_mean
 
 
 def refused_literal(name: str, field: Field, literal: Literal) -> str:
-    """The message for a literal that the field cannot be compared with: it has another type, or is a text that is no
-    time.
+    """The message for a literal that the field cannot be compared with: either the literal has another type than the
+    values of the field, or the field has times and the literal is a text that is no time.
 
     :param name: the field as the client has written it; in a filter, its path.
     """

@@ -47,8 +47,9 @@ class ObjectType:
 
     def merged_with(self, sent: "ObjectType") -> "ObjectType":
         """This ObjectType with the fields of ``sent`` added. They replace fields with the same names."""
-        # The None entries set the order; those that no array replaces are dropped. Other names come last and are kept:
-        # during an upgrade, a worker of a newer release may have stored them.
+        # dict.fromkeys puts the names of OBJECT_TYPE in order, each with None. A name that neither ObjectType has keeps
+        # its None, and is dropped below. A name that OBJECT_TYPE does not have comes last, and is kept: during an
+        # upgrade, a worker of a newer release may have stored it.
         arrays = {**dict.fromkeys(OBJECT_TYPE), **self.arrays, **sent.arrays}
         ordered = [f'"{name}":{bytes(array).decode()}' for name, array in arrays.items() if array is not None]
         return ObjectType(f"{{{','.join(ordered)}}}")

@@ -432,9 +432,14 @@ class SearchSchema(PagingSchema):
     )
 
     def make(self, values: dict[str, Any]) -> Search:
+        """Make the search from the loaded parameters, with a default for each one that was not sent.
+
+        :raises ValidationError: if all texts together are too long, and as :func:`_raise_if_too_many` does.
+        """
         texts = tuple(SearchText(name, text) for name, given in values.get("texts", {}).items() for text in given)
+        # The error names the parameter of the first text with which the number of characters exceeds the limit.
         first_beyond = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
-        if first_beyond is not None:  # the text with which the sum exceeds the limit
+        if first_beyond is not None:
             reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
             raise ValidationError(reason, first_beyond.parameter)
         search = Search(

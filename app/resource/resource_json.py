@@ -138,9 +138,10 @@ _FIRST_MEMBERS: tuple[LiteralString, ...] = (
 
 
 def _resource(*expanded: LiteralString) -> LiteralString:
-    """The SQL of a resource (interface 2.2) in its current projection.
+    """The SQL expression that makes the JSON of a resource (interface 2.2) in its current projection.
 
-    :param expanded: those of ``createdBy`` and ``lastModifiedBy`` that contain the API client itself, as ``obj``.
+    :param expanded: the references to expand: ``createdBy``, ``lastModifiedBy``, both or none. An expanded reference
+        also contains the API client itself, as ``obj``, unless the client was removed.
     """
     return object_(
         *_FIRST_MEMBERS,

@@ -127,8 +127,12 @@ def open_api() -> Response:
 @blueprint.route("/docs")
 @public
 def docs() -> Response:
-    """Answer with the page that shows an OpenAPI document: the extension's, if the query parameter ``document`` is the
-    name of that document; else, also for an unknown name, the one of the resource API."""
+    """Answer with the documentation page, which shows one OpenAPI document.
+
+    If the extension has an OpenAPI document and the query parameter ``document`` has its name, the page shows the
+    document of the extension. Without this parameter, or with any other name, the page shows the document of the
+    resource API.
+    """
     other = frame.extension().document
     shown, current = _OF_RESOURCES, "/docs"
     if other is not None and request.args.get("document") == other.name:

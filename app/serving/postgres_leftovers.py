@@ -51,8 +51,10 @@ def environment_despite_pid_file(folder: DataFolder) -> dict[str, str]:
     in the pid file. (pg_ctl sets the variable to the id of its shell.)
 
     The pid file stays, because it also names the shared memory of the killed server: PostgreSQL refuses to start if a
-    process that :func:`stop_leftovers` has missed still uses this memory. Only a pid file without a process id, which a
-    crash has cut short, is removed. Then no variable is needed, nor without a pid file, and the result is empty.
+    process that :func:`stop_leftovers` has missed still uses this memory.
+
+    The result is empty in two cases: there is no pid file, or a crash has cut it short, so that it has no process id.
+    In the second case the file is removed, because PostgreSQL would not start with it.
     """
     pid = _postmaster(folder.cluster)
     if pid is None:

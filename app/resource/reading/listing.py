@@ -369,8 +369,8 @@ def _columns(terms: Sequence[Term], of_resource: LiteralString) -> LiteralString
 
 
 def _order_by_columns(terms: Sequence[Term]) -> LiteralString:
-    """What follows ORDER BY in a query around an inner query that has the columns of :func:`_columns` and the alias
-    ``r``. It sorts by ``sort_0``, ``sort_1`` and so on, which contain the values of the terms, and at last by the
+    """What follows ORDER BY in an outer query. Its inner query has the columns of :func:`_columns` and the alias ``r``.
+    The outer query sorts by ``sort_0``, ``sort_1`` and so on, which contain the values of the terms, and then by the
     id."""
     *others, last = terms
     columns: list[LiteralString] = [term.ordered(f"r.{numbered('sort', number)}") for number, term in enumerate(others)]
