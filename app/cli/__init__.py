@@ -66,8 +66,8 @@ class _LazyGroup(click.Group):
             raise click.UsageError(f"{error.format_message()} A command of an extension {reason}.", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke a command. An error for which :func:`app.cli.common.message_for` has a message ends it with this
-        message."""
+        """Invoke a command. If the command raises an error for which :func:`app.cli.common.message_for` has a message,
+        print this message in place of a traceback, and end with exit code 1."""
         try:
             return super().invoke(ctx)
         except Exception as error:

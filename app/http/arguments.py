@@ -98,11 +98,12 @@ class Endpoint(MethodView):
 
 
 def _load_all(parts: Sequence[_Part]) -> list[Any]:
-    """Load the arguments of a view, and return them in the order of the parts.
+    """Load the arguments of a view in the order of :data:`_LOCATIONS`, and return them in the order of ``parts``.
 
-    :raises ApiError: 400 with the faults of all parts, as many as an answer lists, those of the path first and those of
-        the body last. An error of a part with another status, such as 413 or 415, is raised at once; faults that were
-        found before it are dropped.
+    :raises ApiError: 400 if any part has a fault. The error lists the faults of all parts, but at most
+        :data:`app.errors.FAULTS_AT_MOST`: those of the path first and those of the body last. If loading a part raises
+        an error with another status, such as 413 or 415, this error is raised at once, and the faults that were found
+        before are dropped.
     """
     loaded: dict[_Part, Any] = {}
     faults: list[errors.Fault] = []

@@ -65,11 +65,13 @@ def read_parameters(request: Request) -> dict[str, str]:
 
 
 def _known_parameters(encoded: bytes) -> dict[str, str]:
-    """The known parameters in a query string or form, without empty ones. One that is repeated there is refused, even
-    if it is empty.
+    """Return the known parameters in a query string or a form. Empty parameters are left out.
 
-    ``parse_qsl`` accepts unencoded spaces and colons, and no check is added, because clients that build a form by hand
-    may send them.
+    Spaces and colons need not be percent-encoded, because clients that build a form by hand may send a scope as it is
+    written: ``scope=manage_test:p view_test:p``. ``parse_qsl`` accepts both.
+
+    :raises ApiError: 400 ``invalid_request`` if a known parameter occurs twice, even if it is empty, if the text is not
+        UTF-8, or if it has too many parameters.
     """
     try:
         pairs = parse_qsl(encoded.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_AT_MOST)

@@ -19,9 +19,11 @@ _EXPOSED = ("Content-Location", "ETag", "Location", "Retry-After", "X-Correlatio
 
 
 def cors_hooks(app: Flask, settings: Settings) -> tuple[Callable[[Request, Response], Response], ...]:
-    """The last hook after a request, which adds the headers of CORS to an answer; none if no origin is allowed.
+    """A tuple of one hook, which adds the headers of CORS to an answer; an empty tuple if no origin is allowed. The
+    hook is the last one after the view.
 
-    Browsers send ``Origin`` with each request of a script whose page has another origin.
+    Only answers to requests with ``Origin`` need the headers. Browsers send ``Origin`` if the page of the script that
+    makes the request has another origin than the service.
     """
     origins = settings.allowed_origins
     if not origins:

@@ -127,7 +127,9 @@ def find_client(connection: Connection, name: str, scopes: tuple[str, ...]) -> s
 def authenticate_client(connection: Connection, client_id: str, secret: str) -> Client | None:
     """The client with this id and secret; None if the id is unknown, the secret is wrong, or the client is revoked.
 
-    The time of the comparison tells at most how far two hashes agree, which says nothing about the secret.
+    A timing attack does not find the secret. PostgreSQL compares the hash of the given secret with the stored hash, and
+    the time of this comparison tells at most how many of their first bytes agree. The first bytes of the stored hash do
+    not help to guess the secret, because the secret is random.
     """
     row = connection.execute(_SELECT_AUTHENTICATED, {"id": client_id, "secret_hash": digest_of(secret)}).fetchone()
     return None if row is None else _client(row)

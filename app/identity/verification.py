@@ -52,14 +52,16 @@ class TokenVerifier:
         self._connect = connect
         self._clock_of = clocks.of_client
         self._remembered: dict[str, tuple[float, AccessToken]] = {}
-        """The remembered tokens, each with the time of its lookup by the monotonic clock, roughly the oldest first. One
-        that is too old stays until it has been verified anew, is forgotten, or has to make room."""
+        """The remembered tokens, each with the time of its lookup by the monotonic clock, roughly the oldest first.
+
+        An entry older than :data:`REMEMBERED_FOR_S` is no longer used. It stays in the dict until a new lookup replaces
+        it, :meth:`forget` removes it, or the dict is full and the entry is the first."""
         self._waiting: dict[bytes, Future[tuple[float, AccessToken | None]]] = {}
         """The lookups for the next statement, by the digests of their tokens."""
         self._changing = Lock()
-        """Held while one of these two is changed."""
+        """Held while ``_remembered`` or ``_waiting`` is changed."""
         self._looking_up = Lock()
-        """Held while a statement runs."""
+        """Held while a statement runs, so that only one statement runs at a time."""
 
     def verify(self, token: str) -> AccessToken:
         """Verify a token.

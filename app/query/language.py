@@ -56,10 +56,10 @@ class Faults:
             self.raise_if_any()
 
     def count_terms(self, terms: int) -> None:
-        """Add the terms of one condition or facet (its values and ranges; 1 for a condition without any) to those of
-        the whole parameter.
+        """Add the number of terms of one condition or facet to the total of the whole parameter.
 
-        :raises ValidationError: with the faults so far, if there are too many terms.
+        :param terms: how many values and ranges the condition or facet has; 1 for a condition without any.
+        :raises ValidationError: with all faults so far, if the total exceeds :data:`TERMS_AT_MOST`.
         """
         self.terms += terms
         if self.terms > TERMS_AT_MOST:
@@ -246,9 +246,9 @@ class Language:
 
     @cached_property
     def _lark(self) -> Lark:
-        """The parser. It is made when the first text is parsed, because making the parsers of both languages took 40 ms
-        of processor time at the start of each process."""
-        # re.ASCII: else İ, a capital I with a dot, could stand in keywords.
+        """The parser. It is made when the first text is parsed. Making the parsers of both languages (one of
+        predicates, one of filters and facets) at the start of each process took 40 ms of processor time."""
+        # Keywords ignore case. Without re.ASCII, İ (a capital I with a dot) would match the i of a keyword.
         return Lark(self._grammar, parser="lalr", start=self._starts, transformer=self._maker, g_regex_flags=re.ASCII)
 
     def parse(self, text: str, start: str = "start") -> Any:
@@ -263,15 +263,18 @@ class Language:
         return self._cached(text, start)
 
     def _parse(self, text: str, start: str) -> Any:
-        """Parse a text, token by token. So a depth beyond the limit is refused before it is parsed, and the message
-        about a refused token can list what the parser would have accepted in its place: :func:`_feed` keeps the state
-        before the token."""
+        """Parse a text. The tokens are fed to the parser one by one, for two reasons:
+
+        - A parenthesis that exceeds :data:`DEPTH_AT_MOST` is refused before the parser gets it.
+        - The message about a refused token lists the terminals that the parser would have accepted instead. The parser
+          can tell them, because :func:`_feed` restores its states from before the token.
+        """
         parser = self._lark.parse_interactive(text, start)
         depth = 0
         try:
             for token in parser.lexer_thread.lex(parser.parser_state):
                 depth += _DEEPER.get(token.type, 0)
-                if depth > DEPTH_AT_MOST:  # never in a filter or facet
+                if depth > DEPTH_AT_MOST:  # only in a predicate: other grammars do not nest parentheses
                     where = place(text, position_of(token))
                     raise ValidationError(f"The predicate is nested deeper than {DEPTH_AT_MOST} parentheses {where}.")
                 _feed(parser, token)

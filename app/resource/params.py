@@ -66,14 +66,14 @@ def read_sort_term(text: str) -> SortTerm:
 
 
 def read_contained_object(text: str) -> str:
-    """Load the value of ``objectParameter``, the text of a JSON object. The list has the resources whose ObjectType
-    contains this object.
+    """Load ``objectParameter``, the text of a JSON object. A resource matches if its ObjectType contains this object.
 
-    Return the JSON text of the object without nulls, and without the wrapper ``objectTypeProperty``, which a client may
-    send around it.
+    Return the JSON text of the object without the members and items that are ``null``: they count as absent. A client
+    may send the object inside of a wrapper, an object with the only member ``objectTypeProperty``; the wrapper is
+    removed.
 
-    An object with an unknown field, or with a value of a wrong type, is accepted, and finds nothing. A member or an
-    item that is ``null`` counts as absent.
+    The fields and types of ObjectType are not checked: an object with an unknown field, or with a value of a wrong
+    type, is accepted, but no resource matches it.
 
     :raises ValidationError: for a text that is no JSON object, that PostgreSQL cannot store as jsonb, that is nested
         too deep, or that has a number beyond the range of doubles.
@@ -133,10 +133,11 @@ _SORT_PATTERN = rf"^[ \t\r\n]*({'|'.join(SORTABLE)})([ \t\r\n]+([aA][sS][cC]|[dD
 
 
 def _whole_number(maximum: int, meaning: str, default: int, example: int) -> Parameter:
-    """A parameter of a page, from 0 to ``maximum``. Its schema has no default, because some generated clients would
-    send the default with every request.
+    """Make the query parameter ``limit`` or ``offset``: a whole number from 0 to ``maximum``.
 
-    :param default: for the description; :class:`Paging` has the default itself.
+    Its JSON Schema has no ``default``, because some generated clients would send the default with every request.
+
+    :param default: the default to be named in the description. It is not applied here: :class:`Paging` applies it.
     """
     return Parameter(
         partial(read_integer, minimum=0, maximum=maximum),

@@ -161,7 +161,11 @@ ACTION_SCHEMAS: dict[str, StrictSchema] = {name: _action_schema(action) for name
 
 
 def _check_action(value: Any) -> UpdateAction:
-    """The check for an update action. Its field ``action`` decides which other fields it has."""
+    """Check an update action, and make its :class:`UpdateAction`. The value of the field ``action`` decides which other
+    fields are allowed.
+
+    :raises ValidationError: if the update action, or one of its fields, is refused.
+    """
     if not isinstance(value, dict):
         refuse_shape(OBJECT_EXPECTED)
     given = cast("dict[str, Any]", value)
@@ -170,7 +174,8 @@ def _check_action(value: Any) -> UpdateAction:
         raise ValidationError(cast(Any, {"action": [STRING_EXPECTED if "action" in given else MISSING]}))
     if name not in REGISTRY:
         known = ", ".join(f"'{each}'" for each in REGISTRY)
-        # A fault of the structure (InvalidJsonInput), because the name decides which members the action has.
+        # An unknown name is a fault of the structure, because the name decides which fields the action has. So the code
+        # is InvalidJsonInput, which a plain message gets; refuse_value would make it InvalidField.
         raise ValidationError(cast(Any, {"action": [f"Invalid enum value. Expected one of: {known}"]}))
     parameters: dict[str, Any] = ACTION_SCHEMAS[name].load(given)
     del parameters["action"]

@@ -211,9 +211,10 @@ def find_home(data_dir: Path) -> Path:
 
 
 def can_enter(user: Account | None, folder: Path) -> bool:
-    """Whether an account can enter a folder. The result for the account of this process (None) is always True.
+    """Return whether an account can enter a folder. A shell that runs as the account tries it.
 
-    :raises EmbeddedError: if this process cannot start a program as the account, or it does not end within a minute.
+    :param user: the account; None, the account of this process, is not tried, and the result is True.
+    :raises EmbeddedError: if the shell cannot be started as the account, or does not end within a minute.
     """
     if user is None:
         return True

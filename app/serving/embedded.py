@@ -100,14 +100,17 @@ class EmbeddedPostgres:
         It can be called again after the server has crashed; the data folder stays locked in between. It removes libpq's
         variables (``PG*``) from the environment of this process.
 
-        :raises DataDirInUse: if another process, or another object, owns the data folder, which is then left unchanged.
+        :raises DataDirInUse: if the data folder is owned by another process, or by another :class:`EmbeddedPostgres` of
+            this process. The data folder is left unchanged.
         :raises EmbeddedError: if the server does not start for another reason, with the last lines of its log if there
             are any.
         """
         if self.pid is not None:
             return self.conninfo()
         _remove_libpq_variables()
-        is_restart = self._sockets is not None  # then a failure keeps the lock and the path of the socket
+        # A restart follows a start that succeeded. If a restart fails, the lock and the path of the socket are kept for
+        # the next attempt. If the first start fails, both are given up.
+        is_restart = self._sockets is not None
         try:
             folder = self._folder = self._folder or find_data_folder(self.data_dir)
             if self._lock is None:
@@ -173,7 +176,8 @@ class EmbeddedPostgres:
             folder.program("initdb"),
             f"--pgdata={unfinished}",
             f"--username={_SUPERUSER}",
-            # For a server that somebody starts by hand. This process names other rules, in _launch.
+            # The two --auth options make the cluster's own pg_hba.conf. PostgreSQL reads it only if somebody starts the
+            # server by hand: _launch sets hba_file to another file.
             "--auth-local=peer",
             "--auth-host=reject",
             "--data-checksums",

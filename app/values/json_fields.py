@@ -68,15 +68,15 @@ Check = Callable[[Any], Any]
 def integer_check(minimum: int, maximum: int, name: str) -> Check:
     """Return a check for integers within a range, which contains 0.
 
-    The decoder makes an ``int`` of every whole number within int64, even of ``1.0`` and ``1e2``. So a float that
-    arrives here is
+    The decoder makes an ``int`` of every whole number within int64 except ``-0.0``, even of ``1.0`` and ``1e2``. So
+    there are three kinds of floats to check:
 
-    - ``-0.0``, which is kept as 0;
-    - of a magnitude of 2**63 or more, such as ``1e30``. Doubles of this size show no fraction, so such a value is
-      reported as out of range, even if the literal had a fraction;
-    - or a number with a fraction, which is a value of the wrong type.
+    - ``-0.0`` is kept as 0.
+    - A float of a magnitude of 2**63 or more, such as ``1e30``, is refused as out of range. The literal may have had a
+      fraction, but doubles of this size do not show it.
+    - Any other float comes from a literal with a fraction, and is refused as a value of the wrong type.
 
-    :param name: the range in messages, such as ``int64``.
+    :param name: the name of the range in messages, such as ``int64``.
     """
 
     def check(value: Any) -> int:

@@ -45,14 +45,16 @@ _EXISTS: LiteralString = "SELECT EXISTS (SELECT FROM resource r WHERE r.project_
 _EXISTS_SELECTED: LiteralString = """
     WITH found AS MATERIALIZED (SELECT FROM resource r WHERE {})
     SELECT EXISTS (SELECT FROM found)"""
-"""MATERIALIZED prevents a plan for one row, which may scan the whole project in the hope of an early match instead of
-using an index. The execution still stops at the first row that matches; a bitmap of an index is complete by then. For a
-stretch of an order the condition has its own LIMIT: then PostgreSQL reads one row of the index, and not a bitmap of the
-whole stretch."""
+"""The braces take :attr:`Selected.where_of_existence`.
+
+Without MATERIALIZED, PostgreSQL would plan for the first row only. Such a plan may scan the whole project in the hope
+of an early match, instead of using an index. With MATERIALIZED, the execution still stops at the first match, but a
+bitmap scan makes its whole bitmap before it. For a stretch (see :mod:`app.resource.reading.listing`) the bitmap would
+be large. So the condition of a stretch ends with ORDER BY and LIMIT 1, and PostgreSQL reads one row of the index."""
 
 
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:
-    """Whether at least one resource is selected."""
+    """Return whether at least one resource of the project fulfils all conditions of ``selected``."""
     parameters = {"project_key": project_key, **selected.parameters}
     statement = _EXISTS_SELECTED.format(selected.where_of_existence) if selected.clauses else _EXISTS
     row = connection.execute(statement, parameters).fetchone()
