@@ -33,17 +33,17 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     """
     # The seconds to wait before words are added again. It is None until a word is removed: if the caller stops early
     # before that, no words have to be added.
-    then_wait_s: float | None = None
+    pause_s: float | None = None
     try:
         for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
-            then_wait_s = wait_s if removed else then_wait_s
+            pause_s = wait_s if removed else pause_s
             yield project_key, removed
         # If the loop ends and has removed nothing, words are added all the same, without a wait: an earlier call may
         # have been interrupted between its removal and its adding.
-        then_wait_s = then_wait_s or 0.0
+        pause_s = pause_s or 0.0
     finally:  # also if the caller stops early
-        if then_wait_s is not None and not connection.closed:
-            time.sleep(then_wait_s)
+        if pause_s is not None and not connection.closed:
+            time.sleep(pause_s)
             for project_key, _ in projects(connection):
                 dictionary.add_words_of_all(connection, project_key)

@@ -130,9 +130,9 @@ def _load_query_and_form(schema: QuerySchema) -> Any:
     # A long query waits for its turn, and then has to be parsed without another wait in between (see wait_for_turn).
     # Reading the form may wait for the client, so the form is read first. Then _query_parameters waits for the turn of
     # the query if the query is long, and the schema parses the query right after that.
-    fields, of_form = read_form(request)
+    fields, faults_of_form = read_form(request)
     query, faults = _query_parameters()
-    return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, of_form)
+    return _loaded(schema, MultiDict([*query.items(multi=True), *fields]), faults, faults_of_form)
 
 
 def _query_parameters() -> tuple[MultiDict[str, str], list[errors.Fault]]:

@@ -50,13 +50,18 @@ class AuthorizationServer:
         self.verifier = TokenVerifier(database.own_connection, clocks)
 
     def grant(self, request: Request) -> dict[str, Any]:
-        """Answer a token request (RFC 6749, section 4.4)."""
+        """Answer a token request (RFC 6749, section 4.4).
+
+        The statement that stores the token also authenticates the client (:func:`app.identity.tokens.grant_token`).
+        The client is authenticated separately only if no token is granted, to choose the error: wrong credentials are
+        answered with 401, even if the grant type or the scopes are wrong as well.
+        """
         with self._client_request(request) as (connection, credentials, parameters):
             try:
                 _check_grant_type(parameters)
                 asked = _asked_scopes(parameters)
             except errors.ApiError:
-                _authenticated(connection, credentials)  # its 401 comes before a fault of the parameters
+                _authenticated(connection, credentials)  # raises 401 for wrong credentials, in place of this error
                 raise
             clock_and_ids = self._clocks.of_client(credentials.client_id)
             secret_hash = digest_of(credentials.secret)

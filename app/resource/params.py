@@ -132,7 +132,7 @@ class Where(Expressions):
 _SORT_PATTERN = rf"^[ \t\r\n]*({'|'.join(SORTABLE)})([ \t\r\n]+([aA][sS][cC]|[dD][eE][sS][cC]))?[ \t\r\n]*$"
 
 
-def _whole_number(maximum: int, meaning: str, default: int, example: int) -> Parameter:
+def _paging_parameter(maximum: int, meaning: str, default: int, example: int) -> Parameter:
     """Make the query parameter ``limit`` or ``offset``: a whole number from 0 to ``maximum``.
 
     Its JSON Schema has no ``default``, because some generated clients would send the default with every request.
@@ -159,8 +159,8 @@ class PagingSchema(QuerySchema):
         meaning="`field [asc|desc]`; several apply in the given order",
         example=["createdAt desc"],
     )
-    limit = _whole_number(LIMIT_AT_MOST, "most results in the page", DEFAULT_LIMIT, 5)
-    offset = _whole_number(OFFSET_AT_MOST, "results to skip", 0, 0)
+    limit = _paging_parameter(LIMIT_AT_MOST, "most results in the page", DEFAULT_LIMIT, 5)
+    offset = _paging_parameter(OFFSET_AT_MOST, "results to skip", 0, 0)
     with_total = BooleanParameter(data_key="withTotal", meaning="false leaves total out", example=True)
 
 
@@ -439,10 +439,10 @@ class SearchSchema(PagingSchema):
         """
         texts = tuple(SearchText(name, text) for name, given in values.get("texts", {}).items() for text in given)
         # The error names the parameter of the first text with which the number of characters exceeds the limit.
-        first_beyond = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
-        if first_beyond is not None:
+        over_limit = text_beyond(CHARACTERS_AT_MOST, texts, (len(text.text) for text in texts))
+        if over_limit is not None:
             reason = f"The texts of a search may have {CHARACTERS_AT_MOST} characters in all."
-            raise ValidationError(reason, first_beyond.parameter)
+            raise ValidationError(reason, over_limit.parameter)
         search = Search(
             projection=Projection.STAGED if values.get("staged") else Projection.CURRENT,
             texts=texts,

@@ -33,11 +33,16 @@ def parse(if_match: str | None, if_none_match: str | None) -> Preconditions:
 
 
 def _entity_tags(header: str, text: str | None, *, accepts_weak: bool) -> tuple[EntityTags | None, bool]:
-    """Return the versions that a list of entity tags names, or ``*``; and whether it also has tags that match nothing:
-    tags that are no versions, and weak ones if they are not accepted.
+    """Parse the value of If-Match or If-None-Match.
 
+    Return two results. The first is the set of versions that the entity tags name; ``*`` for ``*``; None if the header
+    is missing. The second tells whether any entity tag can match nothing: it is no version, or it is weak although the
+    header accepts no weak tags.
+
+    :param text: the value of the header; None if the header is missing.
     :param accepts_weak: False for If-Match, which uses the strong comparison: a weak tag matches nothing (RFC 9110,
         section 8.8.3.2).
+    :raises ApiError: 400 for a value that is neither ``*`` nor a list of quoted entity tags.
     """
     if text is None:
         return None, False

@@ -17,11 +17,12 @@ logger = logging.getLogger(__name__)
 
 
 def stop_leftovers(folder: DataFolder, cluster: Path) -> None:
-    """Stop the server processes that still run on a cluster: by a fast shutdown, then by SIGQUIT and SIGKILL.
+    """Stop the PostgreSQL processes that a crash or a killed process has left on a cluster: by a fast shutdown if the
+    postmaster still runs, then by SIGQUIT, then by SIGKILL.
 
-    To be called by the owner of the folder's lock, while it runs no server on the cluster.
+    The caller must hold the lock of the folder, and must not itself run a server on the cluster.
 
-    :param cluster: the folder's, or the unfinished one of an initdb that was killed.
+    :param cluster: the cluster of the folder, or the unfinished cluster that a killed initdb has left.
     :raises EmbeddedError: if processes remain after a wait of at most half a minute, or if they cannot be listed.
     """
     if not cluster.exists():

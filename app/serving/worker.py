@@ -102,10 +102,10 @@ class Worker(GeventWorker):
             for client in self._open - self._busy:
                 # A greenlet waits on ``client`` for the next request. client.shutdown() would raise an error in this
                 # greenlet, because gevent does so in each greenlet that waits on the socket object. So a second socket
-                # object for the connection, ``same``, is shut down. Then the greenlet sees an ordinary end of the
+                # object for the connection, ``duplicate``, is shut down. Then the greenlet sees an ordinary end of the
                 # connection.
-                with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as same:
-                    same.shutdown(socket.SHUT_RD)
+                with suppress(OSError), socket.fromfd(client.fileno(), client.family, client.type) as duplicate:
+                    duplicate.shutdown(socket.SHUT_RD)
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         """Serve a connection to its end, with a time limit of ``keepalive`` seconds for each wait for the client.

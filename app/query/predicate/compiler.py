@@ -113,7 +113,7 @@ def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
-def _contains_any_value(condition: Condition) -> TypeGuard[Holds]:
+def _is_containment(condition: Condition) -> TypeGuard[Holds]:
     """Whether a condition says that an array of scalars contains a given value, or at least one of several.
 
     If an ``or`` has more than one such condition, :meth:`_Compiler._any` compiles all of them to one jsonpath.
@@ -225,7 +225,7 @@ class _Compiler:
         If several of them say that an array of scalars contains a value, these become one jsonpath, so that one search
         of the index serves all of them.
         """
-        containing = [inner for inner in conditions if _contains_any_value(inner)]
+        containing = [inner for inner in conditions if _is_containment(inner)]
         terms: list[ClauseTerm] = []
         if len(containing) > 1:
             tests = [
@@ -233,7 +233,7 @@ class _Compiler:
             ]
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
             terms.append(ClauseTerm(found, by_gin=True, finds_few=True))  # the GIN index has the values of all arrays
-            conditions = [inner for inner in conditions if not _contains_any_value(inner)]
+            conditions = [inner for inner in conditions if not _is_containment(inner)]
         terms += [self._term(inner) for inner in conditions]
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 

@@ -346,9 +346,11 @@ takes longer than reading it."""
 
 
 def _page_in_order(where: LiteralString, terms: Sequence[Term], of_resource: LiteralString) -> LiteralString:
-    """The query of a page's rows. It reads an index with the order of the page; if there is none, PostgreSQL sorts.
+    """The query that selects the rows of a page, in the order of the page. If an index has this order, PostgreSQL can
+    read the rows from the index; otherwise PostgreSQL sorts them.
 
-    :param of_resource: the columns of the resource, with the id; the expressions that the page is sorted by are added.
+    :param of_resource: which columns of each resource to select: ``r.*``, or only ``r.id``. The query also selects the
+        expressions that the page is sorted by (:func:`_columns`).
     """
     return f"SELECT {_columns(terms, of_resource)} FROM resource r WHERE {where} ORDER BY {_order(terms)} {_CUT}"
 
