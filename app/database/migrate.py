@@ -233,12 +233,14 @@ WORKER_FOUND = "the server is a worker of a Citus cluster. Name the coordinator 
 
 
 def is_worker(connection: Connection) -> bool:
-    """Whether the server is a worker of a Citus cluster.
+    """Whether the server is a worker of a Citus cluster. Migrations and the distribution of the tables are refused on a
+    worker, because they have to run on the coordinator.
 
-    :param connection: may be in a transaction, which goes on.
+    :param connection: may be in a transaction. If Citus and its table are missing, this does not abort the transaction,
+        because the query then runs in a savepoint.
     """
     try:
-        with connection.transaction():  # in `upgrade` a savepoint, so that its transaction survives the error
+        with connection.transaction():
             return connection.execute(_IS_WORKER).fetchone() == (True,)
     except UndefinedTable:  # without Citus
         return False

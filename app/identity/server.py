@@ -187,10 +187,12 @@ def _check_grant_type(parameters: Mapping[str, str]) -> None:
 
 
 def _asked_scopes(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The requested scopes in their order, each once; None if the parameter is absent. An empty one is absent, too:
-    :func:`~app.http.client_requests.read_parameters` leaves it out.
+    """The scopes in the parameter ``scope`` of a token request, in their order, each once.
 
-    :raises ApiError: 400 if one is malformed, or if there are only spaces.
+    The result is None if the request has no ``scope``: the token then gets all scopes of the client. An empty ``scope``
+    counts as absent, because :func:`~app.http.client_requests.read_parameters` leaves out empty parameters.
+
+    :raises ApiError: 400 if a scope is malformed, or if ``scope`` consists of spaces.
     """
     if "scope" not in parameters:
         return None

@@ -144,11 +144,16 @@ class EmbeddedPostgres:
             self._lock = None
 
     def _stop_server(self) -> None:
-        """Stop the server, and then those of its processes that a crash has left."""
+        """Stop the server if it runs. Then stop the server processes that still run on the data folder: if the server
+        has crashed or was killed, its child processes may still run.
+
+        If they cannot be stopped, the error is only logged.
+        """
         if self.process is not None:
             _stop_in_order(self.process)
             self.process = None
-        if self._folder is not None and self._lock is not None:  # else the processes may be those of another owner
+        # Without the lock, the data folder may have another owner, whose server must not be stopped.
+        if self._folder is not None and self._lock is not None:
             try:
                 stop_leftovers(self._folder, self._folder.cluster)
             except (OSError, EmbeddedError) as error:

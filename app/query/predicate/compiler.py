@@ -298,7 +298,14 @@ class _Compiler:
         return atom.operator.scalar.format(field=column, value=value)
 
     def _operand(self, atom: Holds, cast: LiteralString, values: Sequence[Value]) -> LiteralString:
-        """The SQL of a comparison's values as a parameter; empty for an operator without operands."""
+        """Add the values of a comparison to the parameters of the clause, and return the SQL for ``{value}`` in the
+        operator's template: a placeholder with a cast, such as ``%(where_0)s::text``.
+
+        If the operator takes a list, all values become one parameter, an array. If it takes no operand, nothing is
+        added, and the SQL is empty.
+
+        :param cast: the SQL type of one value.
+        """
         if not values:
             return ""
         if atom.operator.arity is Arity.LIST:

@@ -123,10 +123,11 @@ class Selected:
 
     @property
     def stretch_field(self) -> Field | None:
-        """The field in whose index the selected resources are adjacent, as one stretch (see the module). None if not
-        every condition selects a stretch of the same field, or if there is no condition.
+        """The field of the stretch (see the module) that the selected resources form: they are adjacent in the index of
+        this field. A query that is sorted by this field reads only this part of the index.
 
-        A query in the order of this field reads only this stretch of the index.
+        There is such a field if there is at least one term, and all terms select stretches of this one field. Otherwise
+        the result is None.
         """
         return next((stretch.field for stretch in self._stretches), None)
 
