@@ -37,11 +37,12 @@ class ClockAndIds(Protocol):
     def kept_until(self, expires_at: float) -> float:
         """Return when a token's row may be deleted, in seconds since 1970 by the database's clock.
 
-        The row is kept for some time after the token's expiry, so that the token's client is told that it has expired.
-        A statement compares the result with ``now()``, so the result must be a time of the database's clock. This clock
-        differs from the database's clock if an extension has set this clock to another time.
+        The row is kept for some time after the token's expiry, so that a client with the expired token is told that the
+        token has expired. A statement compares the result with ``now()``, the time of the database's clock. The clock
+        of this object may show another time, if an extension has set it. The result must then still be a time of the
+        database's clock.
 
-        :param expires_at: the token's expiry, in seconds since 1970 by this clock.
+        :param expires_at: the token's expiry, in seconds since 1970 by the clock of this object.
         """
         ...
 

@@ -77,8 +77,10 @@ class ApiError(Exception):
     :param faults: at least one fault; the codes of all have one status. Faults beyond :data:`FAULTS_AT_MOST` are left
         out.
     :param headers: further response headers, such as ``Allow`` or ``Retry-After``.
-    :param status: the status, if it is not that of the first fault's code, or if this code is not in the catalogue.
-    :param description: the ``error_description`` of an OAuth code, for a person; None: the message of the first fault.
+    :param status: the HTTP status; None: the status that the catalogue has for the first fault's code. For a code that
+        is not in the catalogue, the status has to be given.
+    :param description: the ``error_description`` for a person; None: the message of the first fault. The body has it
+        only for codes of OAuth, and for every 401 and 403.
     """
 
     def __init__(

@@ -31,16 +31,16 @@ def remove_unused_words(connection: Connection, wait_s: float) -> Generator[tupl
     :param wait_s: the seconds to wait after the last removal. A write adds its words in a statement, and ends some time
         after that. ``wait_s`` is the longest time between the start of that statement and the end of the write.
     """
-    # The seconds to wait before words are added again. It is None until a word is removed: if the caller stops early
-    # before that, no words have to be added.
+    # None: no word has been removed yet. If the caller stops early in this state, ``finally`` adds no words.
+    # A number: ``finally`` waits for this number of seconds, and then adds the words of all resources.
     pause_s: float | None = None
     try:
         for (project_key,) in connection.execute(_PROJECTS_WITH_WORDS).fetchall():
             removed = dictionary.remove_unused_words(connection, project_key)
             pause_s = wait_s if removed else pause_s
             yield project_key, removed
-        # If the loop ends and has removed nothing, words are added all the same, without a wait: an earlier call may
-        # have been interrupted between its removal and its adding.
+        # If the whole loop has removed nothing, ``finally`` adds the words without a wait. They may be needed, because
+        # an earlier call may have been interrupted after its removal and before it added words.
         pause_s = pause_s or 0.0
     finally:  # also if the caller stops early
         if pause_s is not None and not connection.closed:

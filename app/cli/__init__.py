@@ -85,8 +85,11 @@ def _import_command(name: str, module: str) -> click.Command:
 
 
 def pass_settings(command: Callable[Concatenate[Settings, Options], None]) -> Callable[Options, None]:
-    """Give a command the settings as its first argument. They are read when the command runs, so ``--help`` needs none.
-    If one is invalid, the command ends with one line."""
+    """Decorate a command, so that it gets the settings as its first argument.
+
+    The settings are read when the command runs, so ``--help`` works without valid settings. If a setting is invalid,
+    the command prints the error in one line, and exits with code 1.
+    """
 
     @wraps(command)
     def with_settings(*arguments: Options.args, **options: Options.kwargs) -> None:

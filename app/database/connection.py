@@ -144,10 +144,13 @@ def conninfo_with_timeouts(url: str, settings: Settings) -> str:
             statement_timeout=settings.statement_timeout_ms,
             # Less than the limit of the statement, so that a wait for a lock has an error of its own. 0 is no limit.
             lock_timeout=settings.statement_timeout_ms * 3 // 4 or 1,
-            # Ends the transactions of processes that have vanished. ``db remove-words`` relies on the factor 2. A write
-            # does not add a word that the dictionary already has, but the command may remove this word before the write
-            # ends. So after the removal the command waits until each such write has ended, and then adds the words of
-            # all resources again. It waits for 3 * STATEMENT_TIMEOUT_MS: statement_timeout and this limit together.
+            # Ends the transactions of processes that have vanished.
+            # ``db remove-words`` relies on the factor 2. The command removes words that no resource has, but it does
+            # not see the resource of a write that is not committed. If this resource has a word that is already in the
+            # dictionary, the write does not add the word, and the command may remove it. So after the removal the
+            # command waits until all such writes have ended, and then adds the words of all resources again. It waits
+            # for 3 * STATEMENT_TIMEOUT_MS: the statement of a write that adds words may take STATEMENT_TIMEOUT_MS, and
+            # after the statement the transaction may be idle for twice that time.
             idle_in_transaction_session_timeout=settings.statement_timeout_ms * 2,
             timezone="UTC",
         ),

@@ -137,8 +137,13 @@ class Database:
         raise the error of the request.
 
         The request waits again if the deadline has not passed, and a connection is open or the present attempt to open
-        one may still succeed. If the request fails while no connection is open, the database may also be marked as
-        away; the last comment says when. The mark makes all requests that wait for their admission fail.
+        one may still succeed. Otherwise the request fails.
+
+        If the request fails while no connection is open, this method also marks the database as away (:attr:`is_away`)
+        and makes all requests that wait for their admission fail. It does so in two cases:
+
+        - An attempt to connect has failed since one last succeeded, or the database is marked as away already.
+        - This request has waited in the pool for a whole queue timeout.
 
         :param began: the time when the request began to wait in the pool, after its admission.
         :param deadline: the time after which no further wait begins: one queue timeout after the request began to wait
@@ -156,9 +161,9 @@ class Database:
             return
         if any_is_open:  # the server allows fewer connections than the pool may have, or all are being checked
             raise failures.project_busy() from None
-        # The database is marked as away in two cases: an attempt to connect has failed, or this request has waited in
-        # the pool for a whole queue timeout. A request that has spent a part of its time on the admission can reach its
-        # deadline earlier. Then only this request fails, because the present attempt may still succeed.
+        # A request that has spent a part of its time on the admission can reach its deadline before it has waited in
+        # the pool for a whole queue timeout. If no attempt has failed, the present attempt may still succeed. So only
+        # this request fails, and the database is not marked as away.
         if not may_still_open or monotonic() >= began + self.queue_timeout_s:
             self.is_away = True
             self.admission.send_away()
@@ -177,10 +182,12 @@ class Database:
 
         Two kinds of connections in the pool are replaced later, so another write may still be refused:
 
-        - A connection that the pool is opening during this call. The pool takes it for a new one, and keeps it until
-          the next replacement or the end of its lifetime.
-        - A connection that :meth:`replace_broken_connections` has taken out of the pool for its check. It goes back
-          after the check, and one more request gets it. The pool replaces it when this request returns it.
+        - A connection that the pool is opening during this call. It may be read-only, too. But the pool replaces
+          only connections that were open before the call, so it keeps this one until the next replacement or the end of
+          its lifetime.
+        - A connection that :meth:`replace_broken_connections` has taken out of the pool for its check. The check puts
+          the connection back without replacing it. The next request that takes the connection may still be refused, and
+          the pool replaces the connection when that request returns it.
         """
         now = monotonic()
         if now - self._replaced_at > _REPLACED_AT_MOST_EVERY_S:
@@ -236,9 +243,10 @@ class Database:
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # resize() has to come before getconn(). resize() opens new ``min_size`` minus old ``min_size`` connections,
-        # however many are open. A getconn() that waits can make the pool open one connection more than the old
-        # ``min_size``. If resize() came after it, the pool would have one connection more than its maximum.
+        # resize() has to come before getconn(), or the pool could have one connection more than its maximum. Until now
+        # ``min_size`` is _OPENED_AT_ONCE or less, and the pool opens that many connections. resize() raises
+        # ``min_size`` to the maximum, and opens the difference between the two sizes. It does not look at how many
+        # connections the pool has. A getconn() before it could wait, and a wait can make the pool open an extra one.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.

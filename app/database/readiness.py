@@ -87,10 +87,12 @@ class Readiness:
                 name, why = "pool", f"All database connections are in use, none became free in {ANSWERED_WITHIN_S} s."
             metrics.ready.labels(name).set(False)  # nothing is known of the others, because the check has not ended
             return Health({name: why})
-        # _check_database makes its checks in this order. The loop sets the metric of each check that has passed to
-        # True, and that of the first fault to False. Then it stops, and the metrics of the later checks keep their
-        # values. In one case the loop stops too early: the pool gives a connection, and a statement on it fails. The
-        # fault is then "database", so the metric of "pool" keeps its value, although the pool has passed its check.
+        # The loop goes through the checks in the order in which _check_database makes them. It sets the metric of each
+        # check that has passed to True, and that of the first fault to False. Then it stops, and the metrics of the
+        # later checks keep their values.
+        # There is one exception to the order. If the pool gives a connection, but a statement on this connection fails,
+        # the pool has passed its check, and _check_database reports the failed statement as "database". The loop then
+        # stops at "database", so the metric of "pool" keeps its value, too.
         for name in ("database", "pool", "migrations"):
             metrics.ready.labels(name).set(name not in found.faults)
             if name in found.faults:

@@ -40,13 +40,15 @@ enough to be parsed at once."""
 
 
 def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
-    """Return the body of a request. Another call returns the same, or also fails.
+    """Return the body of a request. A further call returns the same body; if the first call has raised an error, a
+    further call raises an error, too.
 
     :param large: a body with more bytes waits for its turn.
     :raises ApiError: 413 for a body of more than :data:`BODY_BYTES_AT_MOST`; 415 for a body with a Content-Encoding;
         400 if the client stops sending, or for a malformed chunk; 431 for a trailer that is too large.
     """
-    # One byte more than the limit, because werkzeug silently cuts a chunked body at max_content_length.
+    # werkzeug silently cuts a chunked body at max_content_length. So one byte more than the limit is read: this byte
+    # shows below that the body is too large.
     request.max_content_length = BODY_BYTES_AT_MOST + 1
     try:
         data = request.get_data()
@@ -73,17 +75,17 @@ def read_body(request: Request, large: int = LARGE_BODY_BYTES) -> bytes:
 
 
 def wait_for_turn() -> None:
-    """Wait for a pause before parsing a request that may take long, so that other requests get served between two such
-    requests. The caller has to parse right after the return, without waiting for anything in between.
+    """Wait until the long requests before this one have had their pauses, and then pause for :data:`_PAUSE_S`. A
+    request calls this before it is parsed, if its parsing may take long. The event loop serves other requests during
+    the pause. The caller has to parse right after the return, without waiting for anything in between.
 
     Parsing blocks the event loop. Without the pauses, the loop would parse all long requests that have arrived before
     it looks at any other connection: forty long requests of one client would block all other requests for a second.
-    With the lock, each long request has a pause of :data:`_PAUSE_S` of its own, in which the loop looks at all
-    connections.
+    With the lock, only one long request pauses at a time, so there is a pause before the parsing of each.
 
-    This function releases the lock when it returns, so before the caller parses. A released lock wakes the next long
-    request, but does not switch to its greenlet. The greenlet of the caller runs on until it waits for something or
-    ends, so it parses first, and the pause of the next long request begins after that.
+    The lock is released before the caller parses. Still, the next long request begins its pause only after the caller
+    has parsed: gevent does not switch to another greenlet when a lock is released, but only when the running greenlet
+    waits for something or ends.
     """
     with _TURNS:
         time.sleep(_PAUSE_S)
@@ -107,7 +109,10 @@ def read_json(request: Request) -> Any:
 
 
 def read_form(request: Request) -> tuple[list[tuple[str, str]], list[errors.Fault]]:
-    """Return the fields of a form in their order, and its faults: fields that are not UTF-8, or too many.
+    """Return the fields of a form in their order, and the faults of the form.
+
+    Fields that are not UTF-8 are left out; faults name them. A form of more than :data:`FIELDS_AT_MOST` fields has one
+    fault, and none of its fields is returned.
 
     :raises ApiError: 400, 413, 415 or 431 as :func:`read_body`; 415 for another Content-Type.
     """

@@ -12,10 +12,10 @@ from app.telemetry.metrics import metrics
 
 
 def install_error_answers(app: Flask) -> None:
-    """Register the handler that answers every exception of a view, or of a hook before it.
+    """Register the error handler that answers every exception of a view, and of the hooks before the view.
 
-    One kind does not reach it: an HTTPException without a status, such as ``abort(response)`` raises. Flask answers it
-    with that response. Only an extension could raise one.
+    Flask does not call the handler for an HTTPException without a status. ``abort(response)`` raises such an exception,
+    and Flask answers with this response. Only an extension could do that.
     """
 
     def answer(error: Exception) -> Response:
@@ -32,7 +32,7 @@ def install_error_answers(app: Flask) -> None:
         return response
 
     app.register_error_handler(Exception, answer)
-    app.register_error_handler(HTTPException, answer)  # in place of flask-smorest's
+    app.register_error_handler(HTTPException, answer)  # replaces flask-smorest's handler of HTTPException
 
 
 def _refusal_of(error: Exception) -> errors.ApiError | None:

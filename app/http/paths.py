@@ -86,9 +86,9 @@ def path_of_request() -> str:
     - ``%25`` before two hex digits stays encoded. ``%2541`` encodes the text ``%41``, but a reader of ``%41`` in a
       message would decode it to ``A``. Any other ``%25`` becomes ``%``.
     """
-    # If RawPath has replaced a slash, it has kept the path as it was in the WSGI environment. There each character
-    # stands for one byte (latin-1), so the path is decoded here. If RawPath has replaced no slash, the path is
-    # request.path, which is decoded already.
+    # If RawPath has replaced a slash, the WSGI environment has the path with all slashes under _REPLACED_PATH. Each
+    # character of this path stands for one byte (latin-1), so the bytes are decoded as UTF-8 here. If RawPath has
+    # replaced no slash, the path is request.path, which werkzeug has decoded.
     path: str = request.environ.get(_REPLACED_PATH, "").encode("latin-1").decode(errors="replace") or request.path
     return re.sub("%25(?![0-9A-Fa-f]{2})", "%", path)  # RawPath has left %25 encoded
 

@@ -87,9 +87,9 @@ class AuthorizationServer:
     def introspect(self, request: Request) -> dict[str, Any]:
         """Answer an introspection request (RFC 7662). The answer for an invalid token is only ``"active": false``.
 
-        The answer is the same for a valid token that the asking client may not introspect (section 2.2). Such a token
-        was issued to another client. Also, the token has no scopes, or one of its scopes names a project for which the
-        asking client has no scope.
+        The answer is the same for a valid token that the asking client may not introspect (section 2.2). A client may
+        introspect the tokens that were issued to it. It may introspect a token of another client only if that token has
+        scopes, and the asking client has a scope for each project that these scopes name.
         """
         with self._client_request(request) as (connection, credentials, parameters):
             client = _authenticated(connection, credentials)

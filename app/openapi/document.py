@@ -242,13 +242,14 @@ def _reference(schema: str) -> Document:
 def _query_parameter(name: str, field: Any) -> Document:
     """Describe a query parameter of the search by form. A client may send it as a field of the form instead.
 
-    On a documentation page, such as that of Swagger UI, a reader can try a request, which the page fills with examples.
-    The page fills the fields of the form. If it filled the query parameters, too, the request would have each value
-    twice, and the service refuses this unless the parameter is repeatable.
+    The description keeps documentation pages from filling in this parameter. On such a page, for example that of
+    Swagger UI, a reader can try a request, and the page fills the fields of the form with examples. If the page also
+    filled in the query parameters, the request would have each value twice. The service refuses this unless the
+    parameter is repeatable.
 
-    For a query parameter, pages use the ``example`` of the parameter, and not the ``examples`` inside its schema. So
-    the example is inside the schema. Only if the parameter is an object does Swagger UI use the ``examples``, too; an
-    empty ``example`` prevents this.
+    Pages fill in a query parameter that has an ``example``. So the parameter has none, and its example is only in the
+    list ``examples`` of its schema. Swagger UI fills in an object from this list, too, unless the parameter has an
+    ``example``. So a parameter that is an object gets an empty ``example``.
     """
     made: Document = {
         "name": name,

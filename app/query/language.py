@@ -317,14 +317,15 @@ class Language:
         :param position: the beginning of the refused token.
         :param accepted: the terminals that can continue the text before this position.
         """
-        # If a literal, a name in backticks or a variable is accepted here and the token begins like one, the lexer has
-        # refused it as incomplete.
+        # A string, a name in backticks, a variable or a number may be accepted here. The parser would then have taken a
+        # complete one. So if the refused token begins like one of these, it is incomplete.
         start = text[position : position + 1]
         if start == '"' and "STRING" in accepted:
             return _in_string(text, position + 1)
         if start == "`" and "QUOTED_NAME" in accepted:
-            # If the text ends here or a second backtick follows, the name is missing. Otherwise the closing backtick is
-            # missing at the end of the text.
+            # If the text ends after this backtick, or a second backtick follows at once, the name is missing. Otherwise
+            # the closing backtick is missing. It is expected at the end of the text, because a name in backticks may
+            # contain every other character.
             return (position + 1, ["field name"]) if text[position + 1 :][:1] in ("", "`") else (len(text), ["'`'"])
         if start == ":" and "VARIABLE" in accepted:
             return position + 1, ["letter", "digit"]

@@ -174,8 +174,9 @@ def _check_action(value: Any) -> UpdateAction:
         raise ValidationError(cast(Any, {"action": [STRING_EXPECTED if "action" in given else MISSING]}))
     if name not in REGISTRY:
         known = ", ".join(f"'{each}'" for each in REGISTRY)
-        # An unknown name is a fault of the structure, because the name decides which fields the action has. So the code
-        # is InvalidJsonInput, which a plain message gets; refuse_value would make it InvalidField.
+        # The name decides which fields the action has, so an unknown name is a fault of the structure, and its error
+        # code is InvalidJsonInput. faults_of (app.values.json_fields) gives this code to a message that is a text. With
+        # refuse_value the error code would be InvalidField.
         raise ValidationError(cast(Any, {"action": [f"Invalid enum value. Expected one of: {known}"]}))
     parameters: dict[str, Any] = ACTION_SCHEMAS[name].load(given)
     del parameters["action"]

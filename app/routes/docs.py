@@ -104,9 +104,9 @@ def front_when_off() -> Response:
 def _add_page_when_off(state: BlueprintSetupState) -> None:  # pyright: ignore[reportUnusedFunction] -- Flask calls it
     """If the installed extension is switched off, make :func:`front_when_off` answer requests for the extension's page.
     Flask calls this function when it registers the blueprint."""
-    # The extension is off if the application's extension has no page although the package has a ``page_when_off``.
-    # While it is off, the application has an empty Extension, whose ``page`` is None. While it is on, it has a page if
-    # its package has a ``page_when_off`` (see app.extension).
+    # While the extension is off, the application has an empty Extension, whose ``page`` is None. While the extension is
+    # on, it has a ``page`` if its package has a ``page_when_off`` (app.extension demands this). So a package with a
+    # ``page_when_off`` and an application without a ``page`` mean: the extension is off.
     has_no_page = state.app.extensions["extension"].page is None
     path = installed_package().page_when_off
     if has_no_page and path:

@@ -62,7 +62,7 @@ def metrics_of_all() -> Response:
     :raises ApiError: 401 for any other client.
     """
     raise_unless_bearer(current_app.extensions["settings"].metrics_token, "metrics")
-    # Called because it sets the metrics ``ready`` and ``warning``. The check stops at the first fault; the metrics of
-    # what it did not check stay.
+    # The result is not used. health() is called because it sets the metrics ``ready`` and ``warning``. It stops at the
+    # first fault, and the metrics of the later checks keep their values.
     readiness().health()
     return Response(metrics.exposition(), content_type=CONTENT_TYPE)

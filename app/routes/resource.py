@@ -290,7 +290,8 @@ class Item(Endpoint):
     def get(self, _: object, conditions: Preconditions, project_key: str, resource_id: str) -> Response:
         """Get a resource by id (4.2).
 
-        The answer shows the current projection. The two query parameters are checked, and have no other effect.
+        The answer shows the current projection. The parameters `optionalQueryParameter` and
+        `secondOptionalQueryParameter` are checked, and have no other effect.
         """
         with database().connection(project_key) as connection:
             resource = reads.get_by_id(connection, project_key, resource_id)

@@ -189,7 +189,8 @@ class EmbeddedPostgres:
             "--encoding=UTF8",
             "--locale=C",
             f"--lc-ctype={_CHARACTER_LOCALE}",
-            # This locale sorts and folds equally on every machine.
+            # By the builtin locale PostgreSQL sorts texts and changes their case, equally on every machine. The two
+            # options above set the locales of the C library, which are not used for this.
             "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             "--set=timezone=UTC",

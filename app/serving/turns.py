@@ -29,16 +29,19 @@ class _NotWritable(TimeoutError):
 
 
 def let_others_go(sock: Any) -> bool:
-    """Give the other connections their turn: make the event loop poll all sockets, which wakes every greenlet that
-    waits for data and whose data has arrived. The loop may resume this greenlet before some of those greenlets. They
-    then run when this greenlet next waits.
+    """Give the other connections their turn: make the event loop poll all sockets. The poll wakes every greenlet whose
+    awaited data have arrived.
 
-    To force the poll, the function waits until ``sock`` is writable: the loop finds this out only by polling. The
-    socket is usually writable already, so the wait ends with that poll. It lasts longer only if the client does not
-    read its answers.
+    The function waits until ``sock`` is writable. This wait forces a poll, because the loop learns only from a poll
+    that a socket is writable. Usually the socket is writable already, so the wait ends with this poll. The wait lasts
+    longer only if the client does not read its answers.
 
-    ``sleep(0)`` does not force a poll: a greenlet that calls it is ready again at once, and the loop polls only when no
-    greenlet is ready, or after fifty switches if they took 5 ms.
+    The caller may be resumed before some of the other woken greenlets. These greenlets then run when the caller waits
+    again.
+
+    ``sleep(0)`` does not force a poll. It makes the caller ready again at once, and as long as a greenlet is ready, the
+    loop goes on switching without a poll. Only after every fifty switches the loop checks whether 5 ms have passed, and
+    polls if they have.
 
     :return: False if the socket did not become writable within its time limit, because the client has read nothing or
         too little.

@@ -40,12 +40,15 @@ class BoundedRequest(Request):
     """gunicorn's request, with a limit for all header lines together."""
 
     def parse(self, unreader: Any) -> Any:
-        """Parse the head of the request. gunicorn refuses a request if more bytes than a limit arrive after the request
-        line before the head is parsed. This method sets a lower limit than gunicorn's own.
+        """Parse the head of the request, with a lower limit for its size than gunicorn's own.
 
-        The limit is the sum of the most bytes of all header lines, the bytes of the end of the head, and the most bytes
-        of one read. The bytes of one read are added because the read that brings the end of the head may also bring the
-        beginning of the body.
+        gunicorn reads until the head is complete. After each further read it counts the bytes after the request line,
+        and refuses the request if they exceed ``max_buffer_headers``. This method sets that limit to a sum:
+
+        - the largest size of all header lines together,
+        - the four bytes that end the head,
+        - the largest size of one read, because the read that completes the head may also bring the beginning of the
+          body.
         """
         # The limit is set in this method, because gunicorn's __init__ sets its own and then calls this method at once.
         # 4: the head ends with CR LF CR LF.

@@ -49,9 +49,10 @@ def read_text(text: str) -> str:
 def read_number(text: str) -> int | float:
     """Load a number in the notation of JSON. The first case that applies decides:
 
-    - Digits, with or without a minus sign, become an int, even outside of int64.
-    - A zero with a minus sign and a fraction or an exponent, such as ``-0.0``, becomes the double ``-0.0``.
-    - Any other number whose nearest double is zero, such as ``0.0`` or ``1e-400``, becomes the int 0.
+    - A number beyond the range of doubles is refused, even if it is a whole number.
+    - Digits, with or without a minus sign, become an int, even outside of int64. ``-0`` becomes the int 0.
+    - A negative zero in another notation, such as ``-0.0`` or ``-0e1``, becomes the double ``-0.0``.
+    - Any other number whose nearest double is zero, such as ``0.0`` or ``-1e-400``, becomes the int 0.
     - A whole number within int64, such as ``2e1``, becomes an int.
     - Any other number becomes the nearest double (:func:`~app.values.strict_json.number_of`).
 
@@ -128,9 +129,10 @@ class Parameter(fields.Field[Any]):
     :param repeatable: whether a request may have the parameter more than once.
     :param meaning: the description in the OpenAPI document.
     :param example: a value with which a request succeeds.
-    :param how_sent: how a client has to send the parameter. A client that sends ``name[...]`` instead gets a message
-        that ends with "Unknown parameter. 'name' is {how_sent}." The default of a repeatable parameter is "repeated for
-        several values". Any other parameter has no default: without ``how_sent`` the message only suggests ``name``.
+    :param how_sent: how a client has to send the parameter, for the hint of an error. Some clients write the name of an
+        array or an object with brackets, such as ``name[0]`` or ``name[key]``. This name is refused, and the message
+        ends with "Unknown parameter. 'name' is {how_sent}." A repeatable parameter without ``how_sent`` gets the text
+        "repeated for several values". For any other parameter without ``how_sent`` the hint only suggests ``name``.
     """
 
     def __init__(
@@ -189,12 +191,12 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
-        # DOTALL, because the dot in the interface's pattern text.[a-z]{2} is not escaped. So it stands for any
-        # character, and the service accepts a line break in its place, too.
+        # The interface does not escape the dot in its pattern text.[a-z]{2}. So the dot stands for any character; with
+        # DOTALL, also for a line break.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
-        # In the OpenAPI document the family is one object. Its keys are the names of parameters; the value of each key
-        # is one value of that parameter, or an array of several. The array must not be empty: for an empty array, a
-        # client would not send the parameter at all.
+        # In the OpenAPI document the family is one object. Each key is the name of a parameter. The value of the key is
+        # one value of this parameter, or an array of its values. minItems excludes an empty array, because a client
+        # that follows the document would then not send the parameter.
         several = {"type": "array", "items": schema, "minItems": 1}
         self.schema = {
             "type": "object",
@@ -209,24 +211,30 @@ class ParameterFamily(Parameter):
     def name_like(self, name: str) -> str | None:
         """Guess which parameter of this family a client meant by an undeclared name, for the hint in the error.
 
-        The prefix is what the names of the family begin with: ``var`` or ``text``. ``var_ids``, ``varids``,
-        ``var[ids][0]`` and ``vars.ids`` give ``var.ids``; ``text_en_us`` and ``texten-us`` give ``text.en-US``. If the
-        prefix is spelt correctly, but the rest makes no name of the family, as in ``text.english``, the name of the
-        example is returned.
+        The prefix is what the names of the family begin with: ``var`` or ``text``. Examples:
 
-        :return: None if the first word of the name is neither the prefix nor similar to it, as in ``variables.x``, if
-            nothing follows the prefix, or if the prefix is misspelt and the rest makes no name of the family. A
-            single word such as ``varids`` counts as the prefix and a word that follows it.
+        - ``var_ids``, ``varids``, ``var[ids][0]`` and ``vars.ids`` give ``var.ids``.
+        - ``text_en_us`` and ``texten-us`` give ``text.en-US``.
+        - ``text.english`` gives the name of the example, ``text.en``: the prefix is spelt correctly, but the rest makes
+          no name of the family.
+
+        :return: the name, or None in three cases:
+
+            - Nothing follows the prefix, as in ``text``, or a misspelt prefix, as in ``txt``.
+            - The first word is neither the prefix nor similar to it, as in ``variables.x``.
+            - The prefix is misspelt, and the rest makes no name of the family, as in ``texts.english``.
         """
         example = next(iter(self.example))
         prefix = example.partition(".")[0]
         # Everything but letters and digits separates words: var_ids has the first word "var" and the others ["ids"].
         word, *others = re.findall("[A-Za-z0-9]+", _POSITION.sub("", name)) or [""]
-        # The first word may begin with the prefix and go on without a separator. It is divided after the prefix in two
-        # cases:
-        # - No other word follows: varids is divided into var and ids.
-        # - A hyphen follows: texten-us is divided into text and en, because a hyphen separates language and region.
-        # Before any other separator, as in vars.ids, the first word counts as a misspelt prefix: `similar` compares it.
+        # The client may have forgotten the separator after the prefix. Then the first word is the prefix and the next
+        # word in one. It is divided after the prefix in two cases:
+        # - It is the only word: varids is divided into var and ids.
+        # - A hyphen follows it: texten-us is divided into text and en. The hyphen is the one between language and
+        #   region, so the word before the hyphen ends with the language.
+        # In any other case, such as vars.ids, the first word is not divided: it may be a misspelt prefix, and `similar`
+        # compares it with the prefix.
         if word != prefix and word.startswith(prefix) and (not others or name.startswith(f"{word}-")):
             word, others = prefix, [word.removeprefix(prefix), *others]
         if not others or similar(word, [prefix]) is None:
@@ -276,14 +284,17 @@ class QuerySchema(Schema):
     def _undeclared(self, name: str) -> errors.Fault:
         """The fault of an undeclared name, with a hint.
 
-        For a declared name with brackets, such as ``sort[0]``, the hint is the ``how_sent`` of ``sort``; if ``sort``
-        has no ``how_sent``, the hint suggests ``sort``.
+        If the undeclared name is a declared name and a bracket, such as ``sort[0]``, the hint says how ``sort`` has to
+        be sent (``how_sent``). If ``sort`` has no ``how_sent``, the hint suggests the name ``sort``.
 
-        For any other name the candidates are the declared names, and the name that each family finds for it
-        (:meth:`ParameterFamily.name_like`). The hint suggests the most similar candidate. If no candidate is similar,
-        the hint suggests the name that the first family has found; if no family has found one, there is no hint. If the
-        undeclared name has a bracket, and the suggested name is of a family, the hint adds that the parameter is
-        repeated for several values.
+        For any other undeclared name, the hint suggests the first of these that exists:
+
+        - Of the declared names and the names that the families guess (:meth:`ParameterFamily.name_like`), the most
+          similar one. There is none if no name is similar enough.
+        - The first name that a family guesses, even if it is not similar.
+
+        If neither exists, there is no hint. If the undeclared name has a bracket and the hint suggests the guess of a
+        family, the hint adds that the parameter is repeated for several values.
         """
         _, declared, families = self._known
         name = name[:100]  # a longer name is cut, and the hint is for the cut name
@@ -292,11 +303,11 @@ class QuerySchema(Schema):
         if base != name and field is not None:  # some libraries write objects and arrays as name[...]
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
-            # The names in families that the client probably meant, such as var.ids for var_ids. If a long name was cut
-            # above, the cut name can be a name of a family, although the whole name is not. Then name_like may return
-            # the cut name. `like != name` drops it, because the message calls this name unknown.
+            # The guesses of the families, such as var.ids for var_ids. A guess that equals the cut name is dropped: the
+            # message would call a name unknown and suggest the same name. This can happen only if the name was cut: the
+            # cut part can be a name of a family, although the whole name is none.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
-            # If no name is `similar`, the first name in `meant` is suggested.
+            # If no name is `similar`, the first guess is suggested.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)
             hint = suggestion(suggested)
             if "[" in name and suggested in meant:  # such as var.ids[0], or var[ids]

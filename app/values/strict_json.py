@@ -62,7 +62,8 @@ def number_of(literal: str) -> int | float:
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
-    # Not >=: 9223372036854775807.0 is within int64, but its nearest double is 2**63. Its Decimal below decides.
+    # The double 2**63 is not returned here, although it is beyond int64: it is also the nearest double of the literal
+    # 9223372036854775807.0, which is within int64. For such a literal, the exact Decimal below decides.
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:

@@ -99,15 +99,16 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether the index of the compared field serves a comparison as a condition of one kind. All of this must be true:
+    """Whether a query can use the index of the compared field for a comparison, in the way that ``use`` names. All of
+    this must be true:
 
-    - The operator forms conditions of this kind (``Operator.indexed``).
-    - The index serves conditions of this kind in the projection (``Field.indexed_in``).
+    - The operator allows this use of an index (``Operator.indexed``).
+    - The index of the field allows this use in the projection (``Field.indexed_in``).
     - The index serves each compared value (``Field.looked_up``).
     - The comparison is not negated.
 
-    :param use: the kind of condition. ``VALUES``: the index finds the resources with the compared values, which are
-        assumed to be few. ``ORDER``: the resources that fulfil the comparison are one stretch of the index.
+    :param use: the way to use the index. ``VALUES``: to find the resources with the compared values, which are assumed
+        to be few. ``ORDER``: to read the resources that fulfil the comparison as one stretch of the index.
     """
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
@@ -288,10 +289,11 @@ class _Compiler:
         is not an array.
 
         :param atom: the comparison. Its operator and its field are used, but not its values.
-        :param column: SQL of the compared field, or of another form of it: the beginning of a text, the text of an id.
-        :param values: the values to compare ``column`` with, in the same form: beginnings for a beginning, texts for
-            the text of an id. The caller may leave out values that the field can never equal. Empty for an operator
-            without operands.
+        :param column: what is compared: SQL of the field itself, of the first characters of a text
+            (:meth:`_some_property`), or of an id as text (:meth:`_id`).
+        :param values: the values that ``column`` is compared with. The caller has already shortened or converted them
+            in the same way as ``column``, and may have left out values that the field can never equal. An operator
+            without operands has no values.
         :param cast: the SQL type of the values; by default that of the field's kind.
         """
         value = self._operand(atom, cast or atom.field.kind.cast, values)

@@ -97,8 +97,9 @@ class _Resolver:
         if field is not None and operator.fits(field):
             values = self._values(atom, operator, field)
             if operator is OPERATORS["in"] and len(values) == 1:
-                # For one value, "in" and "=" mean the same. Of the two only "=" has Index.ORDER: a page in the order of
-                # the field can then read only one stretch of the index.
+                # For one value, "in" and "=" mean the same, but only "=" can use the order of the field's index
+                # (Index.ORDER). So "in" is replaced by "=": a page that is sorted by this field can then read only the
+                # part of the index that has this value.
                 operator = OPERATORS["="]
             return Holds(field, operator, values, negated=negated != (negation_of is not None))
         if field is not None:

@@ -123,11 +123,12 @@ class Selected:
 
     @property
     def stretch_field(self) -> Field | None:
-        """The field of the stretch (see the module) that the selected resources form: they are adjacent in the index of
-        this field. A query that is sorted by this field reads only this part of the index.
+        """The field in whose index the selected resources are adjacent, so that they are one stretch (see the module);
+        None if there is no such field. A query that is sorted by this field reads only the stretch, and not the rest of
+        the index.
 
-        There is such a field if there is at least one term, and all terms select stretches of this one field. Otherwise
-        the result is None.
+        There is such a field if :attr:`terms` is not empty, and every term selects a stretch of the same field. The
+        selected resources are what these stretches have in common, which is a stretch, too.
         """
         return next((stretch.field for stretch in self._stretches), None)
 
@@ -412,10 +413,10 @@ def lane_of_page(page: Page) -> Lane:
     - The offset is at most :data:`NEAR_OFFSET_AT_MOST`.
     - There are no facets, because facets read all resources that they count.
 
-    The first point is also required if an index finds few resources for a condition. That they are few is only an
-    assumption: there may be more matches than are counted (:data:`TOTAL_AT_MOST`). The statement then reads the project
-    in the order of the page (:func:`_found_in_any_order`). If no index had this order, PostgreSQL would sort all
-    matches.
+    An index with the order of the page is required even if another index is assumed to find few resources for a
+    condition. The assumption may be wrong: there may be more than :data:`TOTAL_AT_MOST` matches. Then the statement
+    reads the project in the order of the page (:func:`_found_in_any_order`). Without an index with this order,
+    PostgreSQL would sort all matches.
     """
     first, last = page.terms[0], page.terms[-1]
     # The index of a field sorts by the field, and equal values by id. So it has the order of a page only if the page is

@@ -239,17 +239,22 @@ def _ranges(
         "'}'",
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
-    # part: the bounds are numbered from 1. Part n has each value v with bound n <= v < bound n + 1. Part 0 has the
-    # values below bound 1; the last part has the values from the last bound on. width_bucket returns NULL for NULL. So
-    # a row without a value has the part NULL, and WHERE leaves it out. The row of a resource's greatest value has the
-    # next_part NULL.
-    # range: a range consists of the parts from ``first`` to ``last``. Part n begins at bound n, so ``first`` is the
-    # number of the low bound. The part that begins at the high bound is above the range, so ``last`` is the number of
-    # the high bound minus 1. If the low bound is NULL (an open end), ``first`` is 0. If the high bound is NULL,
-    # ``last`` is the number of the last part.
-    # summed: a resource may have several values in a range. ``values`` counts all of them. ``count`` counts only the
-    # greatest of them, so it counts the resource once. The greatest is the one whose next_part is NULL or above
-    # ``last``.
+    # The bounds are numbered from 1. Part n has each value v with bound n <= v < bound n + 1. Part 0 has the values
+    # below bound 1; the last part has the values from the last bound on. width_bucket returns NULL for NULL.
+    #
+    # The CTE ``range`` has a row for each range. The range consists of the parts from ``first`` to ``last``. Part n
+    # begins at bound n, so ``first`` is the number of the low bound. The part that begins at the high bound is above
+    # the range, so ``last`` is the number of the high bound minus 1. If the low bound is NULL (an open end), ``first``
+    # is 0. If the high bound is NULL, ``last`` is the number of the last part, which equals the number of bounds.
+    #
+    # The CTE ``part`` has a row for each group of values with equal part and equal next_part. The greatest value of a
+    # resource has no next value, so its next_part is NULL. WHERE leaves out a resource's row without a value, whose
+    # part is NULL.
+    #
+    # The CTE ``summed`` has a row for each range, with the sums of the groups in the range. ``values`` counts all
+    # values. ``count`` counts resources: of each resource it counts only the greatest value in the range, which is the
+    # one whose next_part is NULL or above ``last``.
+    #
     # least and most are cast to numeric for NUMBER_JSON, which calls trunc: PostgreSQL would convert a bigint to a
     # double for trunc, and lose digits. total is numeric already, because it is a sum.
     return f"""

@@ -51,8 +51,10 @@ def _clauses(name: LiteralString, filters: Sequence[Filter], projection: Project
 
 
 def _matching(tsquery: str | None, projection: Projection) -> Clause:
-    """The SQL condition that a resource matches the ``tsquery`` of a search with texts; for None, which stands for
-    words that no resource has, a condition that is never true."""
+    """The SQL condition for the texts of a search: a resource has to match their ``tsquery``.
+
+    :param tsquery: None if no resource can match the texts (``Expansion.tsquery``). Then the condition is never true.
+    """
     if tsquery is None:
         return Clause((ClauseTerm("false", by_gin=False),), {})
     matches = MATCHES.for_projection(projection).format(_TSQUERY)

@@ -169,21 +169,24 @@ def _written(database: Database, write: Write) -> Written:
 
 
 def _until_done(database: Database, project_key: str, attempt: Callable[[Connection, bool], Result | None]) -> Result:
-    """Repeat an attempt to write until no other write comes in between (overtakes it). An overtaken attempt has changed
+    """Repeat an attempt to write until no other write overtakes it (comes in between). An overtaken attempt has changed
     nothing.
 
-    The first attempt locks nothing when it reads, because few writes are overtaken. Each later attempt runs in a
-    transaction and locks the target when it reads it. No other write can change a locked target.
+    The first attempt reads the target without a lock, because few writes are overtaken. Each later attempt runs in a
+    transaction, and locks the target when it reads it. No other write can change a locked target.
 
-    :param attempt: takes the connection and whether to lock. It reports in one of these ways that it was overtaken:
+    :param attempt: takes the connection and whether to lock. It is overtaken in four cases:
 
-        - It returns None: another write changed or deleted the target after the attempt had read it without a lock. So
-          only the first attempt returns None.
-        - It raises Overtaken, because it has no target to lock and creates a resource, but a unique index refuses the
-          creation. For example, another write has given the same key to a resource in between.
-        - It raises Overtaken, because it locks an :class:`OwnYoungest`, and another write deleted this resource or gave
-          it a key before it was locked.
-        - It fails with a deadlock, for which :func:`app.resource.writing.store.overtaken_by_deadlock` raises Overtaken.
+        - It has read the target without a lock, and then another write changed or deleted the target. It returns None.
+          Only the first attempt reads without a lock, so only the first attempt returns None.
+        - It creates a resource, and a unique index refuses the new resource. For example, another write has just given
+          the same key to a resource. The attempt raises Overtaken. No lock prevents this, because a creation has no
+          target that could be locked.
+        - It locks the target, and the target is an :class:`OwnYoungest`. One statement finds the client's youngest
+          resource without a key, and a second one locks it. In between, another write deleted the resource or gave it a
+          key. The attempt raises Overtaken.
+        - It ends in a deadlock. :func:`app.resource.writing.store.overtaken_by_deadlock` then raises Overtaken in place
+          of the driver's error.
 
     :raises ApiError: 503 if all of :data:`_ATTEMPTS_AT_MOST` attempts were overtaken; and what an attempt or the
         checkout of a connection raises.
