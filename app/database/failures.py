@@ -77,8 +77,8 @@ class Unavailable(errors.ApiError):
     """
 
     def __init__(self, reason: str, message: str) -> None:
-        answer = errors.over_capacity(message)
-        super().__init__(answer.faults, answer.headers)
+        error = errors.over_capacity(message)  # a 503 with Retry-After; this error gets its fault and its headers
+        super().__init__(error.faults, error.headers)
         self.reason = reason
         _met_at[reason] = monotonic()
         metrics.database_refusals.labels(reason).inc()

@@ -60,8 +60,12 @@ def correlation_fields() -> dict[str, str]:
 
 
 def create_metric_series(extension: Extension) -> None:
-    """Create, before the first request, the series of each metric whose label has a known set of values, because
-    Prometheus sees no increase in the first value of a series."""
+    """Create, before the first request, the series of each metric whose label has a known set of values. Calling
+    ``labels`` creates a series with the value 0.
+
+    Prometheus compares a value with the one before it. A series that began with its first count would have no value
+    before this count, so Prometheus would miss it.
+    """
     for name, (meaning, label, values) in extension.counted.items():
         for value in values:
             metrics.counter_of(name, meaning, label).labels(value)

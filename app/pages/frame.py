@@ -54,7 +54,8 @@ def document_page(document: DocumentPage) -> str:
 
 
 def extension() -> Extension:
-    """The extension of the current application."""
+    """The extension of the service (:mod:`app.extension`), which may have a page and an OpenAPI document of its own. It
+    is kept in Flask's dictionary ``extensions``."""
     return current_app.extensions["extension"]
 
 

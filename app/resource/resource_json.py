@@ -115,7 +115,8 @@ def representation_of_row(row: tuple[Any, ...]) -> Representation:
 
 
 def representation_of(resource: Resource) -> Representation:
-    """A resource (interface 2.2) in its current projection."""
+    """Make what an answer has of a resource: its id, its version, and its JSON (interface 2.2), which shows the current
+    ObjectType and not the staged one."""
     return representation_of_row(_row_of(resource))
 
 

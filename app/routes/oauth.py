@@ -59,9 +59,9 @@ class Introspection(Endpoint):
     def post(self) -> Response:
         """Tell whether a token is valid and what it says.
 
-        The client that the token was issued to may ask. So may a client that has scopes for every project for which the
-        token has scopes (RFC 7662). To any other client, and for an invalid token, the answer is only that the token is
-        not active.
+        The client that the token was issued to may ask. If the token has scopes, so may a client that has scopes for
+        every project that these scopes name (RFC 7662). To any other client, and for an invalid token, the answer is
+        only that the token is not active.
         """
         return _uncached(authorization_server().introspect(request))
 

@@ -62,8 +62,8 @@ def number_of(literal: str) -> int | float:
     number = float(literal)
     if isinf(number):
         return HugeNumber(literal)
-    # The double 2**63 is not returned here, although it is beyond int64: it is also the nearest double of the literal
-    # 9223372036854775807.0, which is within int64. For such a literal, the exact Decimal below decides.
+    # ``>`` and not ``>=``: 2**63 is beyond int64, but it is also the nearest double of the literal
+    # 9223372036854775807.0, which is within int64. So for this double the exact Decimal below decides.
     if not number.is_integer() or abs(number) > 2.0**63:
         return number
     if number == 0:

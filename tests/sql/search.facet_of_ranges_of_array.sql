@@ -3,27 +3,27 @@ WITH
         WITH
             range AS (
                 SELECT
-                    g.bounds_json,
-                    g.number,
-                    coalesce(width_bucket(g.low, (SELECT %(facet_0_bounds)s::bigint[])), 0) AS first,
+                    b.bounds_json,
+                    b.number,
+                    coalesce(width_bucket(b.low, (SELECT %(facet_0_bounds)s::bigint[])), 0) AS first,
                     coalesce(
-                        width_bucket(g.high, (SELECT %(facet_0_bounds)s::bigint[])) - 1,
+                        width_bucket(b.high, (SELECT %(facet_0_bounds)s::bigint[])) - 1,
                         cardinality((SELECT %(facet_0_bounds)s::bigint[]))
                     ) AS last
                 FROM unnest(
                     (SELECT %(facet_0_low)s::bigint[]),
                     (SELECT %(facet_0_high)s::bigint[]),
                     (SELECT %(facet_0_bounds_json)s::text[])
-                ) WITH ORDINALITY g (low, high, bounds_json, number)
+                ) WITH ORDINALITY b (low, high, bounds_json, number)
             ),
             part AS (
                 SELECT
-                    v.part,
-                    v.next_part,
-                    count(*) AS values,
-                    sum(v.value) AS total,
-                    min(v.value) AS least,
-                    max(v.value) AS most
+                    n.part,
+                    n.next_part,
+                    count(*) AS value_count,
+                    sum(n.value) AS total,
+                    min(n.value) AS least,
+                    max(n.value) AS most
                 FROM (
                     SELECT
                         v.value,
@@ -36,16 +36,16 @@ WITH
                         FROM resource r
                         WHERE r.project_key = %(project_key)s
                     ) v
-                ) v
-                WHERE v.part IS NOT NULL
-                GROUP BY v.part, v.next_part
+                ) n
+                WHERE n.part IS NOT NULL
+                GROUP BY n.part, n.next_part
             ),
             summed AS (
                 SELECT
                     g.number,
                     g.bounds_json,
-                    coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
-                    coalesce(sum(p.values), 0) AS values,
+                    coalesce(sum(p.value_count) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
+                    coalesce(sum(p.value_count), 0) AS value_count,
                     coalesce(sum(p.total), 0) AS total,
                     coalesce(min(p.least), 0)::numeric AS least,
                     coalesce(max(p.most), 0)::numeric AS most
@@ -78,14 +78,16 @@ WITH
                             END
                         || ',"mean":'
                             || CASE
-                                WHEN coalesce(l.total / nullif(l.values, 0), 0) = trunc(
-                                    coalesce(l.total / nullif(l.values, 0), 0)
+                                WHEN coalesce(l.total / nullif(l.value_count, 0), 0) = trunc(
+                                    coalesce(l.total / nullif(l.value_count, 0), 0)
                                 )
-                                    AND abs(coalesce(l.total / nullif(l.values, 0), 0)) < 1e21
-                                    THEN trunc(coalesce(l.total / nullif(l.values, 0), 0))::text
-                                WHEN abs(coalesce(l.total / nullif(l.values, 0), 0)) BETWEEN 1e-300 AND 1e300
-                                    THEN to_json(coalesce(l.total / nullif(l.values, 0), 0)::double precision)::text
-                                ELSE coalesce(l.total / nullif(l.values, 0), 0)::text
+                                    AND abs(coalesce(l.total / nullif(l.value_count, 0), 0)) < 1e21
+                                    THEN trunc(coalesce(l.total / nullif(l.value_count, 0), 0))::text
+                                WHEN abs(coalesce(l.total / nullif(l.value_count, 0), 0)) BETWEEN 1e-300 AND 1e300
+                                    THEN to_json(
+                                        coalesce(l.total / nullif(l.value_count, 0), 0)::double precision
+                                    )::text
+                                ELSE coalesce(l.total / nullif(l.value_count, 0), 0)::text
                             END
                         || '}',
                     ','

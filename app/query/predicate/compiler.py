@@ -114,7 +114,7 @@ def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
     return is_allowed and not atom.negated and all(map(atom.field.looked_up, atom.values))
 
 
-def _is_containment(condition: Condition) -> TypeGuard[Holds]:
+def _contains_one_of(condition: Condition) -> TypeGuard[Holds]:
     """Whether a condition says that an array of scalars contains a given value, or at least one of several.
 
     If an ``or`` has more than one such condition, :meth:`_Compiler._any` compiles all of them to one jsonpath.
@@ -226,7 +226,7 @@ class _Compiler:
         If several of them say that an array of scalars contains a value, these become one jsonpath, so that one search
         of the index serves all of them.
         """
-        containing = [inner for inner in conditions if _is_containment(inner)]
+        containing = [inner for inner in conditions if _contains_one_of(inner)]
         terms: list[ClauseTerm] = []
         if len(containing) > 1:
             tests = [
@@ -234,7 +234,7 @@ class _Compiler:
             ]
             found = self._found_by(f"$ ? ({' || '.join(tests)})")
             terms.append(ClauseTerm(found, by_gin=True, finds_few=True))  # the GIN index has the values of all arrays
-            conditions = [inner for inner in conditions if not _is_containment(inner)]
+            conditions = [inner for inner in conditions if not _contains_one_of(inner)]
         terms += [self._term(inner) for inner in conditions]
         return _joined(" OR ", terms, finds_few=all(term.finds_few for term in terms))
 
@@ -261,24 +261,26 @@ class _Compiler:
         return self._some_property(atom, column, beginning.for_projection(self.projection))
 
     def _some_property(self, atom: Holds, column: LiteralString, beginning: LiteralString) -> LiteralString:
-        """The SQL of a comparison of someProperty. If the index of someProperty can serve the comparison, the SQL is
-        in the form that this index serves.
+        """The SQL of a comparison of someProperty. The index of someProperty contains only the beginning of each text,
+        its first :data:`BEGINNING_LENGTH` characters, and only the current projection has it. So there are three cases:
 
-        The index exists for the current projection only. It contains the first :data:`BEGINNING_LENGTH` characters of
-        each text, the beginning of the text.
+        - The index serves the comparison, which implies that all values are shorter than a beginning: the SQL compares
+          the beginning.
+        - An equality with a longer value, in the current projection: the SQL compares the beginning, for which the
+          index serves, and the whole text.
+        - Otherwise no index serves the comparison: the SQL compares the whole text.
 
         :param column: SQL of the whole text.
         :param beginning: SQL of the beginning of the text.
         """
         if any(_is_served(index, atom, self.projection) for index in Index):
-            # All values have fewer than BEGINNING_LENGTH characters (Field.looked_up). For such a value, comparing the
-            # beginning of a text gives the same result as comparing the whole text.
+            # For a value with fewer than BEGINNING_LENGTH characters (Field.looked_up), comparing the beginning of a
+            # text gives the same result as comparing the whole text.
             return self._scalar(atom, beginning, atom.values)
         text = self._scalar(atom, column, atom.values)
         if self.projection is Projection.STAGED or atom.negated or not atom.operator.is_equality:
-            return text  # no index serves it
-        # "=" or "in" with a value of BEGINNING_LENGTH characters or more: the index finds the texts with the same
-        # beginning, and the comparison of the whole text decides.
+            return text
+        # The index finds the texts with the same beginning, and the comparison of the whole text decides.
         beginnings = [str(value)[:BEGINNING_LENGTH] for value in atom.values]
         return f"({self._scalar(atom, beginning, beginnings)} AND {text})"
 

@@ -207,15 +207,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def _ranges(
     facet: Facet, ranges: Sequence[Bounds], counted: Counted, prefix: LiteralString, parameters: Parameters
 ) -> LiteralString:
-    """The query of a facet with ranges.
+    """The query of a facet with ranges. Its JSON has for each range the number of resources with a value in the range,
+    and the total, the least, the greatest and the mean of these values.
 
     The query reads the values once, however many ranges there are. The sorted bounds of all ranges divide the values
-    into parts; ``width_bucket`` returns the number of a value's part. The values are grouped by two numbers: the part
-    of the value, and the part of the next greater value of the same resource. Each range then sums the groups whose
-    values are in the range.
+    into parts; ``width_bucket`` returns the number of a value's part. The query first makes the counts and sums of each
+    part, and then, for each range, those of the parts in the range.
 
-    A resource counts once in a range. It counts at its greatest value in the range, which is the one whose next greater
-    value is above the range or does not exist. This is why the second number is needed.
+    A resource counts once in a range, even if it has several values there. It counts at its greatest value in the
+    range: the next greater value of the resource is above the range or does not exist. To know this, the query groups
+    the values of a part by the part of the next greater value.
     """
     cast: LiteralString = facet.path.field.counted_as or facet.path.field.kind.cast
     limits = [_limits(each, cast) for each in ranges]
@@ -235,7 +236,7 @@ def _ranges(
         "'{'",
         "l.bounds_json",  # which ends with a comma
         members(_count(facet, "l.count")),
-        _STATISTICS.format(total="l.total", least="l.least", most="l.most", values="l.values"),
+        _STATISTICS.format(total="l.total", least="l.least", most="l.most", values="l.value_count"),
         "'}'",
     )
     listed = concatenated("'['", f"(SELECT string_agg({json}, ',' ORDER BY l.number) FROM summed l)", "']'")
@@ -251,7 +252,7 @@ def _ranges(
     # resource has no next value, so its next_part is NULL. WHERE leaves out a resource's row without a value, whose
     # part is NULL.
     #
-    # The CTE ``summed`` has a row for each range, with the sums of the groups in the range. ``values`` counts all
+    # The CTE ``summed`` has a row for each range, with the sums of the groups in the range. ``value_count`` counts all
     # values. ``count`` counts resources: of each resource it counts only the greatest value in the range, which is the
     # one whose next_part is NULL or above ``last``.
     #
@@ -259,24 +260,24 @@ def _ranges(
     # double for trunc, and lose digits. total is numeric already, because it is a sum.
     return f"""
         WITH range AS (
-            SELECT g.bounds_json, g.number,
-                coalesce({part_of.format("g.low")}, 0) AS first,
-                coalesce({part_of.format("g.high")} - 1, cardinality({all_bounds})) AS last
+            SELECT b.bounds_json, b.number,
+                coalesce({part_of.format("b.low")}, 0) AS first,
+                coalesce({part_of.format("b.high")} - 1, cardinality({all_bounds})) AS last
             FROM unnest({all_low}, {all_high}, {all_bounds_json})
-                WITH ORDINALITY g (low, high, bounds_json, number)
+                WITH ORDINALITY b (low, high, bounds_json, number)
         ), part AS (
-            SELECT v.part, v.next_part, count(*) AS values, sum({amount.format("v.value")}) AS total,
-                min(v.value) AS least, max(v.value) AS most
+            SELECT n.part, n.next_part, count(*) AS value_count, sum({amount.format("n.value")}) AS total,
+                min(n.value) AS least, max(n.value) AS most
             FROM (
                 SELECT v.value, {part_of.format("v.value")} AS part, {part_of.format("v.next")} AS next_part
                 FROM ({_each_value_and_next(facet.path, counted)}) v
-            ) v
-            WHERE v.part IS NOT NULL
-            GROUP BY v.part, v.next_part
+            ) n
+            WHERE n.part IS NOT NULL
+            GROUP BY n.part, n.next_part
         ), summed AS (
             SELECT g.number, g.bounds_json,
-                coalesce(sum(p.values) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
-                coalesce(sum(p.values), 0) AS values,
+                coalesce(sum(p.value_count) FILTER (WHERE p.next_part IS NULL OR p.next_part > g.last), 0) AS count,
+                coalesce(sum(p.value_count), 0) AS value_count,
                 coalesce(sum(p.total), 0) AS total,
                 coalesce({amount.format("min(p.least)")}, 0)::numeric AS least,
                 coalesce({amount.format("max(p.most)")}, 0)::numeric AS most
@@ -301,15 +302,15 @@ def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
     """
     if cast != "bigint":
         return bounds
-    low, high = _number_or(-inf, bounds[0]), _number_or(inf, bounds[1])
+    low, high = _number_or_infinity(bounds[0], -inf), _number_or_infinity(bounds[1], inf)
     if low > INT64_MAX or high <= INT64_MIN:
         return INT64_MAX, INT64_MAX  # no integer is at least this and less than this
     return None if low < INT64_MIN else ceil(low), None if high > INT64_MAX else ceil(high)
 
 
-def _number_or(open_end: float, bound: Value | None) -> int | float:
-    """A bound as a number; an open end as an infinity."""
-    return bound if isinstance(bound, int | float) else open_end
+def _number_or_infinity(bound: Value | None, infinity: float) -> int | float:
+    """A bound of a range of integers, which is a number; for None, an open end, the infinity that stands for it."""
+    return bound if isinstance(bound, int | float) else infinity
 
 
 def _bounds_json(bounds: Bounds) -> str:

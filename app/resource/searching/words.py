@@ -63,9 +63,13 @@ class Expansion:
 
     @property
     def words_for_points(self) -> tuple[AskedWord, ...]:
-        """The words for which a resource gets points in the order by relevance (``searches._order``): all asked words.
-        But if no word has a match other than itself, the tuple is empty: then every result has every word, all results
-        would get the same points, and computing them would be useless."""
+        """The words for which a result gets points, by which ``searches._order`` sorts: all asked words, or none.
+
+        A result has a match of every asked word, and gets fewer points where the match is another word than the asked
+        one. If no word has another match than itself, all results would get the same points. Then the tuple is empty,
+        which saves computing them.
+        """
+        # Both are texts of a tsquery. They are equal if the word has no other match.
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
