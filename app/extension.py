@@ -112,7 +112,7 @@ class ExtensionPackage:
         return settings
 
     def banner(self, settings: Settings) -> tuple[list[str], list[str]]:  # noqa: ARG002 -- for those that override it
-        """The lines that ``serve`` prints for the extension: addresses, and warnings."""
+        """The lines that ``serve`` prints for the extension: a list of addresses, and a list of warnings."""
         return [], []
 
     def extension(self, settings: Settings, database: "Database") -> Extension:  # noqa: ARG002 -- for those that override it

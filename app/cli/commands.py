@@ -83,9 +83,9 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
     seconds. Tokens that the command 'token' has issued belong to the client 'command-line', which is not deleted: they
     are valid until they expire or 'command-line' is revoked.
 
-    Stop the project's writers first. A resource that is written during the command may stay, although the command
-    deletes the words of the resource and no longer counts it. Then searches may miss the resource, and the 'total' in
-    the project's pages may be wrong, until this command runs again and deletes the resource.
+    Stop the project's writers first. A resource that is written at the end of the command may stay, while its words and
+    the project's count of resources are deleted. Then searches may miss the resource, and the 'total' in the project's
+    pages may be wrong, until this command runs again and deletes the resource.
     """
     if not yes:
         click.confirm("Delete everything of this project?", abort=True)
@@ -95,7 +95,7 @@ def remove_project(settings: Settings, project_key: str, yes: bool) -> None:
         for each in own:
             clients.remove_client(connection, each.client_id)
         resources = bulk_store.delete_in_parts(connection, project_key)
-        with connection.transaction():  # words and counts, and resources that were written meanwhile
+        with connection.transaction():  # the words, the counts, and resources that were written during delete_in_parts
             bulk_store.delete_all(connection, project_key)
     click.echo(f"Deleted {resources} resources and {len(own)} clients of {project_key}.")
     for each in found:

@@ -22,16 +22,15 @@ def host_check(settings: Settings) -> Callable[[Request], None]:
     ApiError, 400, for a host that is missing, malformed or not served. A request of HTTP/1.0 needs no Host header,
     unless ``BASE_DOMAIN`` is set.
 
-    The hook reads the host from ``HTTP_HOST``. This is the Host header, unless a middleware has replaced it. RawPath
-    puts the host of a target in absolute form there. ProxyFix puts the host there that a trusted proxy names.
+    The hook reads the host from ``HTTP_HOST``. This is the Host header, unless a middleware has replaced it: RawPath if
+    the request line has a whole URL, by the URL's host; ProxyFix by the host that a trusted proxy names.
 
     Without ``BASE_DOMAIN`` every well-formed host is served. With ``BASE_DOMAIN`` two kinds of host are served:
 
     - ``api.{region}.{cloudProvider}.<BASE_DOMAIN>``. The hook adds the region and the cloud provider to the log line of
       the request.
-    - The service's own address, which is the host of ``base_url``. The service prints and publishes this URL. If
-      gunicorn listens on a loopback address or on all addresses, ``localhost`` and every loopback address are served,
-      too.
+    - The service's own address. This is the host of ``base_url``, the URL that the service prints and publishes. If
+      this machine reaches gunicorn at a loopback address, it is also ``localhost`` and every loopback address.
     """
     published_host, base_domain = urlsplit(settings.base_url).hostname, settings.base_domain
     pattern = re.compile(

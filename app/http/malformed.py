@@ -65,9 +65,9 @@ def _what_is_wrong(exception: Exception) -> str:
     if isinstance(version, str) and " " in version.rstrip(" "):  # for HTTP/2.0 the version is a tuple
         return "The request target contains a blank. Percent-encode it: %20."
     if isinstance(exception, parsing.InvalidRequestLine):
-        # req is the request line, whose second word is the target; without a blank in the line the target is "". For a
-        # line with a bare LF, req is gunicorn's own sentence, "bare LF as line terminator". Its second word, "LF",
-        # passes the check below, and the general sentence of _WORDS is returned.
+        # req is the request line. Its second word is the target; in a line without a blank the target is "". If the
+        # fault is a bare LF, req is gunicorn's own sentence instead, "bare LF as line terminator". Its second word,
+        # "LF", is printable, so this advice is not given for a bare LF.
         target = str(exception.req).partition(" ")[2].partition(" ")[0]
         if not _PRINTABLE.fullmatch(target):
             return "The request target contains a byte that is no printable ASCII character. Percent-encode it."

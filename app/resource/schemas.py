@@ -72,7 +72,7 @@ def _array(row: ArrayField) -> StrictField:
 
 
 def _refuse_repeats(items: list[Any]) -> None:
-    """Refuse the first item that an earlier one equals."""
+    """Refuse the first item that equals an earlier one."""
     if len(set(items)) == len(items):
         return
     seen: set[Any] = set()

@@ -106,17 +106,21 @@ def end_after_answer(sock: Any) -> None:
 
 
 def _discard_to_end(read: Callable[[int], bytes], sock: Any) -> bool:
-    """Read and discard bytes, with a turn for other connections after each read. Return whether the end was reached;
-    False also for an error, and at a limit."""
+    """Read and discard bytes, with a turn for other connections after each read.
+
+    :param read: reads a body, or a socket, and returns nothing at its end.
+    :return: whether the end was reached. False after an error, at the limit of bytes or of time, and if the client does
+        not read its answers.
+    """
     left = _DISCARDED_AT_MOST
-    # The TimeoutError is an OSError, too.
+    # A TimeoutError is an OSError. So suppress() also ends the block at the time limit, and the result is False.
     with suppress(OSError, ParseException), gevent.Timeout(_DISCARDED_WITHIN_S, TimeoutError):
         while left > 0:
             data = read(min(left, 65536))
             if not data:
                 return True
             left -= len(data)
-            # let_others_go returns False if the client reads nothing. The gevent.Timeout above limits this wait, too.
+            # The gevent.Timeout above limits this wait, too.
             if not let_others_go(sock):
                 return False
     return False

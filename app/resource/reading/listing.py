@@ -48,13 +48,13 @@ class Term:
     descending: bool = False
     in_order_of: Field | None = None
 
-    def ordered(self, expression: LiteralString) -> LiteralString:
-        """One entry of ORDER BY: ``expression``, followed by the direction of this term.
+    def ordered(self, by: LiteralString) -> LiteralString:
+        """One entry of ORDER BY: what to sort by, followed by the direction of this term.
 
-        :param expression: the SQL to sort by. A query that reads the table sorts by the term's own expression. A query
-            that reads a subquery sorts by the column in which the subquery returns the value of this expression.
+        :param by: the SQL to sort by. In a query of the table this is the attribute ``expression``. In a query around a
+            subquery it is the column in which the subquery returns the value of ``expression``.
         """
-        return f"{expression} {'DESC' if self.descending else 'ASC'}"
+        return f"{by} {'DESC' if self.descending else 'ASC'}"
 
 
 def terms_of(sort: Sequence[SortTerm], projection: Projection) -> tuple[Term, ...]:

@@ -61,7 +61,8 @@ def compile_facet(
 
 
 def _count(facet: Facet, count: LiteralString) -> LiteralString:
-    """The SQL of the member ``count``, with an equal member ``productCount`` if the facet is ``counting products``."""
+    """The SQL of the member ``count``. If the client has written ``counting products`` in the facet, a second member,
+    ``productCount``, has the same value."""
     counted = member("count", count)
     return concatenated(counted, member("productCount", count)) if facet.counting_products else counted
 
@@ -309,7 +310,7 @@ def _limits(bounds: Bounds, cast: LiteralString) -> tuple[Any, Any]:
 
 
 def _number_or_infinity(bound: Value | None, infinity: float) -> int | float:
-    """A bound of a range of integers, which is a number; for None, an open end, the infinity that stands for it."""
+    """Return the bound of a range if it is a number. If it is None, the range is open, and ``infinity`` is returned."""
     return bound if isinstance(bound, int | float) else infinity
 
 

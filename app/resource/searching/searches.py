@@ -81,10 +81,10 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
     words = WORDS_TO_RANK.for_projection(query.projection)
     points: list[LiteralString] = []
     names: tuple[LiteralString, LiteralString] = ("exact", "stemmed")
-    # For each word: the tsquery of the word as it is written, and that of the words with the same stem (AskedWord).
-    # words_for_points is empty if no word has a match other than itself, because all results would get equal points.
+    # For each word of the texts there is a tsquery that matches the word as it is written, and one that matches all
+    # words with the same stem (AskedWord). Each gives one point. A resource with the word as it is written matches
+    # both, and gets two points. The third tsquery of an AskedWord, of all its matches, gives none.
     for number, (exact, stemmed, _) in enumerate(texts.words_for_points):
-        # A resource with the word as it is written also has its stem, and so gets both points.
         for name, tsquery in zip(names, (exact, stemmed), strict=True):
             if tsquery is not None:
                 parameter = numbered(name, number)
