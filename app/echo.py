@@ -126,8 +126,9 @@ def echo(paths: tuple[str, ...], query: EchoQuery, record: ComplexRecord) -> Arr
     one, two = query
     untyped = record.untyped.values()
     sent = [value for value in untyped if type(value) in _NUMBERS]
-    # check_number makes the nearest double of an int beyond int64. It refuses nothing here: the schema of the record
-    # has already refused numbers beyond all doubles (_any_json).
+    # check_number keeps an int within int64. It rounds any other number to the nearest double, and makes an int of this
+    # double if the double is whole, within int64 and not -0.0. It refuses nothing here: the schema of the record has
+    # already refused numbers beyond all doubles (_any_json).
     numbers = [check_number(value) for value in sent]
     integers = [int(value) for value in sent if _is_int64(value)]  # int() makes 0 of -0.0
     given = [] if one is None else [one]
@@ -167,8 +168,9 @@ def form_encoded(arrays: ArrayFields) -> str:
 
 
 def date_times(body: ComplexRecord) -> dict[str, str]:
-    """The date/time record (interface 2.5) for a body. All its fields give the same moment, in different formats: the
-    body's ``lastModifiedAt``, or its ``createdAt`` if the body has no ``lastModifiedAt``.
+    """The date/time record (interface 2.5) for a body. All its fields are made from one time, in different formats,
+    such as the date alone. The time is the body's ``lastModifiedAt``, or its ``createdAt`` if the body has no
+    ``lastModifiedAt``.
 
     :raises ApiError: 400 if the body has neither.
     """

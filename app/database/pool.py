@@ -139,8 +139,8 @@ class Database:
         The request waits again if the deadline has not passed, and a connection is open or the present attempt to open
         one may still succeed. Otherwise the request fails.
 
-        If the request fails while no connection is open, this method also marks the database as away (:attr:`is_away`)
-        and makes all requests that wait for their admission fail. It does so in two cases:
+        If the request fails while no connection is open, there are two cases in which this method also marks the
+        database as away (:attr:`is_away`) and makes all requests that wait for their admission fail:
 
         - An attempt to connect has failed since one last succeeded, or the database is marked as away already.
         - This request has waited in the pool for a whole queue timeout.
@@ -243,10 +243,10 @@ class Database:
         with suppress(failures.Unavailable, psycopg.Error), self.own_connection():
             pass
         pool = self._opened()
-        # resize() has to come before getconn(), or the pool could have one connection more than its maximum. Until now
-        # ``min_size`` is _OPENED_AT_ONCE or less, and the pool opens that many connections. resize() raises
-        # ``min_size`` to the maximum, and opens the difference between the two sizes. It does not look at how many
-        # connections the pool has. A getconn() before it could wait, and a wait can make the pool open an extra one.
+        # resize() raises the pool's size from ``min_size``, at most _OPENED_AT_ONCE, to the maximum. It opens as many
+        # connections as the two sizes differ, even if the pool has already more than ``min_size``. A getconn() that
+        # waits can make the pool open one more than ``min_size``. So getconn() comes after resize(): before it, the
+        # pool would get one connection more than its maximum.
         pool.resize(self._settings.connections)
         with suppress(PoolTimeout):
             # Not pool.wait(), which closes the pool for ever if the database is away.
@@ -289,12 +289,11 @@ class Database:
         settings = self._settings
 
         def configure(connection: PooledConnection) -> None:
-            """Called by the pool for each new connection. Applies the settings to it, and updates two attributes that
-            :meth:`_raise_if_hopeless` reads.
+            """Called by the pool after each successful attempt to connect. Applies the settings to the new connection,
+            and updates what :meth:`_raise_if_hopeless` needs to decide whether a request should wait on.
 
-            ``_failures_at_last_success`` becomes the pool's present number of failed attempts to connect. If the pool
-            counts more later, an attempt has failed since. ``_connections`` gets the new connection and loses the
-            closed ones.
+            One is the number of attempts that have failed before this success: if the pool counts more later, an
+            attempt has failed since. The other is the set of open connections.
             """
             connection.configure(settings)
             self._failures_at_last_success = _failed_connections(pool)

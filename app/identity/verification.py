@@ -126,13 +126,15 @@ class TokenVerifier:
         return valid
 
     def _look_up(self, digest: bytes) -> tuple[float, AccessToken | None]:
-        """Look a token up. Return a time before the statement was sent, from which the token may be remembered, and the
-        row of the token; None if there is no row.
+        """Look a token up.
 
         One statement looks up the tokens of several requests, and only one statement runs at a time. While it runs, new
         lookups gather in ``_waiting``. The request that came first among them waits for the end of the statement, and
         then executes the next statement for all that have gathered. The other requests wait for the result. A new
         lookup never joins the running statement, which may have read the row before the token was revoked.
+
+        :return: a time before the statement was sent, from which :data:`REMEMBERED_FOR_S` is counted; and the row of
+            the token, or None if the token has no row.
         """
         with self._changing:
             is_first = not self._waiting

@@ -373,7 +373,8 @@ def _schema_of(_converter: Any, field: Any, **_: Any) -> Document:
 
 
 def _parameter_of(_converter: Any, field: Any, **_: Any) -> Document:
-    """The example and the style of a parameter, for apispec; nothing for another field."""
+    """The members ``example`` and ``style`` of a field that is a :class:`Parameter`; none for another field. apispec
+    adds them to the description of the field as a query parameter."""
     if not isinstance(field, Parameter):
         return {}
     made: Document = {} if field.example is None else {"example": field.example}

@@ -62,7 +62,7 @@ def _id(text: str) -> UUID | str:
 
 
 def _number(text: str) -> Number | None:
-    """The number of a JSON literal; None for any other text."""
+    """The number of a text that is a JSON number, such as the value of a variable; None for any other text."""
     return compared_number(text) if JSON_NUMBER.fullmatch(text) else None
 
 

@@ -39,9 +39,9 @@ def when_ready(server: Any) -> None:
     The first two steps are skipped if an earlier gunicorn has answered a request: they are done (see
     :func:`on_starting`).
 
-    The preparation may create the demo client. Only the banner after that shows the client's secret. So the database is
-    not prepared in :func:`on_starting`, which gunicorn calls before it listens: if the port were in use, the start
-    would fail before the banner, and the secret would be lost. gunicorn calls this hook when it listens.
+    The preparation may create the demo client, whose secret only this banner shows. gunicorn calls this hook when it
+    listens. It calls :func:`on_starting` before that. If the database were prepared there and the port was in use, the
+    start would fail before the banner, and the secret would be lost.
     """
     if PREPARED not in os.environ:
         from app.serving.preparation import prepare

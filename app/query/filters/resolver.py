@@ -218,8 +218,8 @@ class _Resolver:
     # Facets
 
     def facet(self, parsed: ParsedFacet) -> Facet | None:
-        """Resolve a facet: its values become a condition, its ranges become bounds (:attr:`Facet.groups`). The faults
-        of the facet are added to ``faults``.
+        """Resolve a facet: its path becomes a field; its values, if it has any, become the condition that a resource
+        has one of them; its ranges become bounds (:attr:`Facet.groups`). The faults are added to ``faults``.
 
         Return None in these cases:
 

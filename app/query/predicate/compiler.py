@@ -264,10 +264,10 @@ class _Compiler:
         """The SQL of a comparison of someProperty. The index of someProperty contains only the beginning of each text,
         its first :data:`BEGINNING_LENGTH` characters, and only the current projection has it. So there are three cases:
 
-        - The index serves the comparison, which implies that all values are shorter than a beginning: the SQL compares
-          the beginning.
-        - An equality with a longer value, in the current projection: the SQL compares the beginning, for which the
-          index serves, and the whole text.
+        - The index serves the comparison, which implies that all values have fewer than :data:`BEGINNING_LENGTH`
+          characters: the SQL compares the beginning.
+        - ``=`` or ``in``, not negated, in the current projection, with a value of :data:`BEGINNING_LENGTH` characters
+          or more: the SQL compares the beginning, which the index can serve, and the whole text.
         - Otherwise no index serves the comparison: the SQL compares the whole text.
 
         :param column: SQL of the whole text.

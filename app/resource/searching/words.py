@@ -39,10 +39,13 @@ database was migrated, and for any other language, a search uses ``simple``.
 
 
 AskedWord = tuple[str, str | None, str | None]
-"""One word of a search, as the text of a ``tsquery`` for each way to match it: the word itself in the form of the
-index, whether the project has it or not; all words of the project with the same stem; all words with the same stem or,
-in a fuzzy search, with a similar spelling. The second and the third are each None if the project has no such word. In
-an :class:`Expansion` the third is never None."""
+"""One asked word of a search, as three texts of a ``tsquery``:
+
+- ``exact`` matches the word itself, in the form of the index, whether the project has it or not.
+- ``stemmed`` matches all words of the project with the same stem; None if there are none.
+- ``matching`` matches all words of the project with the same stem or, in a fuzzy search, with a similar spelling; None
+  if there are none, but never None in an :class:`Expansion`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Expansion:
         one. If no word has another match than itself, all results would get the same points. Then the tuple is empty,
         which saves computing them.
         """
-        # Both are texts of a tsquery. They are equal if the word has no other match.
+        # ``matching`` and ``exact`` are equal texts if the word has no other match.
         return self.asked if any(matching != exact for exact, _, matching in self.asked) else ()
 
 
