@@ -116,7 +116,7 @@ def representation_of_row(row: tuple[Any, ...]) -> Representation:
 
 def representation_of(resource: Resource) -> Representation:
     """Make what an answer has of a resource: its id, its version, and its JSON (interface 2.2), which shows the current
-    ObjectType and not the staged one."""
+    projection and not the staged one."""
     return representation_of_row(_row_of(resource))
 
 

@@ -76,8 +76,8 @@ class DescriptionWithLinks(Endpoint):
         Stores nothing. Without `Prefer: code=202` it answers with the values that arrived, in arrays by type: integers,
         numbers, texts. If the body has both `createdAt` and `lastModifiedAt`, one more array has these two times, in
         milliseconds since 1970. With `Prefer: code=202` it answers only with one time of the body: `lastModifiedAt` or,
-        if the body does not have it, `createdAt`. The answer 202 has six fields, which show this time as a date, as a
-        time of day, and as a date-time in several formats. A body with neither time is 400.
+        if the body does not have it, `createdAt`; a body with neither time is 400. The answer 202 has six fields, which
+        show this time as a date, as a time of day, and as a date-time in several formats.
         """
         if _preferred_status() == 202:
             answer = json_answer(encode(date_times(record)))

@@ -152,8 +152,8 @@ def find_data_folder(data_dir: Path) -> DataFolder:
     user = _service_account()
     cluster = home / "postgresql"
     # The cluster has to belong to the account, and each file beside the cluster to root. The other folders beside the
-    # cluster may have any owner, because the service does not use what is in them. If one of them is an old
-    # "postgresql.unfinished", the service deletes it before it makes a new one.
+    # cluster may have any owner. The service uses none of them, except for an old "postgresql.unfinished": it stops the
+    # processes that still run there, and deletes the folder before it makes a new one.
     for path in home.iterdir():
         if path.is_dir() and path != cluster:
             continue

@@ -145,8 +145,9 @@ def _environment(url: str) -> dict[str, str]:
     environment.pop(PREPARED, None)
     for name, value in environment.items():
         # gunicorn runs in another working directory, and would not find a relative path. Every name with the suffix
-        # _FILE counts, because an extension may have secrets, too. If the working directory has been removed, getcwd()
-        # would raise an error. But then no relative path leads to a file, so getcwd() is not called.
+        # _FILE counts, because an extension may have secrets, too. getcwd() is called only for a file that exists: it
+        # raises an error if the working directory has been removed. From a removed directory, only a path through ".."
+        # can lead to a file.
         if name.endswith(file_variable("")) and not os.path.isabs(value) and os.path.isfile(value):  # noqa: PTH113, PTH117 -- is_file() can raise an error
             environment[name] = os.path.join(os.getcwd(), value)  # noqa: PTH109, PTH118 -- the values are texts
     return environment

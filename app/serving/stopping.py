@@ -39,9 +39,9 @@ def fail_readiness_first(server: Any) -> None:
         server.signal(signal.SIGTERM, frame)
 
     def begin(number: int, frame: FrameType | None) -> None:
-        """Handle SIGTERM: make readiness fail, and let SIGALRM stop gunicorn :data:`NOTICED_WITHIN_S` seconds later. By
-        then most load balancers have noticed the failure. A second SIGTERM, or one to the old master in an upgrade,
-        stops gunicorn at once."""
+        """Handle SIGTERM: make readiness fail, and let SIGALRM begin gunicorn's stop :data:`NOTICED_WITHIN_S` seconds
+        later. By then most load balancers have noticed the failure. A second SIGTERM, or one to the old master in an
+        upgrade, begins gunicorn's stop without a delay."""
         if os.getpid() != server.pid:
             return  # a worker that has not set its own handlers yet: it must not begin the stop of all
         if server.reexec_pid or has_begun():

@@ -114,9 +114,10 @@ def check_number(value: Any) -> int | float:
         number = inf
     if not isfinite(number):
         refuse_value(value, "A number that a double can hold is expected.")
-    # A number that was sent as a whole number within int64 is an int already. But any other number can be rounded to a
-    # whole number within int64. For example, 9007199254740992.5 has a fraction, and is rounded to 9007199254740992.0;
-    # -2**63 - 1 is less than INT64_MIN, and is rounded to -2**63. The rounded number then becomes an int, too.
+    # A number that was sent as a whole number within int64, except -0.0, is an int already. But some other numbers are
+    # rounded to a whole number within int64. For example, 9007199254740992.5 has a fraction, and is rounded to
+    # 9007199254740992.0; -2**63 - 1 is less than INT64_MIN, and is rounded to -2**63. The rounded number then becomes
+    # an int, too.
     is_integer = number.is_integer() and INT64_MIN <= number <= INT64_MAX and not is_negative_zero(number)
     return int(number) if is_integer else number
 

@@ -285,7 +285,8 @@ class QuerySchema(Schema):
         """The fault of an undeclared name, with a hint.
 
         If the undeclared name is a declared name and a bracket, such as ``sort[0]``, the hint says how ``sort`` has to
-        be sent (``how_sent``). If ``sort`` has no ``how_sent``, the hint suggests the name ``sort``.
+        be sent (``how_sent``). A declared parameter may have no ``how_sent``. Then the hint suggests its name:
+        ``limit`` for ``limit[0]``.
 
         For any other undeclared name, the hint suggests the first of these that exists:
 
@@ -304,8 +305,8 @@ class QuerySchema(Schema):
             hint = f" '{base}' is {field.how_sent}." if field.how_sent else suggestion(base)
         else:
             # The guesses of the families, such as var.ids for var_ids. A guess that equals the cut name is dropped: the
-            # message would call a name unknown and suggest the same name. This can happen only if the name was cut: the
-            # cut part can be a name of a family, although the whole name is none.
+            # message would call a name unknown and suggest the same name. This can happen only if the name was cut:
+            # the first 100 characters can be a name of a family, although the whole name is none.
             meant = [like for each in families.values() if (like := each.name_like(name)) is not None and like != name]
             # If no name is `similar`, the first guess is suggested.
             suggested = similar(name, [*declared, *meant]) or next(iter(meant), None)

@@ -49,8 +49,8 @@ _EXISTS_SELECTED: LiteralString = """
 
 Without MATERIALIZED, PostgreSQL would plan for the first row only. Such a plan may scan the whole project in the hope
 of an early match, instead of using an index. With MATERIALIZED, the execution still stops at the first match, but a
-bitmap scan makes its whole bitmap before it. For a stretch (see :mod:`app.resource.reading.listing`) the bitmap would
-be large. So the condition of a stretch ends with ORDER BY and LIMIT 1, and PostgreSQL reads one row of the index."""
+bitmap scan makes its whole bitmap before it. For a stretch (see :mod:`app.resource.reading.listing`) the bitmap may be
+large. So the condition of a stretch ends with ORDER BY and LIMIT 1, and PostgreSQL reads one row of the index."""
 
 
 def exists(connection: Connection, project_key: str, selected: Selected) -> bool:

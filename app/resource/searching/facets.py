@@ -112,8 +112,8 @@ def _values(path: FieldPath, projection: Projection, positions: LiteralString = 
     scalars, the values are its items. If ``path.element_of`` is an array of objects, the values are the member
     ``path.field`` of each of its objects.
 
-    The values are read from the ObjectType as jsonb (:data:`DOCUMENT`), whose arrays of scalars are distinct and
-    sorted. Several objects may have the same value of the member; the set then contains this value several times.
+    The values are read from the ObjectType as jsonb (:data:`DOCUMENT`), where an array of scalars has each item once,
+    and sorted. Several objects may have the same value of the member; the set then contains this value several times.
 
     :param positions: which items of an array of scalars are returned, as a subscript of jsonpath, such as
         ``1 to last``; by default all. It has no effect on an array of objects.
@@ -253,9 +253,9 @@ def _ranges(
     # resource has no next value, so its next_part is NULL. WHERE leaves out a resource's row without a value, whose
     # part is NULL.
     #
-    # The CTE ``summed`` has a row for each range, with the sums of the groups in the range. ``value_count`` counts all
-    # values. ``count`` counts resources: of each resource it counts only the greatest value in the range, which is the
-    # one whose next_part is NULL or above ``last``.
+    # The CTE ``summed`` has a row for each range, with the sums of the groups in the range. ``value_count`` counts the
+    # distinct values of each resource. ``count`` counts resources: of each resource it counts only the greatest value
+    # in the range, which is the one whose next_part is NULL or above ``last``.
     #
     # least and most are cast to numeric for NUMBER_JSON, which calls trunc: PostgreSQL would convert a bigint to a
     # double for trunc, and lose digits. total is numeric already, because it is a sum.

@@ -127,8 +127,8 @@ def _named_by(draft: ResourceDraft) -> ById | ByKey | None:
 
 
 def _with_body(draft: ResourceDraft, stored: Resource, *, staged: bool, merges: bool) -> Resource:
-    """Apply a body to a stored resource, and return the resource after it. The ObjectType of the body, which every body
-    has, is merged or replaces the stored one; someProperty and the key are replaced only if the body has them.
+    """Apply a body to a stored resource, and return the changed resource. The ObjectType of the body, which every body
+    has, is merged into the stored one or replaces it; someProperty and the key are replaced only if the body has them.
 
     :param staged: True changes the content only in the staged projection. A key in the body replaces the stored key
         also then, because the key belongs to no projection.
