@@ -125,7 +125,7 @@ def _servers(settings: Settings) -> list[Document]:
 def _describe_actions(schemas: Document, converter: Any) -> None:
     """Add a schema for each update action, and the schema ``UpdateAction``: one of these actions, told apart by the
     member ``action``. Describe ``Update.actions`` as an array of ``UpdateAction``. flask-smorest cannot describe this
-    field, because a check function loads its items, and not a nested marshmallow schema."""
+    field, because it has no nested marshmallow schema: a check function loads its items."""
     names = {action: f"{action[0].upper()}{action[1:]}Action" for action in ACTION_SCHEMAS}
     for action, name in names.items():
         schemas[name] = converter.schema2jsonschema(ACTION_SCHEMAS[action])

@@ -84,7 +84,8 @@ class Field:
 
     @property
     def sorted_by(self) -> Column:
-        """SQL of the value that ``sort`` and the index use."""
+        """The SQL that ``sort`` and the field's index use: the beginning of a text that may be too long for an index,
+        else the column."""
         return self.beginning or self.column
 
     @property

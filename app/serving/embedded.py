@@ -385,7 +385,10 @@ def _stop_in_order(process: subprocess.Popen[bytes]) -> None:
 
 
 def _conninfo(sockets: Path) -> str:
-    """The connection string of the service's database at a socket."""
+    """The connection string of the service's database.
+
+    :param sockets: the folder of the server's socket.
+    """
     return f"host={sockets} port={PORT} user={DATABASE} dbname={DATABASE}"
 
 

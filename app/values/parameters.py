@@ -191,12 +191,12 @@ class ParameterFamily(Parameter):
 
     def __init__(self, pattern: str, read: Callable[[str], str], schema: JsonSchema, **described: Any) -> None:
         super().__init__(read, schema, repeatable=True, **described)
-        # The interface does not escape the dot in its pattern text.[a-z]{2}. So the dot stands for any character; with
-        # DOTALL, also for a line break.
+        # DOTALL, because the interface demands the pattern ``text.[a-z]{2}``, in which the dot is not escaped. The dot
+        # stands for any character, and a line break is a character, too.
         self._pattern = re.compile(pattern, re.ASCII | re.DOTALL)
         # In the OpenAPI document the family is one object. Each key is the name of a parameter. The value of the key is
-        # one value of this parameter, or an array of its values. minItems excludes an empty array, because a client
-        # that follows the document would then not send the parameter.
+        # one value of this parameter, or an array of its values. minItems excludes an empty array, for which a client
+        # would send no parameter at all.
         several = {"type": "array", "items": schema, "minItems": 1}
         self.schema = {
             "type": "object",

@@ -54,8 +54,8 @@ class Operator:
 
     @property
     def is_equality(self) -> bool:
-        """Whether this is ``=`` or ``in``. ``contains any`` and ``contains all`` find values by an index, too, but have
-        no SQL for scalars."""
+        """Whether this is ``=`` or ``in``, for which the compiler has a form of its own for ids and long texts."""
+        # Four operators have VALUES. Two of them, ``contains any`` and ``contains all``, have no SQL for scalars.
         return bool(self.scalar) and Index.VALUES in self.indexed
 
     def fits(self, field: Field) -> bool:

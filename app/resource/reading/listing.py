@@ -123,13 +123,13 @@ class Selected:
 
     @property
     def stretch_field(self) -> Field | None:
-        """The field in whose index the selected resources are adjacent, so that they are one stretch (see the module);
-        None if there is no such field. A query that is sorted by this field reads only the stretch, and not the rest of
-        the index.
+        """The field in whose index the selected resources are adjacent; None if there is no such field. A query that is
+        sorted by this field reads only this part of the index, which is called a stretch (see the module).
 
         There is such a field if :attr:`terms` is not empty, and every term selects a stretch of the same field. The
         selected resources are what these stretches have in common, which is a stretch, too.
         """
+        # All stretches in ``_stretches`` are of one field.
         return next((stretch.field for stretch in self._stretches), None)
 
     @cached_property

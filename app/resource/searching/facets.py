@@ -74,9 +74,10 @@ def _each_value(path: FieldPath, counted: Counted) -> LiteralString:
     """A query of the values at a path: a row for each distinct value of each resource. A resource without values has
     one row, with NULL."""
     where, projection = counted
-    if not path.field.counted_as:  # the field is no array, and no member of an array's elements
+    if not path.field.counted_as:  # only arrays, and members of their elements, have this type: here is one value
         return f"SELECT {path.field.column.for_projection(projection)} AS value FROM resource r WHERE {where}"
-    # The values of an array of scalars are distinct already.
+    # Without ``element_of`` the field is an array of scalars, which is stored with each item once. The members of
+    # several elements can have the same value.
     select: LiteralString = "SELECT" if path.element_of is None else "SELECT DISTINCT"
     values: LiteralString = f"{select} {_values(path, projection)} AS value"
     return f"SELECT e.value FROM resource r LEFT JOIN LATERAL ({values}) e ON true WHERE {where}"
@@ -92,7 +93,7 @@ def _each_value_and_next(path: FieldPath, counted: Counted) -> LiteralString:
     A resource without values has no row, or a row in which ``value`` is NULL. :func:`_ranges` ignores that row.
     """
     where, projection = counted
-    if not path.field.counted_as:  # the field is no array, and no member of an array's elements
+    if not path.field.counted_as:  # only arrays, and members of their elements, have this type: here is one value
         value = path.field.column.for_projection(projection)
         return f"SELECT {value} AS value, NULL::{path.field.kind.cast} AS next FROM resource r WHERE {where}"
     if path.element_of is None:
@@ -141,9 +142,9 @@ _STATISTICS: LiteralString = concatenated(
 
 
 def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> LiteralString:
-    """The query of a facet without groups. Its JSON lists the most frequent terms with their counts. ``missing`` is the
-    number of resources without a value, ``total`` the sum of the counts of all terms, and ``other`` the sum of the
-    counts of the terms that are not listed.
+    """The query of a facet that has neither listed values nor ranges, so that each value is a term. Its JSON lists the
+    most frequent terms with their counts. ``missing`` is the number of resources without a value, ``total`` the sum of
+    the counts of all terms, and ``other`` the sum of the counts of the terms that are not listed.
 
     The JSON is NULL if the listed terms are texts and have more than ``bytes_at_most`` bytes in all.
     """
@@ -156,13 +157,13 @@ def _terms(facet: Facet, counted: Counted, bytes_at_most: LiteralString) -> Lite
         ORDER BY c.count DESC, c.value LIMIT {_TERMS_AT_MOST}"""
     terms = _joined(json)
     if kind is TEXT:
-        # A text may have 64 KiB. If the listed texts are too large together, their JSON is neither returned nor made.
-        # t.bytes is the size of all listed texts together, the same in each row. If it is above the limit:
-        # - The CASE in `terms` makes the result NULL.
-        # - The CASE in `small` makes NULL in place of the JSON of each text. Without it, PostgreSQL would first make
-        #   and join the JSON of all texts, because it evaluates string_agg before the CASE in `terms`.
-        small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
+        # A text may have 64 KiB, so the listed texts may be too large together. ``bytes`` is the size of all of them,
+        # the same in each row.
         listed = f"SELECT l.value, l.count, sum(octet_length(l.value)) OVER () AS bytes FROM ({listed}) l"
+        # If ``bytes`` is above the limit, the second CASE makes the result NULL. PostgreSQL evaluates string_agg before
+        # this CASE, and would make and join the JSON of all texts in vain. The first CASE prevents that: it makes NULL
+        # in place of the JSON of each text.
+        small: LiteralString = f"CASE WHEN t.bytes <= {bytes_at_most} THEN {json} END"
         terms = f"CASE WHEN max(t.bytes) > {bytes_at_most} THEN NULL ELSE {_joined(small)} END"
     # The counts are read twice: for the listed terms, by ORDER BY with LIMIT, and for the sums. Reading them once, by a
     # window over all counts, saves no time.
