@@ -135,8 +135,8 @@ def facet_path_not_found(path: str, hint: str = "") -> Fault:
 
 
 def shape_fault(detail: str) -> Fault:
-    """The fault of a body with a wrong structure. ``detail`` is ``path -> to -> field: reason``, or only the reason if
-    it is about the whole body."""
+    """The fault of a body that is not JSON, or whose structure is wrong; the platform has one message for both.
+    ``detail`` is ``path -> to -> field: reason``, or only the reason if it is about the whole body."""
     message = f"Request body does not contain valid JSON. {detail}"
     return Fault("InvalidJsonInput", message, {"detailedErrorMessage": detail})
 

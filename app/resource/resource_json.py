@@ -41,7 +41,10 @@ def concatenated(*texts: LiteralString) -> LiteralString:
 
 
 def quoted(value: LiteralString) -> LiteralString:
-    """The JSON string of a text that needs no escapes."""
+    """The SQL that makes a JSON string of a text without escapes, which puts it in double quotes.
+
+    :param value: SQL of a text that has no character to be escaped.
+    """
     return concatenated("'\"'", value, "'\"'")
 
 

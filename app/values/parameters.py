@@ -246,7 +246,9 @@ class ParameterFamily(Parameter):
         # - the prefix and the rest as language and region: text.en-US for text_en_us
         # - the prefix and the rest in small letters: text.en for text.EN
         # - the example, but only if the prefix is spelt correctly
-        candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())] + [example] * (word == prefix)
+        candidates = [f"{prefix}.{each}" for each in (rest, with_region, rest.lower())]
+        if word == prefix:
+            candidates.append(example)
         return next((each for each in candidates if self.has(each)), None)
 
     def _deserialize(self, value: dict[str, list[str]], *_: Any, **__: Any) -> dict[str, tuple[str, ...]]:

@@ -99,15 +99,14 @@ def _has_value(document: Any) -> bool:
 
 
 def _is_served(use: Index, atom: Holds, projection: Projection) -> bool:
-    """Whether a query can use the index of the compared field for a comparison, in the way that ``use`` names. All of
-    this must be true:
+    """Whether the index of the compared field can serve a comparison for a purpose, ``use``. All of this must be true:
 
     - The operator allows this use of an index (``Operator.indexed``).
     - The index of the field allows this use in the projection (``Field.indexed_in``).
     - The index serves each compared value (``Field.looked_up``).
     - The comparison is not negated.
 
-    :param use: the way to use the index. ``VALUES``: to find the resources with the compared values, which are assumed
+    :param use: the purpose. ``VALUES``: to find the resources with the compared values, which are assumed
         to be few. ``ORDER``: to read the resources that fulfil the comparison as one stretch of the index.
     """
     is_allowed = use in atom.operator.indexed and use in atom.field.indexed_in(projection)

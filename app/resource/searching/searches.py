@@ -98,13 +98,12 @@ def _order(query: Search, texts: Expansion | None, parameters: Parameters) -> tu
 def _facets(
     query: Search, narrowing: Sequence[Clause], parameters: Parameters
 ) -> tuple[LiteralString, Sequence[LiteralString]]:
-    """Return the SQL of the member ``facets``, and the queries for the statement's WITH, one for each facet. The SQL of
-    the member reads the result of each query.
+    """Compose a query for each facet, for the statement's WITH, and the SQL of the member ``facets``, which selects the
+    result of each query.
 
-    The member is an empty text if the search has no facets. It is NULL if the terms of a facet are too large, because
-    the query of :func:`compile_facet` then results in NULL.
-
-    :param narrowing: the conditions that narrow every facet; the facet filters are added here.
+    :return: the SQL of the member, and the queries. The SQL results in an empty text if the search has no facets, and
+        in NULL if the listed values of a facet are too large, because the query of :func:`compile_facet` then has NULL.
+    :param narrowing: the conditions that narrow every facet. Each facet is also narrowed by facet filters.
     :param parameters: the SQL parameters of the member and of the queries are added to it.
     """
     if not query.facets:
@@ -113,9 +112,9 @@ def _facets(
     results: list[LiteralString] = []
     bytes_at_most = FACET_BYTES_AT_MOST // len(query.facets)
     clauses = _clauses("facet_filter", query.facet_filters, query.projection)
+    filters = [*zip(query.facet_filters, clauses, strict=True)]
     for number, facet in enumerate(query.facets):
         # A facet filter narrows only the facets on other fields or members than its own.
-        filters = zip(query.facet_filters, clauses, strict=True)
         others = [clause for facet_filter, clause in filters if facet_filter.path != facet.path]
         narrowed = Selected([*narrowing, *others])
         parameters |= narrowed.parameters
